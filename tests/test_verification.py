@@ -1,7 +1,6 @@
 """What the field prints: each number against a few lines that anybody can read, printed rows, and
 the RFW files."""
 
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,30 +15,24 @@ TABLE = Path(__file__).resolve().parents[2] / "shared" / "data" / "rfw_pairs_l2.
 
 def brute(genuine, impostor, p=0.01, miss=1.0, fa=1.0):
     """All numbers but the folds', by trying every threshold."""
-    genuine, impostor = list(genuine), list(impostor)
-    values = sorted({*genuine, *impostor})
+    genuine, impostor = np.sort(genuine), np.sort(impostor)
+    values = np.unique([*genuine, *impostor])
     points = [values[0] - 1, *values]
-    frr = [sum(s <= t for s in genuine) / len(genuine) for t in points]
-    far = [sum(s > t for s in impostor) / len(impostor) for t in points]
-    right = [
-        (sum(s > t for s in genuine) + sum(s <= t for s in impostor))
-        / (len(genuine) + len(impostor))
-        for t in points
-    ]
-    costs = [miss * p * r + fa * (1 - p) * a for r, a in zip(frr, far)]
+    frr = np.array([np.mean(genuine <= t) for t in points])
+    far = np.array([np.mean(impostor > t) for t in points])
+    right = (1 - frr) * len(genuine) + (1 - far) * len(impostor)
+    costs = miss * p * frr + fa * (1 - p) * far
     spread = np.sqrt((np.var(genuine) + np.var(impostor)) / 2)
-    bits = np.mean(np.log2(1 + np.exp(-np.array(genuine)))) + np.mean(
-        np.log2(1 + np.exp(np.array(impostor)))
-    )
+    bits = np.log2(1 + np.exp(-genuine)).mean() + np.log2(1 + np.exp(impostor)).mean()
     return {
-        "best_accuracy": max(right),
-        "min_dcf": min(costs) / min(miss * p, fa * (1 - p)),
-        "d_prime": (np.mean(genuine) - np.mean(impostor)) / spread,
+        "best_accuracy": right.max() / (len(genuine) + len(impostor)),
+        "min_dcf": costs.min() / min(miss * p, fa * (1 - p)),
+        "d_prime": (genuine.mean() - impostor.mean()) / spread,
         "cllr": bits / 2,
-        "min_cllr": least_cllr(genuine, impostor),
-        "zero_fmr": min(r for r, a in zip(frr, far) if a == 0),
-        "fmr100": min(r for r, a in zip(frr, far) if a <= 0.01 + 1e-12),
-        "fmr1000": min(r for r, a in zip(frr, far) if a <= 0.001 + 1e-12),
+        "min_cllr": least_cllr(genuine.tolist(), impostor.tolist()),
+        "zero_fmr": frr[far == 0].min(),
+        "fmr100": frr[far <= 0.01 + 1e-12].min(),
+        "fmr1000": frr[far <= 0.001 + 1e-12].min(),
     }
 
 
@@ -63,22 +56,21 @@ def least_cllr(genuine, impostor):
     return bits / 2
 
 
-def fold_accuracy(genuine, impostor, folds):
+def fold_accuracies(genuine, impostor):
     """The best threshold of the other folds, applied to each; the strictest of equals, halfway to
-    the next score."""
-    parts = [np.array_split(np.asarray(part), folds) for part in (genuine, impostor)]
-    found = []
-    for k in range(folds):
-        others = [np.concatenate(part[:k] + part[k + 1 :]) for part in parts]
-        values = np.unique(np.concatenate(others))
-        middles = [values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1]]
-        right = [(others[0] > t).sum() + (others[1] <= t).sum() for t in middles]
-        best = max(t for t, count in zip(middles, right) if count == max(right))
-        found.append(
-            ((parts[0][k] > best).sum() + (parts[1][k] <= best).sum())
-            / (len(parts[0][k]) + len(parts[1][k]))
-        )
-    return found
+    the next score. Both kinds in their order are cut into ten folds."""
+    folds = [np.arange(len(scores)) * 10 // len(scores) for scores in (genuine, impostor)]
+    accuracies = []
+    for k in range(10):
+        train = np.sort(genuine[folds[0] != k]), np.sort(impostor[folds[1] != k])
+        values = np.unique(np.concatenate(train))
+        middles = np.array([values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1]])
+        rejected, kept_out = (np.searchsorted(scores, middles, side="right") for scores in train)
+        right = len(train[0]) - rejected + kept_out
+        best = middles[right == right.max()].max()
+        test = genuine[folds[0] == k] > best, impostor[folds[1] == k] <= best
+        accuracies.append(np.concatenate(test).mean())
+    return accuracies
 
 
 def two_groups(seed=0, n=600, ties=False):
@@ -106,13 +98,11 @@ def test_numbers_of_all_and_of_groups(ties, costs):
 
 def test_equal_folds():
     rng = np.random.default_rng(1)
-    genuine, impostor = rng.normal(1.5, 1, 200).round(2), rng.normal(0, 1, 300).round(2)
-    kinds = np.r_[[True] * 200, [False] * 300]
-    order = np.concatenate(
-        [np.r_[k * 20 : k * 20 + 20, 200 + k * 30 : 230 + k * 30] for k in range(10)]
-    )  # by turns
-    found = fk.verification_metrics(fk.pairs(np.r_[genuine, impostor][order], kinds[order]))
-    expected = fold_accuracy(genuine, impostor, 10)
+    genuine, impostor = rng.normal(1.5, 1, (10, 20)), rng.normal(0, 1, (10, 30))
+    scores = np.concatenate([genuine, impostor], 1).round(2).ravel()
+    kinds = np.tile(np.repeat([True, False], [20, 30]), 10)
+    found = fk.verification_metrics(fk.pairs(scores, kinds))
+    expected = fold_accuracies(genuine.round(2).ravel(), impostor.round(2).ravel())
     np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
     assert float(found.accuracy) == pytest.approx(np.mean(expected))
     assert float(found.accuracy_error) == pytest.approx(np.std(expected, ddof=1) / np.sqrt(10))
@@ -153,46 +143,37 @@ def test_known_values():
     assert float(two.best_accuracy) == pytest.approx(0.93319, abs=2e-4)
 
 
-def test_tensors_models_and_failed_comparisons():
-    faces = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}}).sample(
-        4, seed=1
-    )
-    other = faces.assign(
-        embedding=faces.embedding
-        + 0.2 * np.random.default_rng(0).normal(size=faces.embedding.shape)
-    )
-    scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other.astype("float32")}))
+def test_tensors_and_models():
+    mixture = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}})
+    faces = mixture.sample(4, seed=1)
+    noise = np.random.default_rng(0).normal(size=faces.embedding.shape)
+    other = faces.assign(embedding=(faces.embedding + 0.2 * noise).astype("float32"))
+    scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other}))
     found, who = fk.verification_metrics(scores, by="group"), faces.identity.values
     i, j = np.triu_indices(len(who), 1)
-    for model, name in product("AB", ("best_accuracy", "min_cllr", "d_prime", "fmr100")):
-        values, same = scores.sel(model=model).values.astype(float)[i, j], (who[i] == who[j])
-        assert float(found[name].sel(model=model)) == pytest.approx(
-            brute(values[same], values[~same])[name], rel=1e-5
+    same, in_b = who[i] == who[j], (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
+    for model in "AB":
+        values, of_model = (
+            scores.sel(model=model).values[i, j].astype(float),
+            found.sel(model=model),
         )
-        mine = (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
-        expected = brute(values[same & mine], values[~same & mine])[name]
-        assert float(found[f"{name}_group"].sel(model=model, group="b")) == pytest.approx(
-            expected, rel=1e-5
-        )
-    assert "accuracy" not in found and float(found["std"].sel(model="A")) == pytest.approx(
-        np.std(found.best_accuracy_group.sel(model="A"), ddof=1)
-    )
+        expected = brute(values[same], values[~same])
+        of_b = brute(values[same & in_b], values[~same & in_b])
+        for name in ("best_accuracy", "min_cllr", "d_prime", "fmr100"):
+            assert float(of_model[name]) == pytest.approx(expected[name], rel=1e-5)
+            value = of_model[f"{name}_group"].sel(group="b")
+            assert float(value) == pytest.approx(of_b[name], rel=1e-5)
+
+
+def test_failed_comparisons_and_distances():
+    kinds, races = [True, True, True, False, False, False], ["x"] * 5 + ["y"]
     with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
-        pairs = fk.pairs(
-            [np.nan, 3, 2, 1, 0, 0.5],
-            [True, True, True, False, False, False],
-            race=["x"] * 5 + ["y"],
-        )
+        pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], kinds, race=races)
     gone = fk.verification_metrics(pairs, by="race")
     assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
     assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
-
-
-def test_a_threshold_of_distances_is_one():
-    found = fk.verification_metrics(
-        fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True)
-    )
-    assert float(found.best_threshold) == pytest.approx(1.6)
+    pairs = fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True)
+    assert float(fk.verification_metrics(pairs).best_threshold) == pytest.approx(1.6)
 
 
 def test_what_cannot_be_had():
@@ -215,26 +196,8 @@ def test_accuracy_of_the_rfw_protocol():
     table = pd.read_csv(TABLE)
     for race in ("African", "Caucasian"):
         own = table[table.ethnicity == race]
-        genuine, impostor = (-own.dist[own.label == kind].to_numpy() for kind in (1, 0))
-        fold = [np.arange(len(part)) * 10 // len(part) for part in (genuine, impostor)]
-        right = []
-        for k in range(10):
-            train = np.r_[genuine[fold[0] != k], impostor[fold[1] != k]]
-            truth = np.r_[np.ones((fold[0] != k).sum()), np.zeros((fold[1] != k).sum())].astype(
-                bool
-            )
-            order = np.argsort(train)
-            gain = np.cumsum(
-                np.where(truth[order], -1, 1)
-            )  # right decisions gained by a threshold at each score
-            best = np.flatnonzero(gain == gain.max())[-1]
-            threshold = (train[order][best] + train[order][best + 1]) / 2
-            mine, others = genuine[fold[0] == k], impostor[fold[1] == k]
-            right.append(
-                ((mine > threshold).sum() + (others <= threshold).sum()) / (len(mine) + len(others))
-            )
-        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(
-            np.mean(right), abs=1e-12
-        )
+        scores = (-own.dist[own.label == kind].to_numpy() for kind in (1, 0))
+        expected = np.mean(fold_accuracies(*scores))
+        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(expected, abs=1e-12)
     assert float(found.fmr100) == pytest.approx(0.25175)
     assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3

@@ -1,12 +1,10 @@
 """What data and options cannot say: the warnings of `evaluate`."""
 
 import numpy as np
-import xarray as xr
 
 from frkit.base import GROUP, listed, warn
-from frkit.engine.entries import Protocol
 from frkit.evaluation.tables import COLUMN
-from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
@@ -17,13 +15,13 @@ SMALL_GROUPS = (
 
 
 def caution(
-    protocol: Protocol,
-    resampling: Resampling | None,
-    far: np.ndarray,
-    tables: list[xr.Dataset],
-    models: xr.DataArray | None,
-    n_failed: int,
-) -> None:
+    protocol,
+    resampling,
+    far,
+    tables,
+    models,
+    n_failed,
+):
     """Warn of what these data and options cannot say.
 
     tables, models : of the models, and their names or None. n_failed : genuine comparisons that
@@ -61,7 +59,7 @@ def caution(
             )
 
 
-def _caution_of_images(protocol: Protocol, scheme):
+def _caution_of_images(protocol, scheme):
     """Warn where replicates that draw images say little: people of few images, no copies."""
     identity = protocol.genuine_identity[: protocol.n_genuine]
     n_pairs = np.bincount(identity, minlength=len(protocol.share))
@@ -85,7 +83,7 @@ def _caution_of_images(protocol: Protocol, scheme):
         )
 
 
-def small_groups(data: xr.Dataset) -> list[str]:
+def small_groups(data):
     """A message for each rate that some groups are too small for: they stay, with NaN."""
     messages = []
     for name, rate, need in SMALL_GROUPS:

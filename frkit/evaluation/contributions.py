@@ -24,7 +24,7 @@ from frkit.base import (
 from frkit.engine.people import errors_of_entries, of_entries
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import ratio
-from frkit.engine.tally import Tally, tally_scores
+from frkit.engine.tally import tally_scores
 from frkit.evaluation.options import asked_levels, check_options
 from frkit.evaluation.tables import rates_table
 from frkit.scores.groups import checked_scores, models_of, turned
@@ -93,13 +93,13 @@ def contributions(
     levels = asked_levels(far, threshold, scores)
     models = models_of(scores)
     protocol = make_protocol(models[0], **options)
-    parts = []
+    of_models = []
     for model, fixed in zip(models, levels.thresholds):
         tally = tally_scores(model, protocol, far=levels.far, threshold=fixed)
-        parts.append(_shares(tally, levels.far, fixed, by is not None))
-    result = parts[0]
+        of_models.append(_shares(tally, levels.far, fixed, by is not None))
+    result = of_models[0]
     if MODEL in scores.dims:
-        result = xr.concat(parts, scores[MODEL].variable.astype(str))
+        result = xr.concat(of_models, scores[MODEL].variable.astype(str))
     if levels.labels is not None:
         result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
     if turned(scores):
@@ -107,25 +107,26 @@ def contributions(
     return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)
 
 
-def _shares(tally: Tally, far, fixed, grouped):
+def _shares(tally, far, fixed, grouped):
     """Share of every identity in the errors of one model."""
     protocol = tally.protocol
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
     result = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
     names, first = np.unique(protocol.images.identity, return_index=True)
     thresholds, pairs = rates.threshold.values, tally.genuine
-    genuine = of_entries(pairs, pairs.weight * ~pairs.copy)
-    accepted = errors_of_entries(tally.impostors, thresholds, np.greater)
-    rejected = errors_of_entries(pairs, thresholds, np.less_equal)
-    accepted, rejected, genuine = (
-        np.stack([np.bincount(protocol.identity, row, len(names)) for row in np.atleast_2d(errors)])
-        for errors in (accepted, rejected, genuine)
-    )
+
+    def by_identity(of_entries):
+        sums = [np.bincount(protocol.identity, of_level, len(names)) for of_level in of_entries]
+        return np.array(sums)
+
+    accepted = by_identity(errors_of_entries(tally.impostors, thresholds, np.greater))
+    rejected = by_identity(errors_of_entries(pairs, thresholds, np.less_equal))
+    genuine = by_identity([of_entries(pairs, pairs.weight * ~pairs.copy)])
     dims = (*rates.threshold.dims, IDENTITY)
     for rate, weight in (("frr", rejected), ("far", accepted)):
-        result[f"{rate}_share"] = dims, ratio(weight, weight.sum(1, keepdims=True))
-        squared = (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
-        result[f"{rate}_effective"] = 1 / squared
+        share = ratio(weight, weight.sum(1, keepdims=True))
+        result[f"{rate}_share"] = dims, share
+        result[f"{rate}_effective"] = dims[:-1], 1 / (share**2).sum(1)
     result["frr_identity"] = dims, ratio(rejected, genuine)
     images = np.bincount(protocol.images.identity_code, minlength=len(names))
     coords = {IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(tally)}
@@ -134,7 +135,7 @@ def _shares(tally: Tally, far, fixed, grouped):
     return result.assign_coords(coords)
 
 
-def _mark(tally: Tally):
+def _mark(tally):
     """By what the same scores are known again: those of the genuine pairs."""
     return hashlib.sha256(np.sort(tally.genuine.score).tobytes()).hexdigest()[:16]
 
@@ -213,23 +214,25 @@ def worst_pairs(
     among_worst = np.zeros(len(names), bool)
     among_worst[worst] = share[worst] > 0
     if kind == "genuine":
-        listed, score = tally.genuine, tally.genuine.score
-        wrong, order = (score <= threshold) & ~listed.copy, score  # the least alike first
+        row, col, score = tally.genuine.row, tally.genuine.col, tally.genuine.score
+        wrong = (score <= threshold) & ~tally.genuine.copy
+        order = score  # the least alike first
     else:
-        listed, score = tally.impostors, tally.impostors.score
-        wrong, order = score > threshold, -score
+        row, col, score = tally.impostors.row, tally.impostors.col, tally.impostors.score
+        wrong = score > threshold
+        order = -score
     person = protocol.identity
-    wrong &= among_worst[person[listed.row]] | among_worst[person[listed.col]]
+    wrong &= among_worst[person[row]] | among_worst[person[col]]
     wrong = np.flatnonzero(wrong)
-    first = np.lexsort((listed.col[wrong], listed.row[wrong], order[wrong]))[:pairs]
-    shown = wrong[first]
-    row, col = listed.row[shown], listed.col[shown]
+    shown = wrong[np.lexsort((col[wrong], row[wrong], order[wrong]))[:pairs]]
+    row, col, score = row[shown], col[shown], score[shown]
+    image_names = protocol.images.names[protocol.image]
     columns = {
-        "probe": protocol.images.names[protocol.image[row]],
-        "reference": protocol.images.names[protocol.image[col]],
+        "probe": image_names[row],
+        "reference": image_names[col],
         "probe_identity": names[person[row]],
         "reference_identity": names[person[col]],
-        "score": 0.0 + sign * score[shown],
+        "score": 0.0 + sign * score,
         "share": np.maximum(share[person[row]], share[person[col]]),
     }
     variables = {name: (PAIR, values) for name, values in columns.items()}

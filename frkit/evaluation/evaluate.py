@@ -225,7 +225,7 @@ def evaluate_parts(
     return tree(tables, sums, names, facts)
 
 
-def _check_transpose(models: list[xr.DataArray]):
+def _check_transpose(models):
     """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
     n = models[0].sizes[PROBE]
     window = np.arange(min(WINDOW, n))

@@ -47,7 +47,7 @@ LABELLED = (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
 
 
-def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict) -> xr.DataTree:
+def tree(tables, people, names, facts):
     """The tables of all models as one tree, with a warning where groups are too small.
 
     people : what entries add to the rates of each model, or none. names : of the models, or None
@@ -94,7 +94,7 @@ def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict)
     return result
 
 
-def _of_people(people: list[xr.Dataset], model: xr.IndexVariable | None):
+def _of_people(people, model):
     """What entries add to the rates of every model; curves of fewer places repeat the last one."""
     if model is None:
         return people[0]
@@ -116,7 +116,7 @@ def _of_distances(table):
 
 
 @cache
-def versions() -> dict[str, str]:
+def versions():
     """Versions of the libraries on which the numbers depend."""
     libraries = ("numpy", "scipy", "xarray", "dask", "numba")
     return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
@@ -160,7 +160,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
     return facts
 
 
-def _varies(protocol: Protocol):
+def _varies(protocol):
     """Whether some replicate that contains impostors differs from the data."""
     people, images = protocol.identity_counts[1:-1], protocol.image_counts[:, 1:-1]
     differs = np.any(images != 1, axis=0) | np.any(people != people[:, :1], axis=1)

@@ -31,14 +31,14 @@ TOO_NARROW = "its intervals are too narrow, because pairs share images and peopl
 
 
 def check_options(
-    scores: xr.DataArray,
-    far_of: str = "all",
+    scores,
+    far_of="all",
     by=None,
     resampling=None,
     weighting=None,
     impostors="all",
-    varying: str = "error",
-) -> None:
+    varying="error",
+):
     """Refuse options of `evaluate` that are unknown, or that do not fit together."""
     require_one_of("varying", varying, VARYING_RULES)
     require_one_of("far_of", far_of, ("all", WORST_GROUP))
@@ -102,7 +102,7 @@ class Levels(NamedTuple):
     labels: xr.Variable | None
 
 
-def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
+def asked_levels(far, threshold, scores):
     """FAR levels or fixed thresholds for the models of these scores, in the order given."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
@@ -185,7 +185,7 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def histogram_edges(histogram, scores: xr.DataArray) -> np.ndarray:
+def histogram_edges(histogram, scores):
     """Edges of the bins of a histogram; none where none is asked for."""
     if histogram is None:
         return np.empty(0)

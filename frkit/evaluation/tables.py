@@ -15,13 +15,13 @@ from frkit.engine.rates import (
     ratio,
     thresholds_at,
 )
-from frkit.engine.tally import WORST_GROUP, Tally
+from frkit.engine.tally import WORST_GROUP
 
 COLUMN = "column"  # the data, replicates, and last the V-statistic
 RESOLVED = 10  # errors of either kind that a level needs before its interval means something
 
 
-def rates_table(tally: Tally, far: np.ndarray, fixed: np.ndarray, far_of: str) -> xr.Dataset:
+def rates_table(tally, far, fixed, far_of):
     """FAR, FRR and EER of every column, and raw counts of the data's errors.
 
     far, fixed : FAR levels and thresholds, (level,), one of them empty.
@@ -66,7 +66,7 @@ def rates_table(tally: Tally, far: np.ndarray, fixed: np.ndarray, far_of: str) -
     return table
 
 
-def _table(tally: Tally, of_curves: dict, coords: dict):
+def _table(tally, of_curves, coords):
     """A table of variables of groups, and of all; of_curves : dims and values (..., curve)."""
     table = xr.Dataset(coords=coords)
     if tally.n_groups:
@@ -78,7 +78,7 @@ def _table(tally: Tally, of_curves: dict, coords: dict):
     return table
 
 
-def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
+def distribution_table(tally, edges):
     """AUC, mean, standard deviation and histogram of both kinds of scores, of every column."""
     lowest, highest = tally.extremes
     low, high = edges[0], edges[-1]
@@ -115,7 +115,7 @@ def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
     return _table(tally, of_curves, {SCORE_BIN: middles}).assign_attrs(auc_error=error)
 
 
-def thinned(tally: Tally) -> dict | None:
+def thinned(tally):
     """From which FAR on rates are read from thinned pairs, and their relative standard error."""
     stands_for = tally.impostors.stands_for
     thin = np.flatnonzero(stands_for > 1)

@@ -108,19 +108,22 @@ def verification_metrics(
         groups = groups_among(label, by)
     results = []
     for model in models_of(scores):
-        present = compared & ~np.isnan(model.values)
-        chosen = [present, *(present & (label == group) for group in groups)]
-        numbers = []
-        for some in chosen:
-            pairs = model.values[some & genuine], model.values[some & ~genuine]
-            numbers.append(xr.Dataset(_numbers(*pairs, n_folds, costs)))
-        results.append(_with_groups(numbers, groups) if len(groups) else numbers[0])
+        values = model.values
+        present = compared & ~np.isnan(values)
+        result = _numbers(values[present & genuine], values[present & ~genuine], n_folds, costs)
+        of_groups = []
+        for group in groups:
+            some = present & (label == group)
+            of_groups.append(
+                _numbers(values[some & genuine], values[some & ~genuine], n_folds, costs)
+            )
+        results.append(_with_groups(result, of_groups, groups) if of_groups else result)
     result = results[0]
     if MODEL in scores.dims:
         result = xr.concat(results, scores[MODEL].variable.to_index_variable())
     if turned(scores):
-        thresholds = [name for name in result.data_vars if name.startswith("best_threshold")]
-        result = result.assign({name: 0.0 - result[name] for name in thresholds})
+        for name in {"best_threshold", "best_threshold_group"} & {*result}:
+            result[name] = 0.0 - result[name]
     if not result.dims:  # one row of `to_dataframe()`
         result = result.assign_coords(scores=["all"])
     return result
@@ -142,11 +145,10 @@ def _kinds(scores):
     return probe[:, None] == reference, compared
 
 
-def _numbers(genuine, impostor, n_folds, costs: tuple):
-    """All numbers of one set of genuine and impostor scores."""
-    if min(len(genuine), len(impostor)) == 0:  # the same names, and no number
-        numbers = _numbers(np.zeros(1), np.zeros(1), n_folds, costs)
-        return {name: (dims, value * np.nan) for name, (dims, value) in numbers.items()}
+def _numbers(genuine, impostor, n_folds, costs):
+    """All numbers of one set of genuine and impostor scores; NaN without scores of one kind."""
+    if min(len(genuine), len(impostor)) == 0:
+        return _numbers(np.zeros(1), np.zeros(1), n_folds, costs) * np.nan
     _, frr, far = rates_at_scores(genuine, impostor)
     accuracy, threshold = best_accuracy(genuine, impostor)
     numbers = {"best_accuracy": accuracy, "best_threshold": threshold}
@@ -154,22 +156,22 @@ def _numbers(genuine, impostor, n_folds, costs: tuple):
     if n_folds:
         numbers["accuracy"] = accuracies.mean()
         numbers["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
-    spread = np.sqrt((genuine.var() + impostor.var()) / 2)
+    sd = np.sqrt((genuine.var() + impostor.var()) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers["d_prime"] = (genuine.mean() - impostor.mean()) / spread
-    numbers["min_dcf"] = (costs[0] * frr + costs[1] * far).min() / min(costs)
-    bits = np.logaddexp(0, -genuine).mean() + np.logaddexp(0, impostor).mean()
-    numbers["cllr"] = bits / (2 * np.log(2))
+        numbers["d_prime"] = (genuine.mean() - impostor.mean()) / sd
+    cost_miss, cost_fa = costs
+    numbers["min_dcf"] = (cost_miss * frr + cost_fa * far).min() / min(costs)
+    nats = np.logaddexp(0, -genuine).mean() + np.logaddexp(0, impostor).mean()
+    numbers["cllr"] = nats / (2 * np.log(2))
     numbers["min_cllr"] = least_cllr(genuine, impostor)
     for name, level in (("zero_fmr", 0.0), ("fmr100", 1 / 100), ("fmr1000", 1 / 1000)):
         numbers[name] = frr[far <= level * (1 + 1e-12)].min()
-    numbers = {name: ((), value) for name, value in numbers.items()}
     if n_folds:
         numbers["accuracy_fold"] = FOLD, accuracies
-    return numbers
+    return xr.Dataset(numbers)
 
 
-def rates_at_scores(genuine: np.ndarray, impostor: np.ndarray) -> tuple:
+def rates_at_scores(genuine, impostor):
     """Thresholds at each distinct score and below all of them, and FRR and FAR there."""
     thresholds = np.append(-np.inf, np.unique(np.concatenate([genuine, impostor])))
     rejected = np.searchsorted(np.sort(genuine), thresholds, side="right")
@@ -177,7 +179,7 @@ def rates_at_scores(genuine: np.ndarray, impostor: np.ndarray) -> tuple:
     return thresholds, rejected / len(genuine), 1 - not_accepted / len(impostor)
 
 
-def best_accuracy(genuine: np.ndarray, impostor: np.ndarray) -> tuple[float, float]:
+def best_accuracy(genuine, impostor):
     """The largest share of right decisions at any threshold, and the strictest such threshold.
 
     A threshold lies halfway between two scores.
@@ -191,7 +193,7 @@ def best_accuracy(genuine: np.ndarray, impostor: np.ndarray) -> tuple[float, flo
     return float(right[best]), float(threshold)
 
 
-def fold_accuracies(genuine: np.ndarray, impostor: np.ndarray, n_folds: int) -> np.ndarray:
+def fold_accuracies(genuine, impostor, n_folds):
     """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind."""
     accuracies = np.full(n_folds, np.nan)
     if min(len(genuine), len(impostor)) < n_folds:
@@ -199,14 +201,14 @@ def fold_accuracies(genuine: np.ndarray, impostor: np.ndarray, n_folds: int) -> 
     genuine_fold = np.arange(len(genuine)) * n_folds // len(genuine)
     impostor_fold = np.arange(len(impostor)) * n_folds // len(impostor)
     for k in range(n_folds):
-        here, there = genuine_fold == k, impostor_fold == k
-        _, threshold = best_accuracy(genuine[~here], impostor[~there])
-        right = (genuine[here] > threshold).sum() + (impostor[there] <= threshold).sum()
-        accuracies[k] = right / (here.sum() + there.sum())
+        _, threshold = best_accuracy(genuine[genuine_fold != k], impostor[impostor_fold != k])
+        accepted = genuine[genuine_fold == k] > threshold
+        rejected = impostor[impostor_fold == k] <= threshold
+        accuracies[k] = np.concatenate([accepted, rejected]).mean()
     return accuracies
 
 
-def least_cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
+def least_cllr(genuine, impostor):
     """Cllr after the best monotone calibration (pooled adjacent violators), both kinds alike."""
     scores, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
     share = np.bincount(place[: len(genuine)], minlength=len(scores)) / len(genuine)
@@ -217,13 +219,12 @@ def least_cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
     return float(0.0 - nats.sum() / (2 * np.log(2)))
 
 
-def _with_groups(numbers: list[xr.Dataset], groups):
+def _with_groups(result, of_groups, groups):
     """The numbers of all, and those of groups with STD and SER of their accuracies."""
-    of_groups = xr.concat(numbers[1:], xr.Variable(GROUP, groups))
+    of_groups = xr.concat(of_groups, xr.Variable(GROUP, groups))
     accuracy = of_groups.get("accuracy", of_groups.best_accuracy)
     error = 1 - accuracy
-    names = {name: f"{name}_group" for name in of_groups.data_vars}
-    result = numbers[0].merge(of_groups.rename(names))
+    result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups}))
     result["std"] = accuracy.std(GROUP, ddof=1, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         result["ser"] = error.max(GROUP, skipna=False) / error.min(GROUP, skipna=False)

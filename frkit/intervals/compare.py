@@ -242,21 +242,22 @@ def _paired_rates(a, b, name, target):
     return xr.Dataset(result).transpose(*first.dims)
 
 
-def paired_contributions(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
+def paired_contributions(a, b):
     """What people add to the difference of a rate of two models: Var = Σ d_k² - D.
 
     The noise of pairs of people that is in the squares twice is taken off once; of the difference
     it is as much smaller as both models' influences correlate.
     """
-    lengths = np.sqrt((a.influence**2).sum(UNIT) * (b.influence**2).sum(UNIT))
     products = (a.influence * b.influence).sum(UNIT)
+    squares_of_both = (a.influence**2).sum(UNIT) * (b.influence**2).sum(UNIT)
+    lengths = np.sqrt(squares_of_both)
     correlation = np.maximum(products / lengths.where(lengths > 0, np.inf), 0.0)
-    both = np.sqrt(np.maximum(a.noise * b.noise, 0))
-    noise = a.noise + b.noise - 2 * correlation * both
+    common_noise = correlation * np.sqrt(np.maximum(a.noise * b.noise, 0))
+    noise = a.noise + b.noise - 2 * common_noise
     squares = ((a.influence - b.influence) ** 2).sum(UNIT)
     variance = np.maximum(np.maximum(squares - noise, noise), 0.0)
     differences = np.abs(a.errors - b.errors)
-    erring = xr.apply_ufunc(effective_count, differences, input_core_dims=[[UNIT]])
+    erring = xr.apply_ufunc(effective_count, differences, input_core_dims=[[UNIT]], vectorize=True)
     half_an_error = 0.5 / np.maximum(a.comparisons, 1.0)
     rates = [side.rate.clip(half_an_error, 1 - half_an_error) for side in (a, b)]
     result = {
@@ -269,7 +270,7 @@ def paired_contributions(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     return a[["units", "people", "comparisons"]].assign(result)
 
 
-def difference_variance(pair: xr.Dataset) -> xr.DataArray:
+def difference_variance(pair):
     """Variance of the difference of a rate of two models, from their `paired_contributions`.
 
     Where a model has no error, or nobody differs, it is drawn towards that of whole people, as for
@@ -391,6 +392,7 @@ def _with_pairs(result, pairs):
 def holm(p):
     """Holm's adjusted p-values along the last axis: valid for all comparisons together."""
     order = np.argsort(p)
-    times_left = np.take_along_axis(p, order, -1) * np.arange(p.shape[-1], 0, -1)
-    rising = np.minimum(np.maximum.accumulate(times_left, -1), 1)
+    comparisons_left = np.arange(p.shape[-1], 0, -1)
+    adjusted = np.sort(p) * comparisons_left
+    rising = np.minimum(np.maximum.accumulate(adjusted, -1), 1)
     return np.take_along_axis(rising, np.argsort(order), -1)

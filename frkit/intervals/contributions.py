@@ -132,7 +132,10 @@ def _contribution(sums, kind, point, g, h, reference):
         return eer(sums, sums.levels + curve, g)
     if kind == "auc":
         return auc(sums, sums.levels + sums.n_groups + 1 + curve, g)
-    fixed = far(sums, point, g, h) if kind == "far" else frr(sums, point, g)
+    if kind == "far":
+        fixed = far(sums, point, g, h)
+    else:
+        fixed = frr(sums, point, g)
     if reference is None:
         return fixed
     return with_error_of_threshold(sums, kind, point, fixed, reference, g, h)
@@ -164,8 +167,8 @@ def far(sums, point, g, h):
     total = compared.sum() / 2  # each pair is in the sums of both of its entries
     rate = accepted.sum() / 2 / total
     influence = _influence(sums, (accepted - rate * compared) / total, compared)
-    errors = by_unit(sums, accepted)
-    people = np.count_nonzero(by_unit(sums, compared))
+    errors = np.bincount(sums.unit, accepted)
+    people = np.count_nonzero(np.bincount(sums.unit, compared))
     noise = far_covariance(sums, point, g, h, rate, total, rate, total)
     if sums.these_people:
         erring = effective_count(errors)
@@ -204,8 +207,8 @@ def frr(sums, point, g):
     total = genuine.sum()
     rate = rejected.sum() / total
     influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
-    errors = by_unit(sums, rejected)
-    weight = by_unit(sums, genuine)
+    errors = np.bincount(sums.unit, rejected)
+    weight = np.bincount(sums.unit, genuine)
     people = np.count_nonzero(weight)
     pairs = (sums.genuine_pairs * in_group).sum() / 2
     erring = effective_count(errors)
@@ -242,7 +245,8 @@ def far_at_level(sums, point):
     if sums.far_of == "all":
         return far(sums, point, None, None), None
     of_groups = [far(sums, point, g, g) for g in range(sums.n_groups)]
-    worst = int(np.argmax([-1 if np.isnan(group.rate) else group.rate for group in of_groups]))
+    rates = np.nan_to_num([group.rate for group in of_groups], nan=-1)
+    worst = int(rates.argmax())
     return of_groups[worst], worst
 
 
@@ -288,9 +292,11 @@ def eer(sums, point, g):
     a and b are what FAR falls and FRR rises with the threshold.
     """
     accepts, rejects = far(sums, point, g, g), frr(sums, point, g)
-    (low, high), (lowest, highest) = _window(sums, accepts, g, _curve(sums, "frr", g, g))
-    a = np.exp(highest) - np.exp(lowest)
-    b = low - high
+    frr_of_curve = _curve(sums, "frr", g, g)
+    (frr_at_low, frr_at_high), log_far = _window(sums, accepts, g, frr_of_curve)
+    far_at_low, far_at_high = np.exp(log_far)
+    a = far_at_high - far_at_low
+    b = frr_at_low - frr_at_high
     of_frr = a / (a + b) if a + b > 0 else 0.5
     of_far = 1 - of_frr
     return replace(
@@ -325,11 +331,13 @@ def _window(sums, at_level, g, values):
     """
     far_of_curve = np.log(np.maximum(_curve(sums, "far", g, g), TINY))
     order = np.argsort(far_of_curve, kind="stable")
-    far_of_curve, values = far_of_curve[order], values[order]
+    far_of_curve = far_of_curve[order]
     rate = max(at_level.rate, TINY)
-    width = np.clip(2 * np.sqrt(at_level.variance) / rate, *WIDTHS)
+    sd_of_log = np.sqrt(at_level.variance) / rate
+    width = np.clip(2 * sd_of_log, *WIDTHS)
     ends = np.log(rate) + np.array([-width, width])
-    return np.interp(ends, far_of_curve, values), np.clip(ends, far_of_curve[0], far_of_curve[-1])
+    values_at_ends = np.interp(ends, far_of_curve, values[order])
+    return values_at_ends, np.clip(ends, far_of_curve[0], far_of_curve[-1])
 
 
 # --- sums ----------------------------------------------------------------------------------------
@@ -356,15 +364,10 @@ def _of_pairs(sums, table, g, h):
     return table[g, h]
 
 
-def by_unit(sums, values):
-    """Sums over the entries of each unit."""
-    return np.bincount(sums.unit, values)
-
-
 def effective_count(errors):
-    """How many units err if all that err did so equally: (Σ e)² / Σ e², over the last axis."""
-    squares = np.asarray((errors**2).sum(-1))
-    return np.divide(errors.sum(-1) ** 2, squares, where=squares > 0, out=np.zeros(squares.shape))
+    """How many units err if all that err did so equally: (Σ e)² / Σ e², of (unit,)."""
+    squares = (errors**2).sum()
+    return errors.sum() ** 2 / squares if squares > 0 else 0.0
 
 
 def _influence(sums, excess, weight):
@@ -372,12 +375,12 @@ def _influence(sums, excess, weight):
 
     The factor K / (K - 1) makes the sum of squares of a mean over K people unbiased.
     """
-    values = by_unit(sums, excess)
-    compared = by_unit(sums, weight) != 0
+    values = np.bincount(sums.unit, excess)
+    compared = np.bincount(sums.unit, weight) != 0
     if sums.these_people:
         return _beyond_person(sums, values, compared)
-    n = np.count_nonzero(compared)
-    return values * np.sqrt(n / max(n - 1, 1))
+    k = np.count_nonzero(compared)
+    return values * np.sqrt(k / max(k - 1, 1))
 
 
 def _beyond_person(sums, values, compared):

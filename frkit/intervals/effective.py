@@ -35,7 +35,8 @@ def effective_number(contribution: xr.Dataset, level: float = 0.95) -> xr.DataAr
     n = np.minimum(n, contribution.comparisons)
     n = drawn_to_units(n, contribution.units, contribution.erring)
     tail = (1 + level) / 2
-    return n * (ndtri(tail) / stdtrit(np.maximum(contribution.people - 1, 1), tail)) ** 2
+    df = np.maximum(contribution.people - 1, 1)
+    return n * (ndtri(tail) / stdtrit(df, tail)) ** 2
 
 
 def drawn_to_units(n, units, erring):
@@ -43,7 +44,8 @@ def drawn_to_units(n, units, erring):
 
     What was not seen may be all comparisons of a unit.
     """
-    return xr.where(units < n, n * (units / n) ** (UNSEEN / (erring + UNSEEN)), n)
+    power = UNSEEN / (erring + UNSEEN)
+    return n * np.minimum(units / n, 1) ** power
 
 
 def with_more_people(contribution: xr.Dataset, factor: float) -> xr.Dataset:
@@ -55,10 +57,11 @@ def with_more_people(contribution: xr.Dataset, factor: float) -> xr.Dataset:
 def jeffreys(rate, n, level):
     """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001)."""
     tail = (1 - level) / 2
-    errors, others = rate * n + 0.5, (1 - rate) * n + 0.5
+    errors = rate * n + 0.5
+    others = (1 - rate) * n + 0.5
     lower = xr.apply_ufunc(stats.beta.ppf, tail, errors, others)
     upper = xr.apply_ufunc(stats.beta.ppf, 1 - tail, errors, others)
-    return xr.where(rate == 0, 0 * errors, lower), xr.where(rate == 1, 0 * errors + 1, upper)
+    return xr.where(rate == 0, 0.0, lower), xr.where(rate == 1, 1.0, upper)
 
 
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):

@@ -23,28 +23,28 @@ DRAWS = 2_000
 # --- the test, of groups along the last axis -----------------------------------------------------
 
 
-def pooled(rate: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """The common rate p0 = Σ n r / Σ n, with the axis of groups kept."""
-    return (n * rate).sum(-1, keepdims=True) / n.sum(-1, keepdims=True)
+def equality_p(rate, n):
+    """p-value of equal rates, (group,), from X² with groups - 1 degrees (Rao & Scott 1984).
+
+    With few errors in all the distribution of X² comes from binomial draws with the common rate.
+    """
+    observed = chi_square(rate, n, pooled(rate, n))
+    if (n * rate).sum() < FEW_ERRORS:
+        draws = draw_equal(rate, n, DRAWS)
+        reached = chi_square(draws, n, pooled(draws, n)) >= observed * (1 - 1e-9)
+        return (1 + np.count_nonzero(reached)) / (DRAWS + 1)
+    return stats.chi2.sf(observed, len(rate) - 1)
 
 
-def chi_square(rate: np.ndarray, n: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def chi_square(rate, n, truth):
     """X² = Σ n (r - truth)² / (truth (1 - truth))."""
     spread = np.clip(truth * (1 - truth), 1e-300, None)
     return (n * (rate - truth) ** 2 / spread).sum(-1)
 
 
-def equality_p(rate, n):
-    """p-value of equal rates, (group,), from X² with groups - 1 degrees (Rao & Scott 1984).
-
-    With few errors in all the same statistic is drawn from binomials with the common rate.
-    """
-    statistic = chi_square(rate, n, pooled(rate, n))
-    if (n * rate).sum() < FEW_ERRORS:
-        drawn = draw_equal(rate, n, DRAWS)
-        reached = chi_square(drawn, n, pooled(drawn, n)) >= statistic * (1 - 1e-9)
-        return (1 + np.count_nonzero(reached)) / (DRAWS + 1)
-    return stats.chi2.sf(statistic, len(rate) - 1)
+def pooled(rate, n):
+    """The common rate p0 = Σ n r / Σ n, with the axis of groups kept."""
+    return (n * rate).sum(-1, keepdims=True) / n.sum(-1, keepdims=True)
 
 
 def draw_equal(rate, n, draws):
@@ -67,16 +67,16 @@ def rates_of_line(chosen, data):
 
 
 def group_rates(evaluation, chosen, target):
-    """Rates of groups with effective numbers at the threshold that was found; and `_joint`."""
-    names = rates_of_line(chosen, evaluation["empirical"].to_dataset())
-    rates = {
-        name: effective_rates(evaluation, name, target, fixed_threshold=True) for name in names
-    }
-    p = xr.concat([at_each_place(equality_p, rate) for rate in rates.values()], "line")
-    joint = {"p": np.minimum(len(rates) * p.min("line"), 1)}  # Bonferroni
+    """Rates of groups with effective numbers, the threshold held fixed; p of equality, and n."""
+    rates, p = {}, []
+    for name in rates_of_line(chosen, evaluation["empirical"].to_dataset()):
+        rates[name] = effective_rates(evaluation, name, target, fixed_threshold=True)
+        p.append(at_each_place(equality_p, rates[name]))
+    smallest = xr.concat(p, "rate").min("rate")
+    test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
     if len(rates) == 1:
-        joint["n_effective"] = rates[names[0]].n_effective.sum(GROUP, skipna=False)
-    return rates, joint
+        test["n_effective"] = rates[name].n_effective.sum(GROUP, skipna=False)
+    return rates, test
 
 
 def at_each_place(function, rates, dims=(), **options):
@@ -93,13 +93,12 @@ def at_each_place(function, rates, dims=(), **options):
 
 
 def equal_draws(evaluation, chosen, target, draws=1_000):
-    """The measure of draws from equal groups, over `replicate`; p of equality and `n_effective`."""
-    rates, joint = group_rates(evaluation, chosen, target)
-    drawn = {
-        name: at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
-        for name, rate in rates.items()
-    }
-    return chosen(evaluation["empirical"].to_dataset().assign(drawn)), joint
+    """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
+    rates, test = group_rates(evaluation, chosen, target)
+    drawn = {}
+    for name, rate in rates.items():
+        drawn[name] = at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
+    return chosen(evaluation["empirical"].to_dataset().assign(drawn)), test
 
 
 # --- intervals of disparities --------------------------------------------------------------------
@@ -113,49 +112,48 @@ def disparity_interval(evaluation, chosen, level, target):
     the smaller p.
     """
     data = evaluation["empirical"].to_dataset()
-    rates, joint = group_rates(evaluation, chosen, target)
-    options = {
-        "level": 1 - (1 - level) / len(rates),
-        "steps": STEPS if len(rates) == 1 else FEW_STEPS,
-    }
-    steps = {name: f"{REPLICATE}_{name}" for name in rates}
-    truths = {
-        name: at_each_place(compatible_rates, rate, (steps[name], GROUP), **options)
-        for name, rate in rates.items()
-    }
-    values, estimate = chosen(data.assign(truths)), chosen(data)
-    lower, upper = values.min(steps.values()), values.max(steps.values())
-    if len(rates) == 1:  # the estimate stands on the line, but for halves of errors
-        lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
+    rates, test = group_rates(evaluation, chosen, target)
+    alone = len(rates) == 1
+    options = {"level": 1 - (1 - level) / len(rates), "steps": STEPS if alone else FEW_STEPS}
+    truths, lines = {}, []
     without_errors = False
-    for name in rates:
-        low, high = data[name].min(GROUP), data[name].max(GROUP)
-        without_errors = without_errors | (low == 0) & (high > 0)
+    for name, rate in rates.items():
+        line = f"{REPLICATE}_{name}"
+        lines.append(line)
+        truths[name] = at_each_place(compatible_rates, rate, (line, GROUP), **options)
+        some_have_none = (data[name].min(GROUP) == 0) & (data[name].max(GROUP) > 0)
+        without_errors = without_errors | some_have_none
+    estimate, values = chosen(data), chosen(data.assign(truths))
+    lower, upper = values.min(lines), values.max(lines)
+    if alone:  # the estimate lies on the line, but for halves of errors
+        lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be as low as one likes
         upper = upper.where(~without_errors, np.inf)
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
-    return ends.where(estimate.notnull() | without_errors).assign(joint)
+    return ends.where(estimate.notnull() | without_errors).assign(test)
 
 
 def compatible_rates(rate, n, level, steps):
-    """Rates on the line through equal rates and those that were seen that the test accepts.
+    """Rates that the test accepts, on the line through equal rates and the observed ones.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all at each λ; a rate
-    without an error counts half of one. Returns (steps + 2, group); the rates that were seen, which
-    are the last ones, also stand for those that are rejected.
+    without an error counts half of one. Returns (steps + 2, group); the last row is the observed
+    rates, which also replace the rejected ones.
     """
     if np.isnan(rate).any() or np.isnan(n).any():
         return np.full((steps + 2, len(rate)), np.nan)
-    seen = np.log(np.maximum(rate, 0.5 / n))
-    d = seen - seen.mean()
+    observed = np.maximum(rate, 0.5 / n)
+    d = np.log(observed) - np.log(observed).mean()
     length = np.linalg.norm(d)
     if length < 1e-12:  # groups that are exactly equal: the first group's own direction
-        d, length = np.eye(len(rate))[0] - 1 / len(rate), 1.0
-    reach = 1 + 5 * np.sqrt((1 / np.maximum(rate * n, 0.5)).sum()) / length
-    stretch = np.append(np.linspace(-reach, reach, steps), 0.0)  # λ
-    truth = np.exp(stretch[:, None] * d)
-    truth *= ((np.exp(seen) * n).sum() / (truth * n).sum(1))[:, None]
+        d = np.eye(len(rate))[0] - 1 / len(rate)
+        length = 1.0
+    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
+    farthest = 1 + 5 * sd_of_logs / length
+    line = np.append(np.linspace(-farthest, farthest, steps), 0.0)  # λ
+    truth = np.exp(line[:, None] * d)
+    truth *= (observed * n).sum() / (truth * n).sum(1, keepdims=True)
     truth = np.minimum(truth, 1 - 1e-9)
-    accepted = chi_square(rate, n, truth) <= stats.chi2.ppf(level, len(rate) - 1)
-    truth[~accepted] = np.exp(seen)
-    return np.vstack([truth, np.exp(seen)])
+    limit = stats.chi2.ppf(level, len(rate) - 1)
+    truth[chi_square(rate, n, truth) > limit] = observed
+    return np.vstack([truth, observed])

@@ -137,7 +137,8 @@ def fair_replicates(data, centre, replicates):
             if name in SHIFTED:
                 fair[name] = replicates[name] - centre[name] + common
             elif name == "auc_group":
-                fair[name] = 1 - (1 - replicates[name]) / (1 - centre[name]) * (1 - common)
+                relative = (1 - replicates[name]) / (1 - centre[name])
+                fair[name] = 1 - relative * (1 - common)
             else:  # a group without an error shows no noise: NaN
                 relative = replicates[name] / centre[name].where(centre[name] > 0)
                 most = 1 if name in GROUP_RATES else np.inf
@@ -155,7 +156,8 @@ def _common(rates):
 def against(estimate, draws, fair, level):
     """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
     finite = np.isfinite(draws)
-    away = -1.0 if float((draws - fair).where(finite).sum()) < 0 else 1.0
+    mostly_below = float((draws - fair).where(finite).sum()) < 0
+    away = -1.0 if mostly_below else 1.0
     distance = away * (draws - fair)
     median, limit = quantiles(distance, (0.5, level))
     n = distance.notnull().sum(REPLICATE)

@@ -23,7 +23,7 @@ from frkit.base import (
     UNKNOWN,
 )
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.scores.groups import People, labels_of_sides, people
+from frkit.scores.groups import labels_of_sides, people
 
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were permuted
 TALLIES = {  # of the pairs of a group -> dims
@@ -34,13 +34,13 @@ TALLIES = {  # of the pairs of a group -> dims
 }
 
 
-def generators(deals: int, seed: int) -> list[np.random.Generator]:
+def generators(deals, seed):
     """One generator for each deal: the first of many deals are the deals of few."""
     seeds = np.random.SeedSequence((seed, 1)).spawn(deals)
     return [np.random.Generator(np.random.SFC64(child)) for child in seeds]
 
 
-def permute(group: np.ndarray, rng: np.random.Generator, kind: np.ndarray | int = 0) -> np.ndarray:
+def permute(group, rng, kind=0):
     """Numbers of groups, permuted within each kind; -1 is no group and stays."""
     permuted = group.copy()
     kind = np.where(group < 0, -1, kind)
@@ -52,9 +52,7 @@ def permute(group: np.ndarray, rng: np.random.Generator, kind: np.ndarray | int 
 # --- tensors -------------------------------------------------------------------------------------
 
 
-def permute_people(
-    scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options
-) -> xr.Dataset:
+def permute_people(scores, by, varying, deals, seed, **options):
     """Tallies of all deals of a tensor, from one sweep: variables over (replicate, group)."""
     who = people(scores, by, varying)
     person, group = groups_of_people(who)
@@ -65,7 +63,7 @@ def permute_people(
     return tallies[[*names]].rename(names)
 
 
-def groups_of_people(who: People) -> tuple[np.ndarray, np.ndarray]:
+def groups_of_people(who):
     """The number of the person of each image, and of the group of each person; -1 is no group."""
     _, first = np.unique(who.identity, return_index=True)
     group = who.group[first]
@@ -125,9 +123,7 @@ class PermutedGroups:
 # --- lists of pairs ------------------------------------------------------------------------------
 
 
-def permute_pairs(
-    scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray
-) -> xr.Dataset:
+def permute_pairs(scores, by, deals, seed, bins, images):
     """Tallies of all deals of a list: a pair goes with the person of its probe.
 
     Without people each score is permuted alone, and every group keeps its numbers of genuine and of

@@ -40,7 +40,7 @@ _GIVEN: dict[int, set] = {}  # cautions of each evaluation that is there
 _ANEW = ContextVar("anew", default=False)
 
 
-def data_of(evaluation: xr.DataTree) -> xr.Dataset:
+def data_of(evaluation):
     """The node `empirical`; refuse what is no evaluation."""
     is_one = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
     require(is_one, NO_EVALUATION)

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from frkit.base import REPLICATE, require
 from frkit.intervals.effective import logarithm
 from frkit.intervals.reading import data_of, provenance
-from frkit.measures.registry import LOG_SCALE, Measure
+from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
 
@@ -25,7 +25,7 @@ class Values(NamedTuple):
     replicates: xr.DataArray
 
 
-def interval(values: Values, method: str, level: float, scale: str) -> xr.Dataset:
+def interval(values, method, level, scale):
     """Estimate, ends and centre of one method, and how many replicates are not finite."""
     with np.errstate(invalid="ignore"):
         lower, upper = FROM_REPLICATES[method](values, level, scale)
@@ -94,7 +94,7 @@ def quantiles(values, probabilities):
 # --- the three values of a measure ---------------------------------------------------------------
 
 
-def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
+def values_of(evaluation, chosen):
     """A measure of the data, the V-statistic and the replicates."""
     data = data_of(evaluation)
     estimate = chosen(data)  # says what it lacks

@@ -55,8 +55,8 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     message = "zones need two bands of the same disparity measure, which has a fair value"
     require(fair is not None and measure == b.attrs.get("measure"), message)
     a, b = aligned(a, b)
-    away = 1 if float((a.estimate + b.estimate - 2 * fair).sum()) >= 0 else -1
-    worse_end = "upper" if away > 0 else "lower"
+    mostly_below = float((a.estimate + b.estimate - 2 * fair).sum()) < 0
+    away, worse_end = (-1, "lower") if mostly_below else (1, "upper")
     by_estimate = _fairer(away * (a.estimate - b.estimate), *bands)
     by_band = _fairer(away * (a[worse_end] - b[worse_end]), *bands)
     for_first = by_estimate == next(iter(bands))
