@@ -380,6 +380,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
     paths = [tmp_path / name for name in ("f.nc", "f.zarr", "f.mat", "f7.mat", "f.parquet")]

@@ -202,8 +202,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     >>> dict(stack_models({"A": a, "B": b}).sizes)
     {'model': 2, 'image': 3, 'feature': 3}
     """
-    is_filled = isinstance(models, Mapping) and len(models) > 0
-    require(is_filled, "stack_models needs a mapping of model name to faces")
+    require(len(models) > 0, "stack_models needs a mapping of model name to faces")
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
         words = f"model {name!r} holds several models already; stack single ones"

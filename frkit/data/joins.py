@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, listed, require, warn
-from frkit.data.files import named, not_read
+from frkit.data.files import named
 from frkit.data.labels import RESERVED, clean_labels
 from frkit.data.tables import read_frame
 
@@ -105,20 +105,18 @@ def _best_column(columns, keys):
 
 def _attributes(rows, key):
     """Return the columns with one label for each name in the key; a warning lists the others."""
+    reasons = {}
     names = [name for name in rows if name != key]
-    left_out = {
-        "frkit uses the name itself, or cannot store it; rename it": [
-            name for name in names if name.lower() in RESERVED or "/" in name
-        ],
-        f"rows of one {key!r} differ in it": [
-            name for name in names if rows.groupby(key)[name].nunique().max() > 1
-        ],
-        "every row has its own: names, no groups": [
-            name for name in names if len(rows) >= MANY and rows[name].is_unique
-        ],
-    }
-    for why, columns in left_out.items():
-        not_read([repr(name) for name in columns], why)
-    attributes = [name for name in names if name not in sum(left_out.values(), [])]
+    for name in names:
+        if name.lower() in RESERVED or "/" in name:
+            reasons[name] = "frkit uses the name itself, or cannot store it; rename it"
+        elif rows.groupby(key)[name].nunique().max() > 1:
+            reasons[name] = f"rows of one {key!r} differ in it"
+        elif len(rows) >= MANY and rows[name].is_unique:
+            reasons[name] = "every row has its own: names, no groups"
+    if reasons:
+        left_out = [f"{name!r} ({reason})" for name, reason in reasons.items()]
+        warn(f"not read: {', '.join(left_out)}")
+    attributes = [name for name in names if name not in reasons]
     require(len(attributes) > 0, f"has no column of labels beside {key!r}")
     return attributes

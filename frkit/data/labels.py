@@ -145,13 +145,12 @@ def model_names(model, n_models):
 def check_names(attributes):
     """Refuse names that no attribute can have."""
     for name in attributes:
-        is_free = isinstance(name, str) and name.strip() and name not in RESERVED
-        usable = is_free and "/" not in name and not name.startswith(("probe_", "reference_"))
+        is_text = isinstance(name, str) and name.strip() and "/" not in name
+        is_taken = name in RESERVED or str(name).startswith(("probe_", "reference_"))
         require(
-            usable,
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and "
-            f"of pairs give both sides as a tuple (reserved: {', '.join(sorted(RESERVED))}, and "
-            "names that begin with probe_ or reference_ or hold a slash)",
+            is_text and not is_taken,
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, or, "
+            "where it starts with probe_ or reference_, give both sides as a tuple",
         )
 
 

@@ -114,9 +114,12 @@ def open_faces(
         image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
-            given = {what: column for what, column in names.items() if column is not None}
-            keys = {what: (clean_labels(given[what], n_images, what),) for what in given}
-            chosen |= {name: side for name, (side,) in joined(metadata, keys, chosen).items()}
+            keys = {}
+            for what, column in names.items():
+                if column is not None:
+                    keys[what] = [clean_labels(column, n_images, what)]
+            for name, sides in joined(metadata, keys, chosen).items():
+                chosen[name] = sides[0]
         if varying is None or isinstance(varying, Mapping):
             kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
             varying = kept | dict(varying or {})

@@ -1,4 +1,4 @@
-"""What an embedding, or a classifier, tells about a protected attribute.
+"""How much an embedding, or a classifier, reveals about a protected attribute.
 
 Table I of Li & Abd-Almageed (2021) sorts the measures of bias by what they look at: R an
 embedding, Z a protected attribute, Y true and Y' predicted labels. The map of that table:

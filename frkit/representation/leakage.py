@@ -1,4 +1,4 @@
-"""Leakage: how well an attribute can be told from labels, and from a model's predictions."""
+"""Leakage: how well labels, and a model's predictions, predict a protected attribute."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def leakage(
     folds: int = 5,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Dataset and model leakage: how well an attribute is told from labels and from predictions.
+    """Dataset and model leakage: how well labels and predictions predict an attribute.
 
-    An attacker, a logistic predictor with classes weighed equally, is fitted to one part of the
-    images and read on the rest. Its balanced accuracy is the leakage, 1/classes by chance. A
-    model that errs leaks less merely by its errors, so its leakage is compared with that of true
-    labels of which as many are replaced at random.
+    An attacker, a logistic predictor with classes of equal weight, is fitted to one part of the
+    images and predicts the attribute of the rest. Its balanced accuracy is the leakage; by chance
+    it is 1/classes. Errors alone make a model leak less, so its leakage is compared with that of
+    true labels of which as many are replaced at random.
 
     Parameters
     ----------

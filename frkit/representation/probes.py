@@ -25,11 +25,11 @@ def probe(
     penalty: float = 10.0,
     seed: int = 0,
 ) -> xr.Dataset:
-    """How well a shallow predictor tells an attribute from an embedding, on people it has not seen.
+    """How well a shallow predictor predicts an attribute from an embedding, for unseen people.
 
-    This is the logits-level reading. Each image is predicted by a classifier that was fitted to
-    the other folds. The same numbers in sample, of classifiers read on what they were fitted to,
-    show how far they overfit.
+    This is the paper's logits-level measure. Each image is predicted by a classifier that was
+    fitted to the other folds. The same numbers in sample, on the images that the classifier was
+    fitted to, show how far it overfits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Representation-level bias (RLB): what an embedding tells about an attribute."""
+"""Representation-level bias (RLB): how much an embedding reveals about an attribute."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,59 +31,59 @@ def representation_bias(
 ) -> xr.Dataset:
     """How much of a protected attribute an embedding gives away: RLB = I(R, Z) / H(Z).
 
-    A statistics network is trained to tell real pairs of image and class from arbitrary ones
-    (MINE), stopped by a second and read on a third group of people, so that what it learned by
-    heart does not count.
+    A statistics network (MINE) learns to distinguish real pairs of image and class from arbitrary
+    pairs. It is trained on one group of people, a second group decides when to stop, and RLB is
+    computed on a third group, so that overfitting does not count.
 
     Parameters
     ----------
     faces : xr.Dataset
-        From `fk.faces` or `fk.open_faces`; with a dim `model` every encoder (or layer) is read on
-        the same folds.
+        From `fk.faces` or `fk.open_faces`. With a dim `model`, all encoders (or layers) have the
+        same folds.
     attribute : str, tuple of str, or list of these
         A name; a tuple crosses its attributes ("female & Asian"); a list gives a dim `attribute`.
         Images whose label is "unknown" are left out, with a warning.
     seeds : int or sequence of int
-        How many (0, 1, ...) or which; each has its own networks and folds, and gives the same
-        whatever the others.
+        How many seeds (0, 1, ...), or which. Each has its own networks and folds, and its result
+        does not depend on the other seeds.
     folds : int
-        At least 3: of five, three train, one stops, one is read, in turn.
+        At least 3. In turn, one fold is the test, one decides when to stop, the others train.
     by : {"identity", "image"}
-        What is divided into folds. Images of a person share the attribute, so that "image" reads
-        people again whom the network knows: too large, up to .65 where nothing is there.
+        What is divided into folds. Images of a person share the attribute, so with "image" the
+        network recognises people from its training: RLB is too large, up to .65 where it is 0.
     varying : {"error", "keep", "split", "first", "most frequent"}
-        For an attribute that varies within an identity; "keep" and "split": it belongs to the
+        For an attribute that varies within an identity. With "keep" and "split" it belongs to the
         image, and all images of a person still go to one fold.
     critic : Critic, optional
         The network and its training; by default mapping layers of 10, hidden layers of 64, early
         stopping.
     progress : bool
-        Show a progress bar. An interrupt leaves nothing behind.
+        Show a progress bar.
 
     Returns
     -------
     xr.Dataset
-        Over `model` and `attribute`, where there are several. Nothing is clipped: below 0 means
-        "nothing found".
+        Over `model` and `attribute`, where there are several. Nothing is clipped: values below 0
+        mean that nothing was detected.
 
         - `rlb` = `mutual_information` / `entropy`, from the networks' mean over the seeds and the
-          self-normalised bound SN = E T(r, z) - E log Σ_k p_k exp T(r, k) (nats): entropy minus
-          the cross entropy of the classifier that the networks imply: a lower bound of the truth.
-          `rlb_se`, `mutual_information_se`: from per-identity sums, the error of this bound
-          alone. The bound's distance from the truth is not in it: where the true value is .49,
-          rlb ± 2 standard errors covers it in .47 of the data sets.
+          self-normalised bound SN = E T(r, z) - E log Σ_k p_k exp T(r, k) (nats). SN is the
+          entropy minus the cross entropy of the classifier that the networks imply. It is a lower
+          bound of the truth.
+        - `rlb_se`, `mutual_information_se`: standard errors from per-identity sums. They do not
+          include the distance of the bound from the truth: where the true value is .49,
+          rlb ± 2 standard errors covers it in 47 % of the data sets.
         - `rlb_dv`, `mutual_information_dv`, and their `_se`: the paper's bound (eq. 3), mean over
-          seeds, held out too.
+          seeds, on the same held-out people.
         - `rlb_by_seed`, `rlb_dv_by_seed` over seed: one network each; `rlb_seed_sd`: their
           standard deviation.
-        - `rlb_in_sample`: the paper's readout, on the training images of the last network: a sign
-          of overfitting.
+        - `rlb_in_sample`: the paper's value, from the training images of the last networks. It
+          shows how far they overfit.
         - `verdict`: "detected" where rlb exceeds two standard errors, else "not detectable".
-        - `smallest_detectable`: how small an RLB may be and still show in data like these. By a
-          law for Gaussian classes, 19 of 20 data sets with so many independent images and
-          directions show a true RLB of that size, about every other one half of it. At most 1;
-          and what these data show goes before the law: it is never above an `rlb` that is
-          detected, never below one that is not.
+        - `smallest_detectable`: how small a true RLB may be and still be detected in data of this
+          size. For Gaussian classes, an RLB of this size is detected in 19 of 20 data sets with as
+          many independent images and directions, and half of it in about every second one. It is
+          at most 1, at most `rlb` where that is detected, and at least `rlb` where it is not.
         - `steps`: mean number of training steps kept. `n_images`, `n_identities`, `n_classes`.
 
     Raises
@@ -264,7 +264,7 @@ def _summary(x, problem, plan, readings, folds):
     train_share = 1 - 2 / folds
     information = detectable_information(x[problem.rows], problem.person, len(shares), train_share)
     limit = min(1.0, information / h)
-    # what these data show goes before the law
+    # the estimate itself limits what the formula says
     values["smallest_detectable"] = min(limit, rlb) if detected else max(limit, rlb)
     return xr.Dataset(values)
 

@@ -165,7 +165,7 @@ class Mixture:
         """One rotated copy of the mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
-        mixture. The copies carry the attribute `by`, beside the attributes this mixture has.
+        mixture. The copies have the attribute `by` and the attributes of this mixture.
         """
         rng = np.random.default_rng(seed)
         directions = []

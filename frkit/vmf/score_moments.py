@@ -22,7 +22,7 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     ----------
     mix : Mixture
     per_identity : int >= 2
-        Images of each identity: they decide how many genuine pairs stand beside the impostor pairs.
+        Images of each identity: they decide how many genuine and impostor pairs there are.
     by : str
         Attribute of the mixture that defines the groups; impostors are of the same group.
     bins : int >= 2
