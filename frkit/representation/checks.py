@@ -11,7 +11,7 @@ def labels_of(name, values, *, tasks=False):
     if labels.dtype.kind == "O":  # columns of pandas
         labels = np.array(labels.tolist())
     require(
-        labels.ndim in ((1, 2) if tasks else (1,)) and labels.dtype.kind in "biufUS",
+        1 <= labels.ndim <= 1 + tasks and labels.dtype.kind in "biufUS",
         f"{name} must be one number or text for each image, got shape {labels.shape} of "
         f"{labels.dtype}",
     )

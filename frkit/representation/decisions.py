@@ -229,10 +229,9 @@ def bias_amplification(
     )
     train_truth = labels_of("train_truth", train_truth, tasks=True)
     predicted = labels_of("predicted", predicted, tasks=True)
-    is_tasks = train_truth.ndim == 2
-    is_binary = np.isin(train_truth, (0, 1)).all() and np.isin(predicted, (0, 1)).all()
+    values = {*train_truth.ravel().tolist(), *predicted.ravel().tolist()}
     require(
-        predicted.ndim == train_truth.ndim and bool(is_binary or not is_tasks),
+        train_truth.ndim == predicted.ndim and (train_truth.ndim == 1 or values <= {0, 1}),
         "train_truth and predicted must both be labels, (n,), or both tasks of 0 or 1, (n, tasks)",
     )
     train = _shares(train_truth, train_group, groups)

@@ -79,7 +79,9 @@ def leakage(
     truth = labels_of("truth", truth, tasks=True)
     predicted = labels_of("predicted", predicted, tasks=True)
     protected = labels_of("protected", protected).astype(str)
-    identity = np.arange(len(protected)) if identity is None else labels_of("identity", identity)
+    if identity is None:
+        identity = np.arange(len(protected))
+    identity = labels_of("identity", identity)
     require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
     classes, codes = np.unique(protected, return_inverse=True)
     require_two("class", classes)
@@ -141,7 +143,9 @@ def _attack(labels, codes, splits):
 
     It sees labels as one column each, scores and tasks as they are.
     """
-    columns = labels if labels.ndim == 2 else labels[:, None] == np.unique(labels)
+    columns = labels
+    if labels.ndim == 1:
+        columns = labels[:, None] == np.unique(labels)
     attacker = make_pipeline(
         StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000)
     )

@@ -89,9 +89,9 @@ def read(x, problem, fold, critic):
     """
     shares = problem.shares
     shares_32 = shares.astype(np.float32)
-    splits = [x[problem.rows[places]] for places in (fold.train, fold.validation, fold.test)]
-    train, validation, test = _scaled(*splits)
-    z_train, z_validation = problem.z[fold.train], problem.z[fold.validation]
+    places = fold.train, fold.validation, fold.test
+    train, validation, test = _scaled(*[x[problem.rows[part]] for part in places])
+    z_train, z_validation, _ = [problem.z[part] for part in places]
     rng = np.random.Generator(np.random.SFC64(fold.seed))
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
@@ -123,7 +123,8 @@ def _scaled(train, *others):
     All features have one scale, so that the encoder's geometry stays.
     """
     centre = train.mean(0, dtype=np.float64).astype(np.float32)
-    scale = np.float32(np.sqrt(np.mean(np.square(train - centre), dtype=np.float64)))
+    variance = np.mean(np.square(train - centre), dtype=np.float64)
+    scale = np.float32(np.sqrt(variance))
     require(
         scale > 0,
         f"embedding is constant among {len(train)} images of a fold, so there is nothing to learn",

@@ -45,11 +45,13 @@ def forward(p, x):
         classes, classes_slope = elu(p["map_z"])
     else:
         mapped, mapped_slope = x, None
-        classes, classes_slope = np.eye(len(p["first_z"]), dtype=x.dtype), None
+        one_hot = np.eye(len(p["first_z"]), dtype=x.dtype)
+        classes, classes_slope = one_hot, None
     from_images = mapped @ p["first_r"]
     from_classes = classes @ p["first_z"] + p["first_bias"]
     hidden = from_classes.shape[1]
-    first, first_slope = elu((from_images[:, None] + from_classes).reshape(-1, hidden))
+    together = from_images[:, None] + from_classes
+    first, first_slope = elu(together.reshape(-1, hidden))
     second, second_slope = elu(first @ p["second"] + p["second_bias"])
     t = (second @ p["last"]).reshape(len(x), -1)
     layers = Layers(
@@ -83,8 +85,10 @@ def gradients(p, layers, t_gradient):
     """Gradients of all parameters from those of the output T (n, K)."""
     flat = t_gradient.reshape(-1)
     by_second = flat[:, None] * p["last"] * layers.second_slope
-    by_first = (by_second @ p["second"].T * layers.first_slope).reshape(*t_gradient.shape, -1)
-    by_images, by_classes = np.einsum("nkh->nh", by_first), by_first.sum(0)
+    by_first = by_second @ p["second"].T * layers.first_slope
+    by_first = by_first.reshape(*t_gradient.shape, -1)
+    by_images = np.einsum("nkh->nh", by_first)
+    by_classes = by_first.sum(0)
     by_name = {
         "first_r": layers.mapped.T @ by_images,
         "first_z": layers.classes.T @ by_classes,
@@ -94,8 +98,9 @@ def gradients(p, layers, t_gradient):
         "last": layers.second.T @ flat,
     }
     if "map_r" in p:
-        by_name["map_r"] = layers.x.T @ ((by_images @ p["first_r"].T) * layers.mapped_slope)
-        by_name["map_z"] = (by_classes @ p["first_z"].T) * layers.classes_slope
+        by_mapped = by_images @ p["first_r"].T * layers.mapped_slope
+        by_name["map_r"] = layers.x.T @ by_mapped
+        by_name["map_z"] = by_classes @ p["first_z"].T * layers.classes_slope
     return by_name
 
 
@@ -104,8 +109,8 @@ class Adam:
 
     def __init__(self, parameters, rate):
         self.parameters, self.rate, self.t = parameters, rate, 0
-        self.means = {name: np.zeros_like(values) for name, values in parameters.items()}
-        self.squares = {name: np.zeros_like(values) for name, values in parameters.items()}
+        self.means = dict.fromkeys(parameters, 0.0)
+        self.squares = dict.fromkeys(parameters, 0.0)
 
     def step(self, gradients):
         """One step down the gradients."""
@@ -113,7 +118,7 @@ class Adam:
         rate = self.rate / (1 - 0.9**self.t)
         correction = 1 / np.sqrt(1 - 0.999**self.t)
         for name, gradient in gradients.items():
-            mean, square = self.means[name], self.squares[name]
-            mean += (1 - 0.9) * (gradient - mean)
-            square += (1 - 0.999) * (gradient * gradient - square)
-            self.parameters[name] -= rate * mean / (np.sqrt(square) * correction + 1e-8)
+            self.means[name] += (1 - 0.9) * (gradient - self.means[name])
+            self.squares[name] += (1 - 0.999) * (gradient * gradient - self.squares[name])
+            scale = np.sqrt(self.squares[name]) * correction + 1e-8
+            self.parameters[name] -= rate * self.means[name] / scale

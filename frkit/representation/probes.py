@@ -131,7 +131,8 @@ def _read(x, problem, classifier, folds, seed):
     for train, test in stratified(z, person, folds, seed):
         fit(classifier, x[train], z[train])
         right[test], losses[test] = _judged(classifier, x[test], z[test])
-        in_sample.append(np.mean(_judged(classifier, x[train], z[train]), axis=1))
+        in_train = _judged(classifier, x[train], z[train])
+        in_sample.append(np.mean(in_train, axis=1))
     accuracy_in_sample, loss_in_sample = np.mean(in_sample, axis=0)
     accuracy, loss = right.mean(), losses.mean()
     loss_se = standard_error(losses - loss, person)

@@ -52,7 +52,10 @@ def for_each_model(faces, attribute, by, folds, estimate, *options):
     problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
     if by == "image":
         problem = problem._replace(person=np.arange(len(problem.z)))
-    estimates = [estimate(x[problem.rows].astype(np.float64), problem, *options) for x in encoders]
+    estimates = []
+    for x in encoders:
+        features = x[problem.rows].astype(np.float64)
+        estimates.append(estimate(features, problem, *options))
     return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
 
 
@@ -82,8 +85,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     n_images = faces.sizes[IMAGE]
     identity = complete_labels(faces[IDENTITY].values, n_images, IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
-    label = crossed([clean_labels(faces[each].values, n_images, each) for each in names])
-    label, _, _ = resolve_varying(label, identity, varying, name, person)
+    labels = [clean_labels(faces[each].values, n_images, each) for each in names]
+    label, _, _ = resolve_varying(crossed(labels), identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)

@@ -200,7 +200,8 @@ def _splits(problem, by, folds, seeds):
     Each part of the people is the test of one fold and the validation of the one before; the others
     are its training. by: "identity" keeps the images of a person together, "image" does not.
     """
-    person = np.arange(len(problem.z)) if by == "image" else problem.person
+    images = np.arange(len(problem.z))
+    person = images if by == "image" else problem.person
     plan = []
     for number in seeds:
         seed = np.random.SeedSequence(0, spawn_key=(number,))
@@ -209,7 +210,7 @@ def _splits(problem, by, folds, seeds):
         for k, network_seed in enumerate(seed.spawn(folds)):
             test, validation = tests[k], tests[(k + 1) % folds]
             both = np.concatenate([test, validation])
-            train = np.setdiff1d(np.arange(len(problem.z)), both)
+            train = np.setdiff1d(images, both)
             plan.append(Fold(train, validation, test, network_seed))
     return plan
 

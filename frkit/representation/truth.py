@@ -106,7 +106,8 @@ def true_information(distance, shares, both_sides=False):
     """Mutual information (nats) of class and place: sum of p_z KL(f_z from the mixture)."""
     grid_end = distance * len(shares) + MARGIN
     grid = np.linspace(-grid_end, grid_end, POINTS)
-    log_densities = [stats.norm.logpdf(grid, distance * k) for k in range(len(shares))]
+    places = distance * np.arange(len(shares))
+    log_densities = stats.norm.logpdf(grid, places[:, None])
     if both_sides:
         log_other_side = stats.norm.logpdf(grid, -distance)
         log_densities[1] = np.logaddexp(log_densities[1], log_other_side) - np.log(2)
