@@ -76,7 +76,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_whole("folds", folds, FEWEST_FOLDS)
     names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
-    attributes = set(faces[IMAGE].coords) - {IMAGE, IDENTITY, PERSON}
+    of_images = {name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)}
+    attributes = of_images - {IMAGE, IDENTITY, PERSON}
     require(
         len(names) > 0 and attributes.issuperset(names),
         f"attribute must be one of {listed(sorted(attributes))}, or a tuple of them to cross, "

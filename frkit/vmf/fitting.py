@@ -17,7 +17,7 @@ from frkit.base import (
     warn,
 )
 from frkit.data.checks import check_faces, check_rows
-from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
+from frkit.vmf.densities import log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
 METHODS = ("shrunk", "marginal", "likelihood")
@@ -57,11 +57,10 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         Identities sorted by name, with the attributes of the faces. Its attribute `fitted` is a
         Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` (used),
         `kappa_likelihood` and `kappa_marginal` (NaN where there is none), `log_kappa_sd`
-        (posterior). Its attrs hold the population's `log_kappa_mean` and `log_kappa_spread`, and
-        what the data say of the model: `residual_dimension`, the number of directions in which
-        images scatter around their means (dim - 1 for a mixture; real embeddings have far fewer),
-        and `score_sd_ratio`, the standard deviation of genuine scores within identities over the
-        mixture's (1 for a mixture).
+        (posterior). Its attrs are the population's `log_kappa_mean` and `log_kappa_spread`, and
+        `residual_dimension`, the number of directions in which images scatter around their means.
+        It is dim - 1 for a mixture. Real embeddings have far fewer, and then the rates of the
+        fitted mixture are not those of the data.
 
     Raises
     ------
@@ -130,7 +129,6 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
             "log_kappa_mean": population[0],
             "log_kappa_spread": population[1],
             "residual_dimension": _residual_dimension(images, mix),
-            "score_sd_ratio": _score_sd_ratio(images, mix),
         },
     )
     return mix
@@ -238,22 +236,3 @@ def _residual_dimension(images, mix):
     if n_pairs == 0:
         return np.nan
     return float(n_pairs / (np.sum((residuals.T @ residuals) ** 2) - within))
-
-
-def _score_sd_ratio(images, mix):
-    """Standard deviation of the genuine scores within identities, over what the mixture expects."""
-    first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
-    mean_square = (1 + (mix.dim - 1) * second**2) / mix.dim
-    score_variance = mean_square - first**4
-    # covariance of two scores that share an image
-    mean_square_along = (1 + (mix.dim - 1) * second) / mix.dim
-    shared_covariance = first**2 * (mean_square_along - first**2)
-    observed = expected = 0.0
-    for k, points in enumerate(images):
-        n = len(points)
-        if n > 2:
-            scores = (points @ points.T)[np.triu_indices(n, 1)]
-            observed += len(scores) * scores.var()
-            expected += (len(scores) - 1) * score_variance[k]
-            expected -= 2 * (n - 2) * shared_covariance[k]
-    return float(np.sqrt(observed / expected)) if expected else np.nan
