@@ -1,7 +1,7 @@
-"""What people add to the error rates: the node `people` against plain loops over all pairs."""
+"""Effective numbers of comparisons, against plain loops over all pairs and people left out."""
 
 from collections import defaultdict
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from scipy import stats
 
 import frkit as fk
 
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 THRESHOLDS = [-0.2, 0.1, 0.5]
-GROUPS = ["a", "b"]
 
 
 def unequal_faces():
@@ -18,17 +18,20 @@ def unequal_faces():
     faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(4, seed=5)
     person = np.unique(faces.identity.values, return_inverse=True)[1]
     kept = np.flatnonzero(np.arange(len(person)) % 4 <= person % 4)
-    groups = np.array(GROUPS)[person % 2]
+    groups = np.array(["a", "b"])[person % 2]
     return fk.faces(faces.embedding.values, faces.identity.values, group=groups).isel(image=kept)
 
 
+def labels_of(faces):
+    return (faces[name].values.astype(str) for name in ("identity", "group", "image"))
+
+
 def rectangular(rows=slice(None), cols=slice(None)):
-    """An asymmetric matcher on one set of images, or other images as references; with failures."""
+    """An asymmetric matcher on one set of images, or other images as references."""
     faces = unequal_faces()
     values = fk.score_tensor(faces).values.astype(float)
     values += np.random.default_rng(0).normal(0, 0.1, values.shape)
-    values[2, 5:8] = np.nan
-    who, group, names = (faces[name].values.astype(str) for name in ("identity", "group", "image"))
+    who, group, names = labels_of(faces)
     return fk.score_matrix(
         values[rows, cols], who[rows], who[cols],
         probe=names[rows], reference=names[cols], attributes={"group": (group[rows], group[cols])},
@@ -42,7 +45,7 @@ def listed():
     i, j = np.stack([i, j])[:, np.random.default_rng(1).random(len(i)) < 0.6]
     values = fk.score_tensor(faces).values[i, j].astype(float)
     values[7] = np.nan
-    who, group, names = (faces[name].values.astype(str) for name in ("identity", "group", "image"))
+    who, group, names = labels_of(faces)
     return fk.pairs(
         values, probe=names[i], reference=names[j],
         probe_identity=who[i], reference_identity=who[j],
@@ -50,105 +53,110 @@ def listed():
     )  # fmt: skip
 
 
-def pairs_of(scores):
-    """Every pair once: score, and of both sides place, identity and group."""
-    sides = []
-    for side in ("probe", "reference"):
-        columns = [scores[f"{side}{label}"].values for label in ("", "_identity", "_group")]
-        sides.append(list(zip(*columns)))
-    if "pair" in scores.dims:
-        yield from zip(scores.score.values, *sides)
-        return
-    symmetric = bool(scores.attrs["symmetric"])
-    for (i, probe), (j, reference) in product(enumerate(sides[0]), enumerate(sides[1])):
-        if symmetric and i < j or not symmetric and probe[0] != reference[0]:
-            yield float(scores.values[i, j]), probe, reference
-
-
-def twin(scores, threshold):
-    """Sums over pairs, by person and by two people, with the weights 1 / (n_k n_l) of a tensor."""
-    impostors, genuine = defaultdict(list), defaultdict(list)
-    count = [defaultdict(set), defaultdict(set)]
-    for side, name in enumerate(("probe", "reference")):
-        for image, who in zip(scores[name].values, scores[f"{name}_identity"].values, strict=True):
-            count[side][who].add(image)
-    group_of = {}
-    for score, (_, one, group), (_, other, partner) in pairs_of(scores):
-        group_of |= {one: group, other: partner}
-        weight = 1.0 if "pair" in scores.dims else 1 / len(count[0][one]) / len(count[1][other])
-        if not np.isnan(score):
-            (genuine if one == other else impostors)[tuple(sorted((one, other)))].append(
-                (score, weight)
-            )
-    accepted = {two: sum(w for s, w in found if s > threshold) for two, found in impostors.items()}
-    compared = {two: sum(w for _, w in found) for two, found in impostors.items()}
-    many = {two: len(found) for two, found in impostors.items()}
-    rejected = {k: np.mean([s <= threshold for s, _ in found]) for (k, _), found in genuine.items()}
-    return group_of, accepted, compared, many, rejected
-
-
 SCORES = {
     "tensor": lambda: fk.score_tensor(unequal_faces()),
-    "rectangular": lambda: rectangular(slice(0, None, 2), slice(1, None, 2)),
+    "rectangular": lambda: rectangular(slice(None), slice(0, -2)),
     "asymmetric": rectangular,
     "list": listed,
 }
 
 
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+# --- the twin: one pair at a time -----------------------------------------------------------------
+
+
+def couples_of(scores):
+    """Scores of each two people (or of one), and the weight of each pair of their images."""
+    sides = []
+    for side in ("probe", "reference"):
+        columns = [scores[f"{side}{label}"].values for label in ("", "_identity")]
+        sides.append(list(zip(*columns)))
+    couples, weight = defaultdict(list), defaultdict(lambda: 1.0)
+    if "pair" in scores.dims:
+        pairs = zip(scores.score.values, *sides)
+    else:
+        pairs = zip(scores.values.ravel(), *zip(*product(*sides)))
+        images = [[person for _, person in side] for side in sides]
+    for score, (probe, person), (reference, other) in pairs:
+        twice = scores.attrs.get("symmetric") and probe < reference
+        if probe == reference or twice or np.isnan(score):
+            continue
+        if "pair" not in scores.dims:
+            weight = {(person, other): 1 / images[0].count(person) / images[1].count(other)}
+        couples[tuple(sorted((person, other)))].append((score, weight[person, other]))
+    return couples
+
+
+def twin(couples, errs):
+    """The effective number of a rate: n = p (1 - p) / v, with at most as many as comparisons.
+
+    couples : of two people, or of one, with their scores and weights.
+    """
+    error = {who: sum(w for s, w in pairs if errs(s)) for who, pairs in couples.items()}
+    weight = {who: sum(w for _, w in pairs) for who, pairs in couples.items()}
+    total = sum(weight.values())
+    rate = sum(error.values()) / total
+    excess = {who: (error[who] - rate * weight[who]) / total for who in couples}
+    added = defaultdict(float)
+    for who, value in excess.items():
+        for person in {*who}:
+            added[person] += value
+    k = len(added)
+    noise = sum(value**2 for who, value in excess.items() if who[0] != who[1])
+    variance = sum(value**2 for value in added.values()) * k / (k - 1) - noise
+    variance = max(variance, noise)
+    comparisons = sum(len(pairs) for pairs in couples.values())
+    n = min(rate * (1 - rate) / variance, comparisons) if variance > 0 else comparisons
+    errors = np.array(list(error.values()))
+    seen = errors.sum() ** 2 / (errors**2).sum() if errors.any() else 0.0
+    if len(errors) < n:
+        n *= (len(errors) / n) ** (2 / (seen + 2))
+    return n * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, k - 1)) ** 2
+
+
 @pytest.mark.parametrize("kind", SCORES)
-def test_the_node_equals_plain_loops(kind):
+def test_effective_numbers_equal_the_twin(kind):
     scores = SCORES[kind]()
     tree = fk.evaluate(scores, threshold=THRESHOLDS, by="group")
-    node = tree["people"].to_dataset()
-    names = np.unique(
-        np.append(scores["probe_identity"].values, scores["reference_identity"].values)
-    )
-    scale = None
-    for number, threshold in enumerate(THRESHOLDS):
-        group_of, accepted, compared, many, rejected = twin(scores, threshold)
-        by_pair_of_groups = defaultdict(float)
-        for two, weight in accepted.items():
-            cell = tuple(sorted(group_of[k] for k in two))
-            by_pair_of_groups["square", cell] += weight**2
-            by_pair_of_groups["cross", cell] += weight * compared[two]
-            by_pair_of_groups["compared", cell] += compared[two] ** 2
-            by_pair_of_groups["pairs", cell] += many[two]
-            by_pair_of_groups["people", cell] += 1
-        complete = kind in ("tensor", "list")  # sums over whole tensors count failed ones, too
-        if scale is None:  # rates do not depend on a common factor of all weights
-            scale = float(node.accepted[number].sum()) / 2 / sum(accepted.values())
-        for g, h in combinations([*range(2), *range(2)], 2):
-            cell = tuple(sorted((GROUPS[g], GROUPS[h])))
-            found = {"square": node.accepted_square[number, g, h] / scale**2}
-            if complete:
-                found["cross"] = node.accepted_cross[number, g, h] / scale**2
-                found["compared"] = node.compared_square[g, h] / scale**2
-                found["pairs"] = node.impostor_pairs[g, h]
-                found["people"] = node.people_pairs[g, h]
-            for name, value in found.items():
-                assert float(value) == pytest.approx(by_pair_of_groups[name, cell], rel=1e-6), name
-        for code, name in enumerate(names):
-            own = node.isel(entry=node.person.values == code)
-            mine = sum(weight for two, weight in accepted.items() if name in two)
-            assert float(own.accepted[number].sum()) / scale == pytest.approx(mine, rel=1e-6)
-            if name in rejected and "pair" not in scores.dims:
-                rate = float(own.rejected[number].sum() / own.genuine.sum())
-                assert rate == pytest.approx(rejected[name])
+    band = fk.band(tree, "far")
+    far, frr, cross = (fk.band(tree, name).n_effective for name in ("far", "frr", "far_cross"))
+    faces = unequal_faces()
+    group_of = dict(zip(faces.identity.values.astype(str), faces.group.values.astype(str)))
+    couples = couples_of(scores)
+    impostors = {who: pairs for who, pairs in couples.items() if who[0] != who[1]}
+    genuine = {who: pairs for who, pairs in couples.items() if who[0] == who[1]}
+    if kind != "list":  # people weigh the same
+        for who, pairs in genuine.items():
+            genuine[who] = [(score, 1 / len(pairs)) for score, _ in pairs]
+    for level, threshold in enumerate(THRESHOLDS):
+        number = twin(impostors, lambda score, t=threshold: score > t)
+        assert float(far[level]) == pytest.approx(number, rel=1e-5)
+        rate = band.estimate.values[level]
+        ends = stats.beta.ppf([0.025, 0.975], number * rate + 0.5, number * (1 - rate) + 0.5)
+        np.testing.assert_allclose([band.lower[level], band.upper[level]], ends, rtol=1e-4)
+        number = twin(genuine, lambda score, t=threshold: score <= t)
+        assert float(frr[level]) == pytest.approx(number, rel=1e-5)
+        for g, h in product("ab", repeat=2):
+            cell = {}
+            for who, pairs in impostors.items():
+                if sorted(group_of[person] for person in who) == sorted((g, h)):
+                    cell[who] = pairs
+            number = twin(cell, lambda score, t=threshold: score > t)
+            value = cross[level].sel(group=g, reference_group=h)
+            assert float(value) == pytest.approx(number, rel=1e-5)
 
 
 @pytest.mark.slow
 def test_leaving_people_out_gives_the_same_standard_errors():
-    """The jackknife over people, which shares no formula with the sums of the node."""
+    """The jackknife over people, which shares no formula with the sums of an evaluation."""
     faces = fk.vmf.mixture(60, 16, kappa=(5, 30), seed=1).sample(12, seed=2)
     names = np.unique(faces.identity.values)
 
-    def of(some):
+    def rates_of(some):
         scores = fk.score_tensor(faces.isel(image=some))
         return fk.evaluate(scores, far=[0.05], histogram=200)
 
-    whole = of(slice(None))
-    rests = [of(faces.identity.values != name)["empirical"] for name in names]
+    whole = rates_of(slice(None))
+    rests = [rates_of(faces.identity.values != name)["empirical"] for name in names]
     for rate in ("frr", "eer", "auc"):
         moved = np.array([rest[rate].item() for rest in rests]) - whole["empirical"][rate].item()
         jackknife = np.sqrt(np.sum(moved**2) * (len(names) - 1) / len(names))
