@@ -119,9 +119,8 @@ def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
 
 @pytest.mark.filterwarnings("ignore:(up to|fewer):frkit.DataWarning")
 def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
-    ev = fk.evaluate(
-        scores, far=FAR, by="gender", resampling=fk.Resampling("identity", n=20, strata="gender")
-    )
+    draws = fk.Resampling("identity", n=20, strata="gender")
+    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=draws)
     with pytest.warns(fk.DataWarning, match="up to √3 times too wide at low FAR"):
         fk.band(ev, "far_gini", method="pivotal")
 
@@ -130,15 +129,12 @@ def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
-        ev = fk.evaluate(
-            fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling("image", n=4)
-        )
+        ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender")
     assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"):
         band = fk.band(ev, "far_max_min")
-    assert all(
-        isnan(float(band[name][0])) for name in ("estimate", "lower", "upper", "p", "includes_fair")
-    )
+    for name in ("estimate", "lower", "upper", "p", "includes_fair"):
+        assert isnan(float(band[name][0]))
 
 
 # --- groups without an error, and an exact test ---------------------------------------------------
@@ -187,11 +183,10 @@ def test_permutations_of_models_and_of_lists():
     alone = fk.permutation_test(tensor, "far_gini", **options)
     np.testing.assert_array_equal(test.p.sel(model="B"), alone.p)
     i, j = np.triu_indices(faces.sizes["image"], 1)
-    sides = {"probe": i, "reference": j}
-    labels = {f"{side}_identity": faces.identity.values[at] for side, at in sides.items()}
-    labels |= {side: faces.image.values[at] for side, at in sides.items()}
-    gender = tuple(faces.gender.values[at] for at in sides.values())
-    pairs = fk.pairs(tensor.values[i, j], gender=gender, **labels)
+    names, who, gender = (faces[name].values for name in ("image", "identity", "gender"))
+    labels = {"probe": names[i], "reference": names[j]}
+    labels |= {"probe_identity": who[i], "reference_identity": who[j]}
+    pairs = fk.pairs(tensor.values[i, j], gender=(gender[i], gender[j]), **labels)
     listed = fk.permutation_test(pairs, "frr_max_min", **options)
     pooled = fk.permutation_test(tensor, "frr_max_min", weighting="pair", **options)
     np.testing.assert_allclose(listed.p, pooled.p)
@@ -224,8 +219,7 @@ def test_a_permutation_test_is_exact_where_groups_are_alike():
         one_of_two = np.random.default_rng(seed).permutation(np.repeat(["a", "b"], [8, 16]))
         labels = dict(zip(np.unique(faces.identity.values), one_of_two, strict=True))
         faces = faces.assign_coords(gender=("image", [labels[k] for k in faces.identity.values]))
-        p = fk.permutation_test(
-            fk.score_tensor(faces), "frr_max_difference", by="gender", far=[0.1], n=19
-        ).p.item()
-        small += p <= 0.2
+        options = {"by": "gender", "far": [0.1], "n": 19}
+        test = fk.permutation_test(fk.score_tensor(faces), "frr_max_difference", **options)
+        small += test.p.item() <= 0.2
     assert small <= 22
