@@ -1,4 +1,4 @@
-"""What data and options cannot say: the warnings of `evaluate`."""
+"""The warnings of `evaluate`: data and options that do not support a rate or its interval."""
 
 import numpy as np
 
@@ -14,15 +14,8 @@ SMALL_GROUPS = (
 )
 
 
-def caution(
-    protocol,
-    resampling,
-    far,
-    tables,
-    models,
-    n_failed,
-):
-    """Warn of what these data and options cannot say.
+def caution(protocol, resampling, far, tables, models, n_failed):
+    """Warn where these data and options do not support a rate or its interval.
 
     tables, models : of the models, and their names or None. n_failed : genuine comparisons that
     failed, of the model with most of them.
@@ -60,7 +53,7 @@ def caution(
 
 
 def _caution_of_images(protocol, scheme):
-    """Warn where replicates that draw images say little: people of few images, no copies."""
+    """Warn where replicates that draw images vary too little: people of few images, no copies."""
     identity = protocol.genuine_identity[: protocol.n_genuine]
     n_pairs = np.bincount(identity, minlength=len(protocol.share))
     weight = protocol.share**2 * (n_pairs if protocol.pooled else n_pairs > 0)
@@ -77,7 +70,7 @@ def _caution_of_images(protocol, scheme):
         )
     if not protocol.has_copies:
         warn(
-            "these scores hold no comparison of an image with itself, so copies of an image "
+            "these scores contain no comparison of an image with itself, so copies of an image "
             f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "
             "identities with one genuine pair cannot vary; scheme 'identity' says more here"
         )

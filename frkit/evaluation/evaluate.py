@@ -161,20 +161,20 @@ def evaluate(
 
 @threads()
 def evaluate_parts(
-    scores: xr.DataArray,
+    scores,
     *,
     far=None,
     threshold=None,
-    far_of: str = "all",
+    far_of="all",
     by=None,
-    resampling: Resampling | None = None,
+    resampling=None,
     weighting=None,
     impostors="all",
-    varying: str = "error",
+    varying="error",
     histogram=None,
-    progress: bool | Callable[[float], None] | None = None,
-    rates: bool = True,
-    people: bool = True,
+    progress=None,
+    rates=True,
+    people=True,
 ) -> xr.DataTree:
     """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
     check_options(scores, far_of, by, resampling, weighting, impostors, varying)
@@ -213,8 +213,9 @@ def evaluate_parts(
         tables.append(table)
         failed.append(tally.n_failed)
         thin.append(thinned(tally))
-        no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
-        complete = complete and tally.n_failed == 0 and no_impostor_failed
+        if complete:
+            no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
+            complete = tally.n_failed == 0 and no_impostor_failed
     names = scores[MODEL] if MODEL in scores.dims else None
     caution(protocol, resampling, far, tables, names, max(failed))
     facts = provenance(scores, protocol, resampling, weighting, impostors, by)

@@ -19,6 +19,7 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
+from frkit.scores.groups import models_of
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
@@ -101,7 +102,8 @@ def _sums_of_models(evaluation, target):
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
-    node, these_people = evaluation["people"].to_dataset(), target == THESE_PEOPLE
+    node = evaluation["people"].to_dataset()
+    these_people = target == THESE_PEOPLE
     require(
         not these_people or node.attrs["complete"],
         "target='these people' needs every image compared with every other, without failures, but "
@@ -110,10 +112,9 @@ def _sums_of_models(evaluation, target):
     name = node.image.values if these_people else node.person.values
     _, first, unit = np.unique(name, return_index=True, return_inverse=True)
     person = node.person.values[first]
-    for model in range(node.sizes[MODEL]) if MODEL in node.dims else [None]:
-        of_model = node if model is None else node.isel({MODEL: model})
+    for model in models_of(node):
         yield SimpleNamespace(
-            **{name: variable.values for name, variable in of_model.data_vars.items()},
+            **{name: variable.values for name, variable in model.data_vars.items()},
             **node.attrs,
             n_groups=node.attrs["groups"],
             these_people=these_people,
@@ -124,18 +125,16 @@ def _sums_of_models(evaluation, target):
 
 
 def _contribution(sums, kind, point, g, h, reference):
-    """What units add to one rate at one level."""
-    curve = sums.n_groups if g is None else g
+    """What units add to one rate at one level, which is the number of its point.
+
+    The points of EERs (of each group and of all), and those of AUCs, follow those of levels.
+    """
     if kind == "threshold":
         return threshold(sums, point)
-    if kind == "eer":
-        return eer(sums, sums.levels + curve, g)
-    if kind == "auc":
-        return auc(sums, sums.levels + sums.n_groups + 1 + curve, g)
-    if kind == "far":
-        fixed = far(sums, point, g, h)
-    else:
-        fixed = frr(sums, point, g)
+    if kind in ("eer", "auc"):
+        point = sums.levels + (sums.n_groups if g is None else g)
+        return eer(sums, point, g) if kind == "eer" else auc(sums, point + sums.n_groups + 1, g)
+    fixed = far(sums, point, g, h) if kind == "far" else frr(sums, point, g)
     if reference is None:
         return fixed
     return with_error_of_threshold(sums, kind, point, fixed, reference, g, h)

@@ -1,4 +1,4 @@
-"""What an interval says about itself: what made its evaluation, whom it is about, its cautions."""
+"""Attributes and warnings of a result: what made its evaluation, whom it is about, its limits."""
 
 import json
 import weakref
@@ -36,8 +36,8 @@ KINDS = {
     GROUP: "of group",
     MODEL: "of model",
 }
-_GIVEN: dict[int, set] = {}  # cautions of each evaluation that is there
-_ANEW = ContextVar("anew", default=False)
+_GIVEN: dict[int, set] = {}  # cautions that were given of each evaluation in memory
+_AGAIN = ContextVar("again", default=False)
 
 
 def data_of(evaluation):
@@ -132,28 +132,28 @@ def with_resolved(result, chosen, *evaluations):
 
 @contextmanager
 def each_time() -> Iterator[None]:
-    """Within it every caution is given, also one that was given before: for figures drawn anew."""
-    before = _ANEW.set(True)
+    """Within it every caution is given, even if it was given before: for figures drawn again."""
+    before = _AGAIN.set(True)
     try:
         yield
     finally:
-        _ANEW.reset(before)
+        _AGAIN.reset(before)
 
 
 def warn_of(evaluation, chosen, result):
-    """Say what makes this interval mean less than its level says, once for an evaluation."""
+    """Warn where the interval is less certain than its level; once for each evaluation."""
     if id(evaluation) not in _GIVEN:
         _GIVEN[id(evaluation)] = set()
         weakref.finalize(evaluation, _GIVEN.pop, id(evaluation), None).atexit = False
     given = _GIVEN[id(evaluation)]
     for message in _cautions(evaluation["empirical"].to_dataset(), chosen, result):
-        if message not in given or _ANEW.get():
+        if message not in given or _AGAIN.get():
             given.add(message)
             warn(message)
 
 
 def _cautions(data, chosen, result):
-    """Schemes, levels, groups and models of which the interval says too little."""
+    """Messages on schemes, levels, groups and models for which the interval is not reliable."""
     scheme = SCHEMES.get(result.attrs.get("scheme"))  # of replicates that were read, if any
     draws_people = scheme is not None and scheme.target.startswith("new identities")
     if draws_people and chosen.name.startswith("far_"):
@@ -162,22 +162,26 @@ def _cautions(data, chosen, result):
             "where single pairs decide"
         )
     group_rates = [name for name in rates_read(chosen, data) if name in ERRORS_OF]
-    for name in group_rates if chosen.fair is not None else ():
-        if where := _where(data[name] == 0):
-            yield (
-                f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, "
-                f"and {chosen.name} rests on a rate nobody has seen. Read it at levels at which "
-                "every group has errors, or merge groups"
-            )
-    if "resolved" in result and (where := _where(~result.resolved)):
-        some = ", in some group" if group_rates and GROUP not in result.estimate.dims else ""
+    if chosen.fair is not None:
+        for name in group_rates:
+            where = _where(data[name] == 0)
+            if where:
+                yield (
+                    f"no error in {name} {where}: a ratio to that rate is infinite or undefined "
+                    f"there, and {chosen.name} rests on a rate nobody has seen. Read it at levels "
+                    "at which every group has errors, or merge groups"
+                )
+    where = _where(~result.resolved) if "resolved" in result else ""
+    if where:
+        in_groups = group_rates and GROUP not in result.estimate.dims
+        some = ", in some group" if in_groups else ""
         yield (
             f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
             "more pairs, or other levels"
         )
     if bool(result.estimate.isnull().any()):
         yield from small_groups(data)
-    most = int(result.get("n_nonfinite", xr.DataArray(0)).max())
+    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
         yield (
             f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
@@ -192,10 +196,11 @@ def _where(condition):
     words = []
     for dim, kind in KINDS.items():
         if dim in condition.dims:
-            labels = condition[dim].values[condition.any({*condition.dims} - {dim}).values]
+            other_dims = {*condition.dims} - {dim}
+            labels = condition[dim].values[condition.any(other_dims).values]
             text = listed(labels)
             if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
-                ends = labels.min(), labels.max()
-                text = " to ".join(dict.fromkeys(f"{end:.3g}" for end in ends))
+                first, last = f"{labels.min():.3g}", f"{labels.max():.3g}"
+                text = first if first == last else f"{first} to {last}"
             words.append(f"{kind} {text}")
     return " ".join(words)
