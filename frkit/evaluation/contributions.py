@@ -90,18 +90,18 @@ def contributions(
     require(named, "these pairs carry no identities, so nobody can be named")
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
-    levels = asked_levels(far, threshold, scores)
+    far, thresholds, labels = asked_levels(far, threshold, scores)
     models = models_of(scores)
     protocol = make_protocol(models[0], **options)
     of_models = []
-    for model, fixed in zip(models, levels.thresholds):
-        tally = tally_scores(model, protocol, far=levels.far, threshold=fixed)
-        of_models.append(_shares(tally, levels.far, fixed, by is not None))
+    for model, fixed in zip(models, thresholds):
+        tally = tally_scores(model, protocol, far=far, threshold=fixed)
+        of_models.append(_shares(tally, far, fixed, by is not None))
     result = of_models[0]
     if MODEL in scores.dims:
         result = xr.concat(of_models, scores[MODEL].variable.astype(str))
-    if levels.labels is not None:
-        result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
+    if labels is not None:
+        result = result.assign_coords({THRESHOLD_LEVEL: labels})
     if turned(scores):
         result["threshold"] = 0.0 - result.threshold
     return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)

@@ -179,8 +179,9 @@ def evaluate_parts(
     """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
     check_options(scores, far_of, by, resampling, weighting, impostors, varying)
     models = models_of(scores)
-    levels = asked_levels(far, threshold, scores)
-    far = levels.far if rates else np.empty(0)
+    far, thresholds, labels = asked_levels(far, threshold, scores)
+    if not rates:
+        far = np.empty(0)
     edges = histogram_edges(histogram, scores)
     if progress is None:
         progress = scores.size > LONG_SWEEP
@@ -190,7 +191,7 @@ def evaluate_parts(
         _check_transpose(models)
     tables, sums, failed, thin = [], [], [], []
     complete = protocol.symmetric
-    for model, fixed in zip(models, levels.thresholds):
+    for model, fixed in zip(models, thresholds):
         tally = tally_scores(
             model,
             protocol,
@@ -203,8 +204,8 @@ def evaluate_parts(
         table = xr.Dataset()
         if rates:
             table = rates_table(tally, far, fixed, far_of)
-            if levels.labels is not None:
-                table = table.assign_coords({THRESHOLD_LEVEL: levels.labels})
+            if labels is not None:
+                table = table.assign_coords({THRESHOLD_LEVEL: labels})
         if rates and people and protocol.people_known:
             sums.append(people_sums(tally, *_points(table), auc=len(edges) > 0))
         if len(edges):

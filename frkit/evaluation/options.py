@@ -1,7 +1,6 @@
 """The options of `evaluate`: checked once, and as arrays."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import dask
 import numpy as np
@@ -94,16 +93,12 @@ def _check_scheme(scores, resampling, identified):
         warn(f"the pair bootstrap draws pairs as if each were new: {TOO_NARROW}{remedy}")
 
 
-class Levels(NamedTuple):
-    """FAR levels, (level,), or thresholds, (model, level): one is empty; labels of thresholds."""
-
-    far: np.ndarray
-    thresholds: np.ndarray
-    labels: xr.Variable | None
-
-
 def asked_levels(far, threshold, scores):
-    """FAR levels or fixed thresholds for the models of these scores, in the order given."""
+    """FAR levels or fixed thresholds for the models of these scores, in the order given.
+
+    Returns FAR levels, (level,), thresholds, (model, level), of which one is empty, and the labels
+    of thresholds or None.
+    """
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
     if threshold is None:
@@ -112,7 +107,7 @@ def asked_levels(far, threshold, scores):
             levels = np.atleast_1d(real_numbers("far", far).astype(float))
         inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
         require(inside, f"far must lie in (0, 1), got {far!r}")
-        return Levels(levels, np.empty((len(models), 0)), None)
+        return levels, np.empty((len(models), 0)), None
 
     if isinstance(threshold, Mapping):
         rows = real_numbers("threshold", list(threshold.values()))
@@ -142,7 +137,7 @@ def asked_levels(far, threshold, scores):
     words = {}
     if turned(scores):
         rows, words = 0.0 - rows, {"axis": "distance threshold (accept below)"}
-    return Levels(np.empty(0), rows, xr.Variable(THRESHOLD_LEVEL, labels, words))
+    return np.empty(0), rows, xr.Variable(THRESHOLD_LEVEL, labels, words)
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
@@ -191,20 +186,17 @@ def histogram_edges(histogram, scores):
         return np.empty(0)
     with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
     bins, bounds = histogram if with_bounds else (histogram, None)
-    ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
-    whole = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
+    low, high = real_numbers("histogram", bounds if with_bounds else (-1, 1))
     require(
-        whole and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
+        isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS and low < high < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
         f"< high; got {histogram!r}",
     )
-    low, high = ends
-    if bounds is None and scores.attrs.get("similarity") == "cosine":
-        low, high = -1.0, 1.0
-    elif bounds is None:  # one look at all scores
-        low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
+    if with_bounds and turned(scores):
+        low, high = -high, -low
+    elif not with_bounds and scores.attrs.get("similarity") != "cosine":
+        low, high = dask.compute(scores.min(), scores.max())  # one look at all scores
+        low, high = float(low), float(high)
         if low == high:
             low, high = low - 0.5, high + 0.5
-    elif turned(scores):
-        low, high = -high, -low
     return np.linspace(low, high, bins + 1)

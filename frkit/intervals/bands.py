@@ -193,7 +193,8 @@ def _includes(fair, result):
     # a mean of equal rates is not always equal to them in the last bit
     above, below = result.lower <= fair + TIE, result.upper >= fair - TIE
     reaches = xr.where(result.estimate >= fair, above, below)
-    return reaches.where((result.estimate + result.lower + result.upper).notnull())
+    numbers = result[["estimate", "lower", "upper"]].to_dataarray()
+    return reaches.where(numbers.notnull().all("variable"))
 
 
 # --- simultaneous bands --------------------------------------------------------------------------
