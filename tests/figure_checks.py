@@ -12,29 +12,23 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 FOUND = []
-# pixels by which two boxes of words may lie over each other: boxes are a little larger than their
-# letters
-TOUCH = 1.0
+TOUCH = 1.0  # pixels by which boxes may overlap: they are a little larger than their letters
 
 
 def words_of(figure):
-    """All words that are drawn, with their boxes in pixels; of slanted words and in 3D the boxes
-    say too little."""
-    seen, draw = [], Text.draw
+    """All upright words that are drawn, with their boxes in pixels, except in 3D."""
+    drawn, draw = {}, Text.draw
 
     def noted(text, renderer):
-        seen.append(text)
+        drawn[text] = None
         draw(text, renderer)
 
     with mock.patch.object(Text, "draw", noted):
         figure.canvas.draw()
-    told = (text for text in dict.fromkeys(seen) if text.get_visible() and text.get_text().strip())
-    flat = [
-        text
-        for text in told
-        if text.get_rotation() % 90 == 0 and getattr(text.axes, "name", "") != "3d"
-    ]
-    return [(text.get_text(), text.get_window_extent()) for text in flat]
+    words = [text for text in drawn if text.get_visible() and text.get_text().strip()]
+    words = [text for text in words if getattr(text.axes, "name", "") != "3d"]
+    upright = [text for text in words if text.get_rotation() % 90 == 0]
+    return [(text.get_text(), text.get_window_extent()) for text in upright]
 
 
 def over(one, other):
@@ -47,12 +41,10 @@ def over(one, other):
 def along(line):
     """Points of a line in pixels; between its own ones others, where it is drawn there."""
     own = line.axes.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
+    if line.get_linestyle() == "None":
+        return own
     steps = np.linspace(0, 1, 20)[:, None, None]
-    return (
-        own
-        if line.get_linestyle() == "None"
-        else (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
-    )
+    return (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
 
 
 def across(patch):
@@ -60,22 +52,16 @@ def across(patch):
     if not isinstance(patch, Rectangle):
         return patch.get_transform().transform(patch.get_path().vertices)
     box = patch.get_window_extent()
-    return np.array(
-        [[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)]
-    )
+    x, y = np.meshgrid(np.linspace(box.x0, box.x1, 9), np.linspace(box.y0, box.y1, 9))
+    return np.column_stack([x.ravel(), y.ravel()])
 
 
 def data_points(ax):
-    """What is drawn in the axes, as points in pixels; what spans all of the axes, such as a zone,
-    does not count."""
-    lines = [
-        line for line in ax.lines if line.get_visible() and line.get_transform() == ax.transData
-    ]
-    bars = [
-        patch
-        for patch in ax.patches
-        if all(patch.get_transform().contains_branch_seperately(ax.transData))
-    ]
+    """What is drawn in the axes, in pixels, except what spans all of them, such as a zone."""
+    lines = [line for line in ax.lines if line.get_transform() == ax.transData]
+    lines = [line for line in lines if line.get_visible()]
+    branches = [patch.get_transform().contains_branch_seperately for patch in ax.patches]
+    bars = [patch for patch, of in zip(ax.patches, branches) if all(of(ax.transData))]
     bars = [patch for patch in bars if patch.get_window_extent().height]
     points = np.concatenate([np.empty((0, 2)), *map(along, lines), *map(across, bars)])
     return points[np.isfinite(points).all(axis=1)]
@@ -104,12 +90,10 @@ def look():
 
 
 def watch(shell):
-    """Look at every figure of every cell from now on, before it is shown and closed; what was found
-    is forgotten."""
+    """Look at every figure of every cell from now on, before it is shown and closed."""
     FOUND.clear()
-    shell.run_line_magic(
-        "config", "InlineBackend.print_figure_kwargs = {}"
-    )  # not drawn once more to be cut
+    # figures are not drawn once more to be cut
+    shell.run_line_magic("config", "InlineBackend.print_figure_kwargs = {}")
     shown = list(shell.events.callbacks["post_execute"])
     for callback in shown:
         shell.events.unregister("post_execute", callback)

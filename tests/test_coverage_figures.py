@@ -71,12 +71,6 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved():
         assert points.get_offsets()[hollow, 0].tolist() == [0.1]
 
 
-def test_one_line_along_another_dimension():
-    study = made().isel(scheme=0, method=0, far_level=0)
-    ax = fk.plot.coverage_along(study, "level")
-    assert LEVELS in [list(one.get_ydata()) for one in ax.lines]
-
-
 def test_laws_are_drawn_as_distribution_functions():
     ax = fk.plot.error_laws(made(), far=1e-2)
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[-0.2, 0.25], [0, 0.5], [0.2, 0.75]])
@@ -86,9 +80,7 @@ def test_laws_are_drawn_as_distribution_functions():
 def test_figures_say_what_they_need():
     wrong = {
         "shows one scheme": lambda: fk.plot.coverage(made(("image", "identity")), far=0.1),
-        "has no coverage": lambda: fk.plot.coverage(xr.Dataset(), far=0.1),
         "all but one": lambda: fk.plot.coverage_along(made()),
-        "along, a dimension of the study": lambda: fk.plot.coverage_along(made(), "dim"),
     }
     for words, draw in wrong.items():
         with pytest.raises(fk.InputError, match=words):

@@ -169,12 +169,10 @@ def test_coverage_of_normal_errors_is_as_computed(tmp_path):
 
 def test_distances_of_laws_agree_with_scipy():
     rng = np.random.default_rng(0)
-    fine, sample = np.sort(rng.normal(size=50 * FINE)), np.sort(rng.normal(0.3, 1.2, 50))
-    assert kolmogorov(fine, sample[None])[0] == pytest.approx(ks_2samp(fine, sample).statistic)
-    assert wasserstein(fine, sample[None])[0] == pytest.approx(wasserstein_distance(fine, sample))
-    tied = np.sort(rng.integers(0, 4, 50).astype(float))
-    coarse = np.sort(rng.integers(0, 4, 50 * FINE).astype(float))
-    assert kolmogorov(coarse, tied[None])[0] == pytest.approx(ks_2samp(coarse, tied).statistic)
+    for law in (rng.normal(size=50 * FINE), rng.integers(0, 4, 50 * FINE).astype(float)):
+        fine, sample = np.sort(law), np.sort(rng.choice(law, 50) + 0.3 * rng.integers(0, 2, 50))
+        assert kolmogorov(fine, sample) == pytest.approx(ks_2samp(fine, sample).statistic)
+        assert wasserstein(fine, sample) == pytest.approx(wasserstein_distance(fine, sample))
 
 
 def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift():
@@ -213,9 +211,6 @@ def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
     for name, value in others.items():
         with pytest.raises(fk.InputError, match=f"other parameters.*.*{name}"):
             fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW | {name: value})
-    other = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=1)
-    with pytest.raises(fk.InputError, match="population"):
-        fk.studies.coverage(other, n_datasets=2, store=tmp_path, **HOW)
     (tmp_path / "data_set_000001.npz").write_bytes(b"PK damaged")
     with pytest.raises(fk.InputError, match="data_set_000001.npz cannot be read"):
         fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
@@ -226,15 +221,10 @@ def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"n_identities": 30}, "of 24 identities 30 cannot be drawn"),
         ({"measure": "frr_max_min"}, "no exact value in this population without by="),
-        ({"n_datasets": 1}, "at least 2, got 1"),
         ({"per_identity": 1}, "per_identity must be at least 2"),
-        ({"replicates": 1}, "must be a whole number of at least 2"),
         ({"schemes": ("pair",)}, "schemes must be one of"),
-        ({"methods": ("exact",)}, "methods must be one of"),
         ({"levels": (0.5, 1.0)}, r"levels must lie in \(0, 1\)"),
-        ({"far": [0.1, 2]}, r"far .*in \(0, 1\)"),
         ({"population": LAW}, "needs n_identities="),
     ],
 )

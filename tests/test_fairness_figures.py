@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import xarray as xr
-from matplotlib import pyplot as plt
 from test_explore import find, follows, picture
 
 import frkit as fk
@@ -22,13 +21,6 @@ def scores():
 @pytest.fixture(scope="module")
 def evaluation(scores):
     return fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=30))
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
 
 
 def line(ax, words):
@@ -75,24 +67,6 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     np.testing.assert_array_equal(drawn[shown], limit[shown])
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-
-
-def test_several_metrics_are_drawn_on_a_linear_axis(evaluation, ax):
-    one = evaluation["empirical"].model.values[0]
-    bands = {name: fk.band(evaluation, f"{name}_gini").sel(model=one) for name in ("far", "frr")}
-    fk.plot.fairness(bands, ax)
-    assert ax.get_yscale() == "linear"
-    shown = np.isfinite(line(ax, "far").get_ydata())
-    np.testing.assert_array_equal(line(ax, "far").get_ydata()[shown], bands["far"].estimate[shown])
-
-
-@pytest.mark.parametrize("scale", ["log", "linear"])
-def test_a_floor_without_a_number_leaves_the_axes(ax, scale):
-    band = one_band([2, 2, 2, 2], [3, 4, 5, 3], scale=scale)
-    floor = band.assign(limit=("far_level", [2.5, 20.0, 80.0, np.inf]))
-    fk.plot.fairness(band, ax, floors=floor)
-    drawn, top = line(ax, "95 % of the fair floor").get_ydata(), ax.get_ylim()[1]
-    assert drawn[1] == 20 < top < 30 and (drawn[2:] > top).all() and np.isfinite(drawn).all()
 
 
 def test_ends_without_a_number_reach_the_edges(ax):

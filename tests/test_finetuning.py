@@ -65,20 +65,6 @@ def test_training_lowers_the_loss_and_begins_at_the_embedding(faces):
     np.testing.assert_allclose(start, np.eye(32), atol=1e-9)
 
 
-# --- the protocol --------------------------------------------------------------------------------
-def test_a_couple_is_two_images_of_one_person(faces):
-    turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
-    who = people_of(turned, "group")
-    which = np.repeat([0, 17], 500)
-    first, second = who.couples(which, np.random.default_rng(0))
-    assert np.all(first != second)
-    assert len(set(zip(first[:500], second[:500], strict=True))) == 20
-    for image in (first, second):
-        x = faces.embedding.values[faces.identity.values == who.names[17]]
-        distance = np.linalg.norm(who.x[image[500:], None] - x, axis=-1)
-        np.testing.assert_allclose(distance.min(1), 0, atol=1e-6)
-
-
 @pytest.mark.slow
 def test_each_kind_is_trained_on_its_own_people_and_nobody_is_evaluated_too(faces, monkeypatch):
     """Three of four of the training half, drawn with replacement, in the order all, a, b."""
@@ -124,19 +110,6 @@ def test_tuning_to_a_group_helps_it_and_hurts_the_other(faces):
         assert mean.sel(finetuned=other, group=group) > mean.sel(finetuned="none", group=group)
     n = np.abs(study.n_by_batch).mean("batch").sel(group="b")
     assert n.sel(finetuned="b") < n.sel(finetuned="a")
-
-
-# --- refusals ------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"subset_size": 100}, "the people of the smallest group"),
-        ({"reference": "c"}, "reference must be one of a, b; got 'c'"),
-    ],
-)
-def test_bad_options_are_refused(faces, options, message):
-    with pytest.raises(fk.InputError, match=message):
-        finetuning(faces, **{**HOW, "models": 1, **options})
 
 
 def test_small_data_are_refused(faces):

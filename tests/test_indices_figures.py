@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import xarray as xr
-from matplotlib import pyplot as plt
 from test_explore import find, picture
 
 import frkit as fk
@@ -16,13 +15,6 @@ def found():
     table = fk.canonical_scores("unfair", sizes=(100, 300, 200))
     drawn = fk.Resampling("pair", n=20)
     return fk.fairness_indices(table, by="group", score_map="identity", bins=20, resampling=drawn)
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
 
 
 def test_histograms_stand_in_one_row_for_each_group(found, ax):

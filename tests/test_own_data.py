@@ -77,41 +77,27 @@ def test_json_by_names(tmp_path):
     for k in range(20):
         one = pairs.isel(pair=k)
         assert float(one.score) == scores[str(one.probe.values)][str(one.reference.values)]
-    both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": scores_of(NAMES[::-1], 1)}))
+    other = scores_of(NAMES[::-1], 1)
+    both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": other}))
     two = fk.open_pairs(both, format="json", identity="{name}_{number}.jpg")
-    assert two.model.values.tolist() == ["A", "B"]
     np.testing.assert_array_equal(two.score.sel(model="A"), pairs.score)
-    at = (two.probe == "bo_1.jpg") & (two.reference == "ann_2.jpg")
-    assert two.score.sel(model="B").values[at] == [
-        scores_of(NAMES[::-1], 1)["bo_1.jpg"]["ann_2.jpg"]
-    ]
+    place = (two.probe == "bo_1.jpg") & (two.reference == "ann_2.jpg")
+    assert two.score.sel(model="B").values[place] == other["bo_1.jpg"]["ann_2.jpg"]
 
 
 def test_json_tables_and_vectors(tmp_path):
     flat = [(a, b, score) for a, row in scores_of(NAMES).items() for b, score in row.items()]
-    rows = [{"probe": a, "reference": b, "score": score, "age_gap": "0-5"} for a, b, score in flat]
-    pattern = {"identity": "{name}_{number}.jpg"}
-    columns = {"score": "score", "probe": "probe", "reference": "reference", "trial": ["age_gap"]}
-    table = fk.open_pairs(
-        put(tmp_path, "t.json", json.dumps(rows)), format="json", columns=columns, **pattern
-    )
+    rows = [dict(zip(("probe", "reference", "score"), row)) for row in flat]
+    how = {"format": "json", "identity": "{name}_{number}.jpg"}
+    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), **how)
     lists = {name: [row[name] for row in rows] for name in rows[0]}
-    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), format="json", **pattern)
-    assert table.age_gap.values.tolist() == ["0-5"] * 20
+    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), **how)
     np.testing.assert_array_equal(table.score, other.score)
     vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1]}')
     assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        '{"a": {"b": 1}, "a": {"c": 1}}',
-        '{"a_1.jpg": {"b_1.jpg": "high"}}',
-        '{"score": [1, 2], "probe": ["a"]}',
-    ],
-)
+@pytest.mark.parametrize("text", ["", '{"a": {"b": 1}, "a": {"c": 1}}', '{"a": {"b": "high"}}'])
 def test_bad_json_is_refused(tmp_path, text):
     with pytest.raises(fk.InputError, match="b.json: "):
         fk.open_pairs(put(tmp_path, "b.json", text), format="json", identity="{name}_{number}.jpg")
@@ -144,26 +130,17 @@ def test_metadata_that_label_some_say_how_many(tmp_path):
 
 
 def test_metadata_of_images_go_before_those_of_people(tmp_path):
-    rows = [
-        "id1 id1/v/1.wav low",
-        "id1 id1/w/2.wav high",
-        "id2 id2/v/1.wav low",
-        "id3 id3/v/1.wav mid",
-    ]
-    pairs = trials(tmp_path, "\n".join(["who file noise", *rows]))
+    rows = "id1 id1/v/1.wav low\nid1 id1/w/2.wav high\nid2 id2/v/1.wav low\nid3 id3/v/1.wav mid"
+    pairs = trials(tmp_path, f"who file noise\n{rows}")
     assert pairs.probe_noise.values.tolist() == ["high", "low", "mid"]
     assert pairs.reference_noise.values.tolist() == ["low", "low", "low"]
 
 
 def test_metadata_do_not_overrule_the_file(tmp_path):
     table = "a,b,k,m,genuine,s,sex\n1,2,x,x,1,.9,f\n1,3,x,y,0,.1,f\n"
-    columns = {
-        "score": "s",
-        "genuine": "genuine",
-        "probe_identity": "k",
-        "reference_identity": "m",
-        "sex": "sex",
-    }
+    columns = dict(
+        score="s", genuine="genuine", probe_identity="k", reference_identity="m", sex="sex"
+    )
     path, meta = put(tmp_path, "t.csv", table), put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
     with pytest.raises(fk.InputError, match="'Sex'"):
         fk.open_pairs(path, format="columns", columns=columns, metadata=meta)
@@ -272,13 +249,18 @@ def test_kinds_of_impostors_that_are_none(kind):
 # --- distances ---
 
 
+def distances(seed=0):
+    """A matrix of distances of ten people's images, who they are, and which pairs are genuine."""
+    who = np.repeat(np.arange(10), 3)
+    same = who[:, None] == who
+    values = np.random.default_rng(seed).uniform(0.5, 2, (30, 30)).round(3) - 0.5 * same
+    return values, who, same
+
+
 @pytest.mark.parametrize("form", ["list", "matrix"])
 @pytest.mark.filterwarnings("ignore:.*lie below the weight of one impostor pair")
 def test_thresholds_of_distances_keep_their_sign(form):
-    rng = np.random.default_rng(0)
-    who = np.repeat(np.arange(10), 3)
-    distance = rng.uniform(0.5, 2, (30, 30)).round(3) - 0.5 * (who[:, None] == who)
-    same = who[:, None] == who
+    distance, who, same = distances()
     if form == "matrix":
         scores = fk.score_matrix(distance, who, who, distance=True)
         flipped = fk.score_matrix(-distance, who, who)
@@ -286,49 +268,33 @@ def test_thresholds_of_distances_keep_their_sign(form):
         sides = dict(probe_identity=np.repeat(who, 30), reference_identity=np.tile(who, 30))
         scores = fk.pairs(distance.ravel(), **sides, distance=True)
         flipped = fk.pairs(-distance.ravel(), **sides)
-    at = dict(far=[0.05, 0.2], weighting="pair")
-    found, other = (fk.evaluate(one, **at)["empirical"] for one in (scores, flipped))
-    np.testing.assert_array_equal(found.threshold, -other.threshold)
-    np.testing.assert_array_equal(found.eer_threshold, -other.eer_threshold)
+    how = dict(far=[0.05, 0.2], weighting="pair")
+    ev, mirror = fk.evaluate(scores, **how), fk.evaluate(flipped, **how)
+    found = ev["empirical"]
+    np.testing.assert_array_equal(found.threshold, -mirror["empirical"].threshold)
     assert "distance < threshold" in found.threshold.attrs["long_name"]
     for far, threshold in zip(found.far.values, found.threshold.values):
         assert (distance[~same] < threshold).mean() == pytest.approx(far, abs=1e-12)
     fixed = fk.evaluate(scores, threshold=[1.2, 0.9], weighting="pair")["empirical"]
-    assert fixed.threshold_level.values.tolist() == [1.2, 0.9]
-    for level, threshold in enumerate([1.2, 0.9]):
-        assert float(fixed.frr[level]) == pytest.approx(
-            (distance[same] >= threshold).mean(), abs=1e-12
-        )
-    ev, mirror = fk.evaluate(scores, **at), fk.evaluate(flipped, **at)
-    band, mirrored = (fk.band(one, "threshold", target="new people") for one in (ev, mirror))
-    np.testing.assert_allclose(band.lower, -mirrored.upper)
-    np.testing.assert_allclose(band.upper, -mirrored.lower)
-    assert bool((band.lower <= band.upper).all())
+    expected = [(distance[same] >= threshold).mean() for threshold in (1.2, 0.9)]
+    np.testing.assert_allclose(fixed.frr, expected, atol=1e-12)
+    band, mirrored = (fk.band(tree, "threshold", target="new people") for tree in (ev, mirror))
+    np.testing.assert_allclose([band.lower, band.upper], [-mirrored.upper, -mirrored.lower])
 
 
-def test_distributions_and_axes_are_those_of_distances():
-    rng = np.random.default_rng(0)
-    who, group = np.repeat(np.arange(10), 3), np.repeat(["a", "b"], 15)
-    same = who[:, None] == who
-    distance = rng.uniform(0.5, 2, (30, 30)).round(3) - 0.5 * same + 0.0003  # no edge of a bin
-    scores = fk.score_matrix(
-        distance, who, who, distance=True, attributes={"group": (group, group)}
-    )
-    how = dict(threshold=[0.9, 1.2], weighting="pair", by="group")
-    ev = fk.evaluate(scores, histogram=(6, (-0.5, 2.5)), **how)
-    found = ev["empirical"].to_dataset()
+def test_distributions_are_those_of_distances():
+    distance, who, same = distances()
+    distance = distance + 0.0003  # on no edge of a bin
+    scores = fk.score_matrix(distance, who, who, distance=True)
+    how = dict(threshold=[0.9], weighting="pair", histogram=(6, (-0.5, 2.5)))
+    found = fk.evaluate(scores, **how)["empirical"]
     np.testing.assert_allclose(found.score_bin, np.arange(6) / 2 - 0.25)
     for kind, which in (("impostor", ~same), ("genuine", same)):
         shares = np.histogram(distance[which], np.arange(7) / 2 - 0.5)[0] / which.sum()
         np.testing.assert_allclose(found[f"{kind}_histogram"], shares, atol=1e-12)
         assert float(found[f"{kind}_mean"]) == pytest.approx(distance[which].mean())
-    above = (
-        np.mean(distance[same][:, None] < distance[~same])
-        + np.mean(distance[same][:, None] == distance[~same]) / 2
-    )
-    assert float(found.auc) == pytest.approx(above, abs=0.01)
-    whole = fk.evaluate(scores, histogram=4, **how)["empirical"]
-    assert distance.min() > whole.score_bin[0] - 0.5 and distance.max() < whole.score_bin[-1] + 0.5
+    nearer = np.mean(distance[same][:, None] < distance[~same])
+    assert float(found.auc) == pytest.approx(nearer, abs=0.01)
 
 
 # --- failed comparisons ---
@@ -339,37 +305,28 @@ def test_failed_comparisons_are_counted_by_kind():
     with pytest.warns(fk.DataWarning, match="^2 genuine and 1 impostor comparisons failed"):
         pairs = fk.pairs(score, genuine, missing=-1)
     assert np.isnan(pairs.score.values).sum() == 3
+    table = [[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]]
     with pytest.warns(fk.DataWarning, match="^1 genuine and 2 impostor comparisons failed"):
-        fk.score_matrix(
-            [[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]], ["a", "b"], ["a", "b", "c"], missing=-1
-        )
+        fk.score_matrix(table, ["a", "b"], ["a", "b", "c"], missing=-1)
 
 
 @pytest.mark.parametrize("form", ["list", "matrix"])
 @pytest.mark.parametrize("distance", [False, True])
 def test_a_failure_counts_as_rejection_on_request(form, distance):
-    rng = np.random.default_rng(0)
-    who = np.repeat(np.arange(8), 4)
-    value = rng.normal(size=(32, 32)) + (who[:, None] == who)
-    value = (-value if distance else value).round(3)
-    value[rng.uniform(size=value.shape) < 0.1] = 99
-    same, gone = who[:, None] == who, value == 99
+    value, who, same = distances()
+    value = value if distance else -value
+    failed = np.random.default_rng(1).uniform(size=value.shape) < 0.1
     how = dict(missing=99, failed="rejected", distance=distance)
+    given = np.where(failed, 99, value)
     if form == "matrix":
-        scores = fk.score_matrix(value, who, who, **how)
+        scores = fk.score_matrix(given, who, who, **how)
     else:
-        scores = fk.pairs(
-            value.ravel(),
-            probe_identity=np.repeat(who, 32),
-            reference_identity=np.tile(who, 32),
-            **how,
-        )
-    easiest = (
-        (value[~gone].max() + 1e-3) if distance else (value[~gone].min() - 1e-3)
-    )  # all pass but those that failed
-    found = fk.evaluate(scores, threshold=[0.4, easiest], weighting="pair")["empirical"]
-    for level, threshold in enumerate([0.4, easiest]):
-        accepted = ~gone & ((value < threshold) if distance else (value > threshold))
+        sides = dict(probe_identity=np.repeat(who, 30), reference_identity=np.tile(who, 30))
+        scores = fk.pairs(given.ravel(), **sides, **how)
+    thresholds = [1.1, 1.9] if distance else [-1.1, -1.9]
+    found = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
+    for level, threshold in enumerate(thresholds):
+        accepted = ~failed & ((value < threshold) if distance else (value > threshold))
         assert float(found.far[level]) == pytest.approx(accepted[~same].mean(), abs=1e-12)
         assert float(found.frr[level]) == pytest.approx(1 - accepted[same].mean(), abs=1e-12)
 
@@ -377,16 +334,11 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
 # --- text under any name ---
 
 
-@pytest.mark.parametrize(
-    ("name", "mark"),
-    [("t.dat", ","), ("t.scores", ";"), ("t", "\t"), ("t.txt", " "), ("t.log.gz", "   ")],
-)
+@pytest.mark.parametrize(("name", "mark"), [("t.dat", ","), ("t", "\t"), ("t.log.gz", "   ")])
 def test_tables_of_any_name(tmp_path, name, mark):
     rows = [("a", "b", "label", "s"), ("k", "k", "1", "0.9"), ("k", "m", "0", "0.1")]
     path = put(tmp_path, name, "\n".join(mark.join(row) for row in rows))
     columns = {"score": "s", "genuine": "label", "probe_identity": "a", "reference_identity": "b"}
     pairs = fk.open_pairs(path, format="columns", columns=columns)
-    assert pairs.score.values.tolist() == [0.9, 0.1] and pairs.probe_identity.values.tolist() == [
-        "k",
-        "k",
-    ]
+    assert pairs.score.values.tolist() == [0.9, 0.1]
+    assert pairs.probe_identity.values.tolist() == ["k", "k"]

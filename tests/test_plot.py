@@ -11,13 +11,6 @@ import frkit as fk
 from frkit.plot.style import UNRESOLVED
 
 
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
-
-
 def labelled(ax, words):
     """The one line whose legend entry holds the words."""
     (line,) = [line for line in ax.lines if words in str(line.get_label())]
@@ -78,14 +71,6 @@ def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
     np.testing.assert_array_equal(drawn, [floor, 0.2, 0.1, 0.05])
 
 
-def test_one_level_is_a_point_with_its_interval(ax):
-    band = fk.band(tree(), "frr").isel(far_level=[2])
-    fk.plot.roc(band, ax=ax)
-    ((x, lower), (_, upper)) = ax.collections[-1].get_segments()[0]
-    assert x == FAR[2]
-    np.testing.assert_allclose([lower, upper], [band.lower.item(), band.upper.item()])
-
-
 def test_the_truth_is_drawn_dashed(ax):
     truth = xr.Dataset({"frr": ("far_level", EMPIRICAL / 2)}, coords={"far_level": FAR})
     fk.plot.roc(fk.band(tree(), "frr"), ax=ax, truth=truth)
@@ -95,15 +80,6 @@ def test_the_truth_is_drawn_dashed(ax):
     assert ax.get_ylim()[0] < EMPIRICAL.min() / 2
 
 
-def test_curves_of_a_second_data_set_are_dashed_in_the_colours_of_the_first(ax):
-    bands, second = {"first": fk.band(two_models(), "frr")}, two_models()["empirical"]
-    fk.plot.roc(bands, ax=ax, curves={"second": second})
-    dashed = labelled(ax, "second, B")
-    np.testing.assert_allclose(dashed.get_ydata(), 1.2 * EMPIRICAL)
-    assert dashed.get_linestyle() == "--"
-    assert dashed.get_color() == labelled(ax, "first, B").get_color()
-
-
 def test_a_det_curve_has_probit_axes(ax):
     fk.plot.roc(fk.band(tree(), "frr"), ax=ax, scale="det")
     for axis in (ax.xaxis, ax.yaxis):
@@ -111,25 +87,9 @@ def test_a_det_curve_has_probit_axes(ax):
         assert steps[0] == pytest.approx(steps[1])
 
 
-def test_models_stand_side_by_side_on_the_same_scales():
-    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
-    scores = fk.score_tensor(fk.stack_models({"A": mix.sample(6), "B": mix.sample(6, seed=1)}))
-    band = fk.band(fk.evaluate(scores, far=[0.05, 0.1, 0.2], by="group"), "frr_group")
-    axes = fk.plot.roc_by_model(band)
-    for ax, model in zip(axes, "AB", strict=True):
-        for group in band.group.values:
-            shown = np.isfinite(labelled(ax, group).get_ydata())
-            expected = band.estimate.sel(model=model, group=group)[shown]
-            np.testing.assert_allclose(labelled(ax, group).get_ydata()[shown], expected)
-    assert axes[0].get_ylim() == axes[1].get_ylim()
-    plt.close(axes[0].figure)
-
-
 def test_other_results_are_refused(ax):
     with pytest.raises(fk.InputError, match="far_level or threshold_level"):
         fk.plot.roc(xr.Dataset({"estimate": 0.1}), ax=ax)
-    with pytest.raises(fk.InputError, match="empty"):
-        fk.plot.roc({}, ax=ax)
     with pytest.raises(fk.InputError, match="plot.difference draws it"):
         fk.plot.roc(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
     with pytest.raises(fk.InputError, match="scale must be one of"):

@@ -155,7 +155,6 @@ def test_a_stored_plan_was_confirmed(name, goal):
         (("width", 1), {}, "goal must be one of half_width"),
         (("half_width",), {}, "needs a size"),
         (("ratio", 0.5), {}, r"must lie in \(1, inf"),
-        (("half_width", 0.1), {"far": 2}, "far"),
         (("ratio", 2), {}, "name one with by="),
         (("difference", 0.1), {}, "takes two models"),
         (("half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
@@ -172,8 +171,3 @@ def test_the_figure_draws_the_plan(plan):
     ax = fk.plot.sample_size(plan)
     (curve,) = [line for line in ax.get_lines() if len(line.get_xdata()) == plan.sizes["curve"]]
     np.testing.assert_array_equal(curve.get_ydata(), plan.curve_value)
-
-
-def test_one_model_is_planned_for_at_a_time(pair):
-    with pytest.raises(InputError, match="about one model"):
-        plan_of(pair, "half_width", 0.1)

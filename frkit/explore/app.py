@@ -54,7 +54,7 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     ----------
     path : str or Path, optional
         The file with which it begins; by default the sample faces that come with frkit. Where it
-        cannot be read, the reason stands beneath the controls.
+        cannot be read, the app says why.
     **start
         Values to begin with: by, models, far (a text such as "0.01, 0.001"), quick, folder.
 
@@ -169,8 +169,10 @@ class OwnData:
         shown = table.to_html(index=False, border=0, max_cols=8, col_space="5em", justify="left")
         style = "overflow-x:auto;contain:inline-size"
         self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
-        header, roles = table.columns.astype(str).tolist(), guessed["columns"]
-        self.scores.options, self.scores.value = header, [*np.atleast_1d(roles["score"])]
+        header = table.columns.astype(str).tolist()
+        roles = guessed["columns"]
+        self.scores.options = header
+        self.scores.value = np.atleast_1d(roles["score"]).tolist()
         for role, column in self.columns.items():
             column.options = [NONE, *header]
             column.value = roles.get(role, NONE)
@@ -204,12 +206,14 @@ class OwnData:
         self.mapping.layout.display = "" if self.opening else "none"
         self.result.value, self.link.value = heading("Report", REPORT), ""
         self.save_button.disabled = True
-        counts = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in (IMAGE, PAIR, PROBE)]
-        contents = [", ".join(counts), f"attributes: {', '.join(attributes) or 'none'}"]
+        counted = [dim for dim in (IMAGE, PAIR, PROBE) if dim in data.sizes]
+        contents = [f"{data.sizes[dim]:,} {dim}s" for dim in counted]
         if models:
-            contents.insert(1, f"models: {', '.join(models)}")
+            contents.append(f"models: {', '.join(models)}")
+        contents.append(f"attributes: {', '.join(attributes) or 'none'}")
+        words = f"{kind_of(data)}: {'; '.join(contents)}"
         cautions = [str(caution.message) for caution in caught]
-        self.say(". ".join([f"{kind_of(data)}: {'; '.join(contents)}", *cautions]))
+        self.say(". ".join([words, *cautions]))
 
     def opened(self):
         """The faces or scores in the files; the sample where none is named."""
@@ -233,7 +237,8 @@ class OwnData:
         if 0 < len(models) < len(self.models.options):
             data = data.sel({MODEL: models}).squeeze()
         elif self.paths:  # the report's notebook opens the files again
-            data, opening = dict(zip(model_names(self.paths), self.paths)), self.opening
+            opening = self.opening
+            data = dict(zip(model_names(self.paths), self.paths))
             data = data if len(data) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value
         how = {"far": far, "quick": self.quick.value, "opening": opening, "progress": progress}

@@ -80,11 +80,13 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
         return band(evaluations[name], "frr", method=method, level=level)
 
     def draw(ax, method, level, far, curves):
-        bands = {name: band_of(name, method, level).sel(within(far)) for name, _ in curves}
-        for name, curve in bands.items():
+        bands = {}
+        for name in dict.fromkeys(name for name, _ in curves):
+            curve = band_of(name, method, level).sel(within(far))
             if MODEL in curve.dims:
                 models = [model for place, model in curves if place == name]
-                bands[name] = curve.sel({MODEL: models})
+                curve = curve.sel({MODEL: models})
+            bands[name] = curve
         if bands:
             plot.roc(bands, ax)
         else:

@@ -89,13 +89,14 @@ def fairness(
     attributes, evaluations = {}, {}
     for tree in trees:
         require_groups_and_replicates(tree)
-        made = provenance(tree)
-        words = " & ".join(attributes_of(made["by"]))
-        attributes[words] = made["by"]
-        same = made["impostors"] == "same-group"
-        key = (words,) if scores is None else (words, made["scheme"], same)
+        settings = provenance(tree)
+        words = " & ".join(attributes_of(settings["by"]))
+        attributes[words] = settings["by"]
+        same = settings["impostors"] == "same-group"
+        key = (words,) if scores is None else (words, settings["scheme"], same)
         evaluations.setdefault(key, tree)
-    rates, n = trees[0]["empirical"], trees[0]["replicates"].sizes[REPLICATE]
+    rates = trees[0]["empirical"]
+    n = trees[0]["replicates"].sizes[REPLICATE]
     far = rates[FAR_LEVEL].values
     controls = {"attribute": menu("attribute", options=list(attributes))}
     controls |= fairness_controls(rates, n)
@@ -104,7 +105,7 @@ def fairness(
     controls["method"] = menu("interval", options=methods)
     if scores is not None:
         require_returned("scores", scores, *TENSOR)
-        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=made["scheme"])
+        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=settings["scheme"])
         controls["same"] = tick("same-group pairs only", value=same)
 
     @remembered
@@ -131,7 +132,7 @@ def fairness(
             scores,
             far=far,
             by=attributes[attribute],
-            resampling=Resampling(scheme, n=n, seed=made["seed"]),
+            resampling=Resampling(scheme, n=n, seed=settings["seed"]),
             impostors="same-group" if same else "all",
             varying=varying,
             progress=progress,
@@ -303,7 +304,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     chosen_subsets = remembered(partial(first_subsets, rates))
     by_number = remembered(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
 
-    # what `chosen` has beside these names selects subsets
+    # all other controls select subsets
     def bars(ax, step, signed, beside, **chosen):
         plot.n_sigma(with_steps(chosen_subsets(**chosen), step), ax, signed=signed)
 

@@ -1,4 +1,4 @@
-"""A question before a result: the guess is taken first, and then stands in the figure."""
+"""A question before a result: the reader guesses, and the figure shows the guess."""
 
 from collections.abc import Callable
 from html import escape
@@ -34,7 +34,7 @@ def predict(
         Ends of the slider, low < high, in the units of the vertical axis, where the guess is
         marked.
     answer : float
-        The value that was found, written beside the guess.
+        The result, written beside the guess.
     **start
         Values to begin with: guess, shown (True: the figure at once).
 
@@ -69,13 +69,9 @@ def predict(
             ax.axhline(guess, **GUESS)
             return
         draw(ax)
-        words = f"you said {guess:.3g}, found was {answer:.3g}"
+        words = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
         ax.set_title(words, loc="left", fontweight="bold")
-        ax.axhline(guess, label="your guess", **GUESS)
-        if ax.get_legend():
-            handles, labels = ax.get_legend_handles_labels()
-            entries = dict(zip(labels, handles))  # a label that stands there twice is shown once
-            ax.legend(entries.values(), entries.keys(), framealpha=0.75)
+        ax.axhline(guess, **GUESS)
 
     box = Panel(controls, show, **start).box()
     box.children = (widgets.HTML(f"<b>{escape(question)}</b>"), *box.children)

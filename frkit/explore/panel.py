@@ -61,7 +61,7 @@ class Panel:
         self.caution()
 
     def follow(self, change):
-        """Draw the figures of the control that was moved; an error stands among the cautions."""
+        """Draw the figures of the control that was moved; an error is shown among the cautions."""
         for picture in self.pictures:
             if change["owner"] in picture.controls.values():
                 try:
@@ -71,7 +71,7 @@ class Panel:
         self.caution()
 
     def caution(self):
-        """Say what the figures warn of, each sentence once."""
+        """Show the warnings of all figures, each sentence once."""
         sentences = [words for picture in self.pictures for words in picture.cautions]
         items = "".join(f"<li>{words}</li>" for words in dict.fromkeys(sentences))
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
@@ -124,7 +124,7 @@ class Picture:
         self.cautions: list[str] = []
 
     def redraw(self):
-        """Draw with the values of the controls, and keep what is warned of."""
+        """Draw with the values of the controls, and keep the warnings."""
         draw = partial(self.draw, **values_of(self.controls))
         _, cautions = with_cautions(self.show, draw)
         self.cautions = [escape(caution) for caution in cautions]
@@ -150,8 +150,12 @@ def thin_ticks(ax: Axes) -> None:
     """Drop small ticks of log axes: they take a third of a picture's time, and lack room."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
-        if isinstance(axis.get_minor_locator(), LogLocator) and high > 6 * low:
-            axis.set_minor_locator(NullLocator() if high > 100 * low else LogLocator(subs=(2, 5)))
+        if not isinstance(axis.get_minor_locator(), LogLocator):
+            continue
+        if high > 100 * low:
+            axis.set_minor_locator(NullLocator())
+        elif high > 6 * low:
+            axis.set_minor_locator(LogLocator(subs=(2, 5)))
 
 
 def say(ax: Axes, words: str) -> None:
@@ -160,7 +164,7 @@ def say(ax: Axes, words: str) -> None:
 
 
 def remembered(compute: Callable) -> Callable:
-    """The function with its results kept; what it warned of is said again with each of them."""
+    """The function with a cache; each cached result repeats its warnings."""
     compute_once = cache(partial(with_cautions, compute))
 
     def result_and_warnings(*args, **options):
@@ -173,7 +177,7 @@ def remembered(compute: Callable) -> Callable:
 
 
 def with_cautions(compute: Callable, *args, **options) -> tuple:
-    """The result of a function, and what it warned of."""
+    """The result of a function, and its warnings."""
     with warnings.catch_warnings(record=True) as caught, each_time():
         warnings.simplefilter("always")
         result = compute(*args, **options)

@@ -1,4 +1,4 @@
-"""A computation beside the notebook: a button that starts it, one that stops it, and a bar."""
+"""A computation in the background: a button that starts it, one that stops it, and a bar."""
 
 import time
 import warnings
@@ -25,11 +25,11 @@ class Work:
     label : str
         The words on the first button.
     compute : function
-        Called in a thread of its own with a function to which it tells now and then the share
-        that is done and, optionally, what comes next. That function ends the work by raising
-        `Stopped` once the second button was pressed.
+        Called in its own thread with a function `progress`. It calls `progress` from time to time
+        with the share that is done and, optionally, the next step. After the second button was
+        pressed, `progress` raises `Stopped`.
     controls : widgets
-        What cannot be moved meanwhile.
+        Controls that are disabled during the work.
     """
 
     def __init__(self, label, compute, controls=()):
@@ -47,7 +47,7 @@ class Work:
         self.stop_button.on_click(self.stop)
 
     def start(self, _button=None):
-        """Begin, in a thread where a page waits for its answers."""
+        """Start the work, in a thread where there is a kernel."""
         self.stopping.clear()
         self.begun = time.monotonic()
         self.bar.value = 0
@@ -59,16 +59,16 @@ class Work:
             self.thread.join()
 
     def stop(self, _button=None):
-        """Ask the computation to end when it next tells how much is done."""
+        """End the computation at its next call of `progress`."""
         self.stopping.set()
         self.stop_button.disabled = True
         self.say("stops after this step")
 
     def run(self):
-        """Compute; errors become words, and the controls are free again."""
+        """Compute, show an error in words, and enable the controls."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # they stand beneath the result
+                warnings.simplefilter("ignore", DataWarning)  # the result shows them
                 self.compute(self.progress)
             self.say(f"done in {time.monotonic() - self.begun:.0f} s")
         except Stopped:
@@ -81,27 +81,30 @@ class Work:
             self.let(running=False)
 
     def progress(self, share, next_step="running"):
-        """Show how much is done, and end the computation if that was asked for."""
+        """Show how much is done; raise `Stopped` where that was asked for."""
         if self.stopping.is_set():
             raise Stopped
         seconds = time.monotonic() - self.begun
-        left = f", about {seconds * (1 - share) / share:.0f} s to go" if share > 0.05 else ""
+        words = f"{next_step}: {seconds:.0f} s"
+        if share > 0.05:
+            left = seconds * (1 - share) / share
+            words += f", about {left:.0f} s to go"
         self.bar.value = share
-        self.say(f"{next_step}: {seconds:.0f} s{left}")
+        self.say(words)
 
     def let(self, running):
-        """While it runs nothing can be moved: two drawings at a time would disturb each other."""
+        """Disable the controls while it runs: two drawings at a time would disturb each other."""
         for control in self.controls:
             control.disabled = running
         self.stop_button.disabled = not running
         self.bar.layout.visibility = "visible" if running else "hidden"
 
     def say(self, words, alert=False):
-        """A line beneath the buttons."""
+        """Show words beneath the buttons."""
         self.words.value = message(words, alert)
 
 
 def message(words: str, alert: bool = False) -> str:
-    """A paragraph that screen readers announce; what is wrong stands out."""
+    """A paragraph that screen readers announce; an alert has a colour."""
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
     return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{escape(words)}</p>'

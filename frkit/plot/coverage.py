@@ -96,8 +96,8 @@ def coverage(
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour in _colours(study["method"]).items():
-        one = study.sel({"method": method})
-        _draw_line(ax, study.level, one, colour, plain(method), marker="o", markersize=3)
+        by_method = study.sel({"method": method})
+        _draw_line(ax, study.level, by_method, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
             style = {"color": colour, "markerfacecolor": "none"}
             label = plain(f"{method}, printed")
@@ -173,22 +173,19 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter(NullFormatter())
     else:
-        x = np.arange(x.size)  # anything else stands at equal steps
+        x = np.arange(x.size)  # other quantities are drawn at equal steps
         ax.set_xticks(x, study[along].values.astype(str))
-    if not others:
-        others, study = (
-            ["line"],
-            study.expand_dims(line=["_"]),
-        )  # no entry in the legend
+    if not others:  # one line, without an entry in the legend
+        others, study = ["line"], study.expand_dims(line=[""])
     for place, (name, colour) in enumerate(_colours(study[others[0]]).items()):
-        one = study.isel({others[0]: place})
-        _draw_line(ax, x, one, colour, "_" if name == "_" else plain(name))
-        resolved = np.broadcast_to(one.get("resolved", 1.0), x.shape) >= 0.5
+        line = study.isel({others[0]: place})
+        _draw_line(ax, x, line, colour, plain(name))
+        resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
-        ax.scatter(x, one.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
+        ax.scatter(x, line.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
     selected = [name for name in SELECTED_WORDS if name in study.coords and study[name].ndim == 0]
-    words = ", ".join(SELECTED_WORDS[name].format(study[name].item()) for name in selected)
-    captions = [words, study.attrs.get("words", "")]
+    words = [SELECTED_WORDS[name].format(study[name].item()) for name in selected]
+    captions = [", ".join(words), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
 

@@ -85,7 +85,7 @@ def fairness(
     first = next(iter(curves.values()))
     levels = first[level_dimension(first.estimate)]
     log = first.attrs.get("scale") == "log"
-    bottom, top = _extent(list(curves.values()), list(limits.values()), log)
+    bottom, top = _extent(curves.values(), limits.values(), log)
     for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
         _mark_edges(ax, curve, (bottom, top), colour, log)
@@ -104,7 +104,8 @@ def fairness(
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        many = top < 100 * bottom and ax.bbox.height > 2 * ax.figure.dpi  # two inches
+        inches = ax.bbox.height / ax.figure.dpi
+        many = top < 100 * bottom and inches > 2
         ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if many else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
@@ -151,8 +152,9 @@ def _draw_zones(ax, x, letters):
     borders = np.sqrt(x[change - 1] * x[change])
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    middles = np.sqrt(np.r_[x[0], borders] * np.r_[borders, x[-1]])
-    for letter, middle in zip(letters[np.r_[0, change]], middles, strict=True):
+    starts, ends = np.append(x[0], borders), np.append(borders, x[-1])
+    zones = letters[np.append(0, change)]
+    for letter, middle in zip(zones, np.sqrt(starts * ends), strict=True):
         style = {"weight": "bold", "ha": "center", "va": "bottom"}
         ax.annotate(letter, (middle, 0.02), xycoords=ax.get_xaxis_transform(), **style)
 
@@ -196,8 +198,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
         require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
     far, frr = xr.align(far, frr, join="exact")
     left, floor = log_floor(far.estimate), log_floor(frr.estimate)
-    table = xr.Dataset({"x": np.maximum(far.estimate, left), "y": np.maximum(frr.estimate, floor)})
-    table = table.transpose(GROUP, level_dimension(frr))
+    x, y = np.maximum(far.estimate, left), np.maximum(frr.estimate, floor)
+    table = xr.Dataset({"x": x, "y": y}).transpose(GROUP, level_dimension(frr))
     ax, groups = new_axes(ax), frr[GROUP].values
     ax.plot(table.x, table.y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for group, colour in zip(groups, curve_colours(groups), strict=True):
@@ -208,13 +210,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     at_zero = table.where((far.estimate <= 0) | (frr.estimate <= 0))
     if at_zero.x.notnull().any():
         words = "a rate of 0: no place on a log axis"
-        style = {
-            "color": UNRESOLVED,
-            "markerfacecolor": "white",
-            "clip_on": False,
-            "zorder": 6,
-        }
-        ax.plot(np.ravel(at_zero.x), np.ravel(at_zero.y), "v", label=words, **style)
+        style = {"color": UNRESOLVED, "markerfacecolor": "white"}
+        draw_edge(ax, np.ravel(at_zero.x), np.ravel(at_zero.y), "v", words, **style)
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
     ax.set(xscale="log", yscale="log")

@@ -124,7 +124,8 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     require_dims("found", found.sfi, (VARIANT,))
     ax, variants = new_axes(ax), found[VARIANT].values.tolist()
     n = len(variants)
-    places = np.arange(n) + (n + 0.6) * np.arange(len(INDICES))[:, None]
+    starts = (n + 0.6) * np.arange(len(INDICES))
+    places = starts[:, None] + np.arange(n)
     for x, (name, colour) in zip(places, INDICES.items(), strict=True):
         if f"{name}_floor_limit" in found:
             limit = found[f"{name}_floor_limit"].values

@@ -93,10 +93,11 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
         zorder=3,
         legend=False,
     )
-    top = 1.3 * max(float(table.abs().max(axis=None)), max(levels.values()) + 0.6)
+    highest = float(table.abs().max(axis=None))
+    top = 1.3 * max(highest, max(levels.values()) + 0.6)
     _draw_risks(ax, levels, top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # beside the bars stand the names of the levels
+    ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     finish(
         ax,
         "",
@@ -112,9 +113,11 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
 
 def _draw_risks(ax, levels, top, signed):
     """Draw bands of risk behind the bars, with their names at the right edge."""
-    starts, sides = list(levels.values()), (1, -1) if signed else (1,)
+    sides = (1, -1) if signed else (1,)
+    starts = list(levels.values())
     ends = [*starts[1:], top]
-    for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels)), strict=True):
+    colours = _colours(len(levels))
+    for name, low, high, colour in zip(levels, starts, ends, colours, strict=True):
         for side in sides:
             ax.axhspan(side * low, side * high, color=colour, alpha=0.6, linewidth=0, zorder=0)
         middle = sides[-1] * (low + high) / 2
@@ -173,7 +176,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     levels = risk_levels(result)
     table = _table(result.n_absolute)
-    # what lies above the last limit has the last colour, too
+    # values above the last limit have the last colour, too
     limits = np.array([*levels.values(), max(levels.values()) + 1])
     colours = ListedColormap(_colours(len(levels)))
     norm = BoundaryNorm(limits, len(levels))
@@ -191,8 +194,10 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
-        corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
-        frame = Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6)
+        column, row = table.columns.get_loc(name), table.index.get_loc(name)
+        frame = Rectangle(
+            (column + 0.02, row + 0.03), 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6
+        )
         ax.add_patch(frame)
     rows = "tuned to" if FINETUNED in result.n_absolute.dims else table.index.name
     ax.set(xlabel="group evaluated", ylabel=rows)
@@ -371,7 +376,8 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:
-            expected = line[-1].item() * (sizes / sizes[-1]) ** SLOPES[variable]
+            growth = (sizes / sizes[-1]) ** SLOPES[variable]
+            expected = line[-1].item() * growth
             ax.plot(sizes, expected, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")

@@ -64,10 +64,13 @@ def contributions(
     names = np.unique(groups)
     for name, colour in zip(names, curve_colours(names), strict=True):
         rows = np.flatnonzero(groups == name)
-        ax.barh(rows, bars.values[rows], color=colour, label=plain(name) if name else None)
-    ax.set_yticks(np.arange(bars.size), [plain(person) for person in bars[IDENTITY].values])
+        label = plain(name) if name else None
+        ax.barh(rows, bars.values[rows], color=colour, label=label)
+    labels = [plain(person) for person in bars[IDENTITY].values]
+    ax.set_yticks(np.arange(bars.size), labels)
     words = (
         f"{largest.size} of {share.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"
     )
-    return finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")
+    xlabel = f"share of the {WORDS[rate]}"
+    return finish(ax, xlabel, "", [words], grid="x", loc="lower right")

@@ -29,17 +29,9 @@ from frkit.plot.style import (
     new_axes,
     plain,
     require_dims,
-    worth,
 )
 
-FAN_OF = (
-    "frkit.fan(evaluation)",
-    "estimate",
-    "replicates",
-    "centre",
-    *LEVELS,
-    REPLICATE,
-)
+FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre", *LEVELS, REPLICATE)
 COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, "contrast")
 
 
@@ -50,7 +42,6 @@ def roc(
     curves: dict[str, xr.Dataset] | None = None,
     truth: xr.Dataset | None = None,
     scale: str = "log",
-    n_effective: bool = False,
 ) -> Axes:
     """Draw ROC curves with their bands, one colour for each band, model and group.
 
@@ -70,8 +61,6 @@ def roc(
         What `Mixture.population_roc` returned, drawn dashed and black.
     scale : {"log", "det"}
         "det": both rates on a probit scale, on which normal scores make a straight line.
-    n_effective : bool
-        Whether to write how many independent comparisons the bands are worth.
 
     Returns
     -------
@@ -117,8 +106,6 @@ def roc(
         ax.plot(curve[along], frr, "--", color=colour, label=plain(words), linewidth=1.4)
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for curve in solid.values()]
-    if n_effective:
-        captions += [worth(curve) for curve in solid.values()]
     finish_levels(ax, first[along], first.attrs.get("label", "FRR"), captions, floor)
     return ax if scale == "log" else det_axes(ax)
 
@@ -285,6 +272,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.axhline(attrs["null"], label="no difference", **style)
     words = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
-    ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
+    contrast = f"{attrs['a']} {sign} {attrs['b']}"
+    ylabel = f"{contrast}\n{attrs['label']}"
     levels = comparison[level_dimension(comparison)]
     return finish_levels(ax, levels, ylabel, [words])

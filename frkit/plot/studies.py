@@ -24,23 +24,8 @@ from frkit.plot.style import (
     plain,
 )
 
-GROWTH = (
-    "studies.consistency(data)",
-    "frr",
-    "truth",
-    "n_images",
-    "size",
-    "seed",
-    FAR_LEVEL,
-)
-BIAS = (
-    "studies.bootstrap_bias(mixture)",
-    *ENDS,
-    "centre",
-    "per_identity",
-    "interval",
-    FAR_LEVEL,
-)
+GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", FAR_LEVEL)
+BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", "per_identity", "interval", FAR_LEVEL)
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -77,11 +62,11 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         result = result.expand_dims({MODEL: [""]})
     models = result[MODEL].values
     for model, colour in zip(models, curve_colours(models), strict=True):
-        one = result.sel({MODEL: model})
+        distances = result.sel({MODEL: model})
         words = f"{model}: root mean square" if model else "root mean square"
-        ax.plot(n, one.typical, color=colour, linewidth=2, label=plain(words))
-        ax.plot(n, one.reference, "--", color=colour, linewidth=1)
-        distance = one.distance.transpose("size", "seed")
+        ax.plot(n, distances.typical, color=colour, linewidth=2, label=plain(words))
+        ax.plot(n, distances.reference, "--", color=colour, linewidth=1)
+        distance = distances.distance.transpose("size", "seed")
         ax.plot(n, distance, "o", color=colour, alpha=0.35, markersize=4)
     # the entries of the legend have the colour of no model
     ax.plot([], [], "--", color=UNRESOLVED, linewidth=1, label=result.attrs["slope"])
@@ -136,19 +121,22 @@ def growth(
     3
     """
     require_returned("result", result, *GROWTH)
-    ax, one = new_axes(ax), result.sel(size=size)
-    floor = log_floor(one.frr, one.truth)
-    curves = np.maximum(one.frr, floor).transpose(FAR_LEVEL, "seed")
-    words = f"empirical, {int(one.n_images):,} images, one curve a seed"
+    ax = new_axes(ax)
+    part = result.sel(size=size)
+    floor = log_floor(part.frr, part.truth)
+    curves = np.maximum(part.frr, floor).transpose(FAR_LEVEL, "seed")
+    words = f"empirical, {int(part.n_images):,} images, one curve a seed"
     style = {"color": COLOURS[0], "alpha": 0.55, "linewidth": 1.1}
-    ax.plot(one.far_level, curves, label=words, **style)
-    goal = TRUTH_WORDS if result.attrs["exact"] else f"full set, {result.attrs['n_full']:,} images"
+    ax.plot(part.far_level, curves, label=words, **style)
+    goal = TRUTH_WORDS
+    if not result.attrs["exact"]:
+        goal = f"full set, {result.attrs['n_full']:,} images"
     style = {"color": TRUTH, "linewidth": 1.6}
-    ax.plot(one.far_level, np.maximum(one.truth, floor), "--", label=goal, **style)
+    ax.plot(part.far_level, np.maximum(part.truth, floor), "--", label=goal, **style)
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     ylabel = "FRR (share of genuine pairs rejected)"
-    return finish_levels(ax, one[FAR_LEVEL], ylabel, [], floor)
+    return finish_levels(ax, part[FAR_LEVEL], ylabel, [], floor)
 
 
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -187,24 +175,23 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ['5', '10']
     """
     require_returned("study", study, *BIAS)
-    ax, one = new_axes(ax), at_far(study, far)
-    place = np.arange(one.sizes["per_identity"])
-    for shift, method, colour in (
-        (-0.12, "naive", NAIVE),
-        (0.12, "recentered", COLOURS[0]),
-    ):
-        ends = one.sel(interval=method)
+    ax = new_axes(ax)
+    part = at_far(study, far)
+    place = np.arange(part.sizes["per_identity"])
+    styles = {"naive": (-0.12, NAIVE), "recentered": (0.12, COLOURS[0])}
+    for method, (shift, colour) in styles.items():
+        ends = part.sel(interval=method)
         style = {"color": colour, "linewidth": 4, "label": f"{method} interval"}
         ax.vlines(place + shift, ends.lower, ends.upper, **style)
     style = {"markersize": 5, "zorder": 4}
-    ax.plot(place, one.estimate, "o", color=DARK, label="empirical FRR", **style)
+    ax.plot(place, part.estimate, "o", color=DARK, label="empirical FRR", **style)
     style = {"markersize": 14, "zorder": 4}
-    ax.plot(place, one.centre, "_", color=NAIVE, label="V-statistic", **style)
+    ax.plot(place, part.centre, "_", color=NAIVE, label="V-statistic", **style)
     style = {"color": TRUTH, "linestyle": "--", "linewidth": 1.2}
-    ax.axhline(float(one.truth), label=TRUTH_WORDS, **style)
-    ax.set_xticks(place, one.per_identity.values.astype(str))
-    ax.set_ylim(bottom=min(0.0, float(one.lower.min())))
-    ylabel = f"FRR at FAR {float(one[FAR_LEVEL]):.2g} (share of genuine pairs)"
+    ax.axhline(float(part.truth), label=TRUTH_WORDS, **style)
+    ax.set_xticks(place, part.per_identity.values.astype(str))
+    ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
+    ylabel = f"FRR at FAR {float(part[FAR_LEVEL]):.2g} (share of genuine pairs)"
     words = [study.attrs["words"]]
     return finish(ax, "images per identity", ylabel, words, grid="y", **BELOW)
 
@@ -259,6 +246,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    words = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}; about {attrs['target']}"
+    rates = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}"
+    words = f"{rates}; about {attrs['target']}"
     ylabel = attrs["value"].replace(", ", ",\n")
     return finish(ax, "people", ylabel, [words], **BELOW)

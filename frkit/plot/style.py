@@ -32,11 +32,7 @@ LEVEL_WORDS = {
     THRESHOLD_LEVEL: "score threshold (accept above)",
 }
 TRUTH_WORDS = "exact truth of the mixture"
-BELOW = {
-    "loc": "upper center",
-    "bbox_to_anchor": (0.5, -0.17),
-    "ncols": 2,
-}  # a legend's place
+BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend's place
 ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
 BANDS = ("frkit.band(evaluation, measure)", *ENDS, *LEVELS)
@@ -122,7 +118,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
             entries.update(zip(labels, handles, strict=True))
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
-        columns = max(1, letters // (max(map(len, entries), default=1) + 7))
+        longest = max(map(len, entries), default=1)
+        columns = max(1, letters // (longest + 7))
         figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns)
 
 
@@ -157,11 +154,7 @@ def level_dimension(curve):
     return along[0]
 
 
-def named_curves(
-    argument,
-    results,
-    variable="estimate",
-):
+def named_curves(argument, results, variable="estimate"):
     """Return all single curves of the results by the words that tell them apart.
 
     The words are the name of the result, then the labels of its other dims (model, group).
@@ -171,13 +164,14 @@ def named_curves(
     for name, result in results.items():
         require(
             "contrast" not in result.attrs or argument == "comparison",
-            f"{argument} holds a difference that frkit.compare made: plot.difference draws it",
+            f"{argument} contains a difference of frkit.compare: plot.difference draws it",
         )
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
             words = [name, *map(str, labels)] if name else map(str, labels)
-            curves[", ".join(words)] = result.sel(dict(zip(others, labels, strict=True)))
+            place = dict(zip(others, labels, strict=True))
+            curves[", ".join(words)] = result.sel(place)
     along = {level_dimension(curve) for curve in curves.values()}
     require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     return curves
@@ -198,7 +192,7 @@ def require_dims(name, values, wanted):
 
 
 def caption(attrs):
-    """What a band is, and about whose rates it speaks."""
+    """The method and level of a band, and the people that it is about."""
     words = []
     if attrs.get("level"):
         words.append(f"{100 * attrs['level']:.4g} % {attrs.get('method', '')} band")
@@ -212,17 +206,6 @@ def caption(attrs):
     return "\n".join(lines)
 
 
-def worth(curve):
-    """How many independent comparisons a band is worth, where that is known."""
-    if "n_effective" not in curve:
-        return ""
-    fewest, most = (
-        f"{float(end):,.0f}" for end in (curve.n_effective.min(), curve.n_effective.max())
-    )
-    numbers = fewest if fewest == most else f"{fewest} to {most}"
-    return f"worth {numbers} independent comparisons"
-
-
 def log_floor(*values):
     """Return the bottom of a log axis that shows every positive value."""
     everything = np.concatenate([np.ravel(value) for value in values])
@@ -234,13 +217,8 @@ def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
         style = {"color": TRUTH, "linewidth": 1.3, "zorder": 4}
-        ax.plot(
-            truth[level_dimension(truth.frr)],
-            truth.frr,
-            "--",
-            label=TRUTH_WORDS,
-            **style,
-        )
+        levels = truth[level_dimension(truth.frr)]
+        ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, **style)
 
 
 def draw_band(ax, curve, extent, colour, label):
@@ -252,10 +230,7 @@ def draw_band(ax, curve, extent, colour, label):
     # the grey line reaches the first resolved level to either side, so that no gap is left
     grey = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
     grey_label = None if resolved.all() else "not resolved: fewer than 10 errors"
-    for where, shade, words in (
-        (grey, UNRESOLVED, grey_label),
-        (resolved, colour, label),
-    ):
+    for where, shade, words in ((grey, UNRESOLVED, grey_label), (resolved, colour, label)):
         line = {"color": shade, "linewidth": 1.8, "label": words, "zorder": 3}
         area = {"color": shade, "alpha": 0.22, "zorder": 2}
         if x.size == 1:  # one level has no line, and its band no area
@@ -269,7 +244,7 @@ def draw_band(ax, curve, extent, colour, label):
 def draw_edge(ax, x, height, marker, label, **style):
     """Draw marks at the edge of the axes for what has no place inside."""
     if x.size:
-        height = np.full(x.size, height)
+        height = np.broadcast_to(height, x.shape)
         ax.plot(x, height, marker, label=label, clip_on=False, zorder=6, **style)
 
 
@@ -294,15 +269,7 @@ def _wrapped(ax, text, side):
     return fill(plain(text), max(int(LETTERS * inches), 16))
 
 
-def finish(
-    ax,
-    xlabel,
-    ylabel,
-    captions=(),
-    *,
-    grid="both",
-    **legend,
-):
+def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
     """Add labels, grid, captions, and a legend with each entry once."""
     labels = [_wrapped(ax, line, side=1) for line in ylabel.splitlines()]
     ax.set(xlabel=plain(xlabel), ylabel="\n".join(labels), axisbelow=True)
@@ -315,13 +282,7 @@ def finish(
     return ax
 
 
-def finish_levels(
-    ax,
-    levels,
-    ylabel,
-    captions,
-    floor=None,
-):
+def finish_levels(ax, levels, ylabel, captions, floor=None):
     """Finish curves along levels: FAR on a log axis, and rates on another one from a floor on."""
     ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
     if floor is not None:
@@ -334,7 +295,8 @@ def finish_levels(
 def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
     (left, right), (bottom, _) = ax.get_xlim(), ax.get_ylim()
-    highest = max(np.fmax.reduce(line.get_ydata(), initial=0.0) for line in ax.lines)
+    drawn = [np.ravel(line.get_ydata()) for line in ax.lines]
+    highest = np.nanmax(np.concatenate(drawn), initial=0.0)
     top = min(max(1.6 * highest, 2 * bottom), DET_TOP)
     functions = _probit, ndtr
     ax.set_xscale("function", functions=functions)

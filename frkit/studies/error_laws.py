@@ -15,46 +15,45 @@ DRAWS = 200  # simulated studies
 def error_laws(
     evaluation: xr.DataTree, truth: xr.DataArray, seed: int, chosen: Measure
 ) -> xr.Dataset:
-    """Quantiles of θ* - θ~, pooled over data sets, and of θ^ - θ; the distances of the two laws."""
+    """Quantiles of θ* - θ~, pooled over data sets, and of θ^ - θ; the distances of the two laws.
+
+    `kolmogorov_chance` and `wasserstein_chance` are distances by chance: the 95 % points over
+    studies whose errors are drawn from the pooled law itself.
+    """
     empirical = chosen(evaluation["empirical"].to_dataset())
     centre = chosen(evaluation["vstatistic"].to_dataset())
     replicates = chosen(evaluation["replicates"].to_dataset())
     bootstrap = (replicates - centre).transpose(FAR_LEVEL, DATA_SET, REPLICATE).values
-    pooled = np.sort(bootstrap.reshape(len(bootstrap), -1))
     actual = np.sort((empirical - truth).transpose(FAR_LEVEL, DATA_SET).values)
+    pooled = np.sort(bootstrap.reshape(len(bootstrap), -1))
     n = actual.shape[1]
-    fine = np.quantile(pooled, (np.arange(FINE * n) + 0.5) / (FINE * n), axis=1).T
+    middles = (np.arange(FINE * n) + 0.5) / (FINE * n)
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-    distances = {kolmogorov: [], wasserstein: []}
-    for law, fine_law, errors in zip(pooled, fine, actual, strict=True):
-        # by chance: as many errors as there are data sets, drawn from the pooled law itself
-        by_chance = np.sort(rng.choice(law, (DRAWS, n)), axis=1)
-        samples = np.vstack([errors, by_chance])
-        for distance, values in distances.items():
-            values.append(distance(fine_law, samples))
-    quantiles = [np.quantile(law, PROBABILITIES, axis=1) for law in (pooled, actual)]
-    data = {}
-    for distance, values in distances.items():
-        own, by_chance = np.split(np.array(values), [1], axis=1)
-        data[distance.__name__] = FAR_LEVEL, own[:, 0]
-        data[f"{distance.__name__}_chance"] = FAR_LEVEL, np.quantile(by_chance, 0.95, axis=1)
-    data["law"] = ("errors", "probability", FAR_LEVEL), np.stack(quantiles)
-    coords = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES}
-    return xr.Dataset(data, {**coords, FAR_LEVEL: truth[FAR_LEVEL]})
+    levels = []
+    for law, errors in zip(pooled, actual, strict=True):
+        fine = np.quantile(law, middles)
+        simulated = np.sort(rng.choice(law, (DRAWS, n)), axis=1)
+        numbers = {}
+        for distance in (kolmogorov, wasserstein):
+            by_chance = [distance(fine, drawn) for drawn in simulated]
+            numbers[distance.__name__] = distance(fine, errors)
+            numbers[f"{distance.__name__}_chance"] = np.quantile(by_chance, 0.95)
+        quantiles = [np.quantile(values, PROBABILITIES) for values in (law, errors)]
+        numbers["law"] = ("errors", "probability"), quantiles
+        levels.append(xr.Dataset(numbers))
+    result = xr.concat(levels, truth[FAR_LEVEL])
+    names = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES}
+    return result.assign_coords(names).transpose("errors", "probability", FAR_LEVEL)
 
 
-def kolmogorov(fine, samples):
-    """Largest difference of the distribution functions of a sorted law and of sorted rows."""
-    n = samples.shape[1]
-    below = np.searchsorted(fine, samples, side="left") / len(fine)
-    upto = np.searchsorted(fine, samples, side="right") / len(fine)
-    # at a value v the row's own function runs from the share below v to the share up to v
-    own_below = np.stack([np.searchsorted(row, row, side="left") for row in samples]) / n
-    own_upto = np.stack([np.searchsorted(row, row, side="right") for row in samples]) / n
-    return np.maximum(abs(below - own_below), abs(upto - own_upto)).max(1)
+def kolmogorov(law: np.ndarray, errors: np.ndarray) -> float:
+    """Largest difference of the distribution functions of two sorted samples."""
+    places = np.concatenate([law, errors])
+    shares = [np.searchsorted(sample, places, "right") / len(sample) for sample in (law, errors)]
+    return np.abs(shares[0] - shares[1]).max()
 
 
-def wasserstein(fine, samples):
-    """Mean distance of the quantiles of a sorted law and of sorted rows, which have fewer."""
-    repeats = len(fine) // samples.shape[1]
-    return abs(np.repeat(samples, repeats, axis=1) - fine).mean(1)
+def wasserstein(law: np.ndarray, errors: np.ndarray) -> float:
+    """Mean distance of the quantiles of two sorted samples; the first is a multiple as large."""
+    repeats = len(law) // len(errors)
+    return np.abs(np.repeat(errors, repeats) - law).mean()

@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,15 +24,8 @@ import pytest
 import run_notebooks
 from test_notebooks import watched
 
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",  # a container's root has none
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+# a container's root has no sandbox
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
 # all cells stay in the page, also those that are scrolled out of sight
 WHOLE_PAGE = '{"windowingMode": "none"}'
 END_KERNELS = "window.jupyterapp?.serviceManager.sessions.shutdownAll()"
@@ -109,7 +103,7 @@ def page(browser, shots, request):
 class Server:
     """A running server: its address, and how it is started and ended."""
 
-    def __init__(self, folder, *command, cwd=None):
+    def __init__(self, folder, *command, cwd):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -147,23 +141,27 @@ class Server:
 def private_environment(folder):
     """A server that neither reads nor writes the user's own Jupyter settings or kernels."""
     settings = folder / "settings/@jupyterlab"
-    for name, text in (
-        ("notebook-extension/tracker", WHOLE_PAGE),
-        ("apputils-extension/notification", NO_NEWS),
-    ):
+    texts = {"notebook-extension/tracker": WHOLE_PAGE, "apputils-extension/notification": NO_NEWS}
+    for name, text in texts.items():
         file = settings / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    places = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-    }
-    own = {variable: str(folder / place) for variable, place in places.items()}
+    places = [f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME")]
+    places += ["IPYTHONDIR", "JUPYTERLAB_WORKSPACES_DIR"]
+    own = {place: str(folder / place) for place in places}
+    own["JUPYTERLAB_SETTINGS_DIR"] = str(settings.parent)
     return run_notebooks.kernel_environment() | own | {"PYTHONPATH": str(run_notebooks.ROOT)}
+
+
+@contextmanager
+def running(folder, *command, cwd):
+    """A server that answers, and is stopped afterwards."""
+    server = Server(folder, *command, cwd=cwd)
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -186,10 +184,7 @@ def work(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def lab(browser, work, tmp_path_factory):
-    server = Server(
-        tmp_path_factory.mktemp("lab"),
-        "-m",
-        "jupyterlab",
+    options = [
         "--allow-root",
         "--ip=127.0.0.1",
         f"--ServerApp.root_dir={work}",
@@ -197,13 +192,10 @@ def lab(browser, work, tmp_path_factory):
         "--expose-app-in-browser",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
-        cwd=work,
-    )
-    try:
-        server.wait()
+    ]
+    folder = tmp_path_factory.mktemp("lab")
+    with running(folder, "-m", "jupyterlab", *options, cwd=work) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -211,9 +203,5 @@ def app(browser, tmp_path_factory):
     """The app as `binder/local.py app` starts it."""
     pytest.importorskip("voila")
     command = local.app(["--Voila.token=secret"])
-    server = Server(tmp_path_factory.mktemp("app"), *command, cwd=run_notebooks.ROOT)
-    try:
-        server.wait()
+    with running(tmp_path_factory.mktemp("app"), *command, cwd=run_notebooks.ROOT) as server:
         yield server
-    finally:
-        server.stop()

@@ -98,29 +98,6 @@ def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
     assert page.outside == []
 
 
-TRIAL = """\
-import ipywidgets as widgets, io, matplotlib.pyplot as plt
-slider, image = widgets.IntSlider(10, max=10), widgets.Image()
-def draw(change=None):
-    fig, ax = plt.subplots(figsize=(4, 3)); ax.plot([0, {height}])
-    fig.savefig(file := io.BytesIO()); plt.close(fig); image.value = file.getvalue()
-draw(); slider.observe(draw, "value")
-widgets.VBox([slider, image])"""
-
-
-def test_a_figure_that_stays_and_an_error_are_noticed(page, lab, work):
-    """The check itself."""
-    store(work, "1 / 0")
-    assert errors(open_and_run(page, lab, "trial.ipynb")) == ["division by zero"]
-    store(work, TRIAL.format(height="slider.value"))
-    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
-    check_explorer(page, page.locator(EXPLORER).first)
-    store(work, TRIAL.format(height="1"))
-    open_and_run(page, lab, "trial.ipynb")
-    with pytest.raises(AssertionError, match="stays as it was"):
-        check_explorer(page, page.locator(EXPLORER).first, seconds=2)
-
-
 LONG = """\
 import frkit as fk
 mix = fk.vmf.mixture(100, 16, kappa=(10, 40), seed=0)
@@ -128,17 +105,6 @@ how = dict(far=[0.1, 0.2], replicates=20, progress=False)
 study = fk.studies.coverage(mix, n_datasets=4, **how)
 settings = study.attrs["study"].replace('"replicates": 20', '"replicates": 2000')
 fk.explore.coverage(study.assign_attrs(study=settings))"""
-
-
-def test_the_button_of_representation_bias_estimates(page, lab, work):
-    store(work, "import frkit as fk\nfk.explore.representation_bias()")
-    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
-    explorer = page.locator(EXPLORER).first
-    explorer.wait_for()
-    first = new_picture(explorer)
-    explorer.get_by_role("button", name="Draw people and estimate").click()
-    assert new_picture(explorer, first, seconds=90) != first
-    assert page.outside == []
 
 
 def test_a_study_shows_its_progress_and_is_stopped(page, lab, work, shots):
