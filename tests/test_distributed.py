@@ -13,9 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from engine_cases import FAR, people
-from test_coverage_study import HOW as STUDY
 
 import frkit as fk
 from frkit.scores import tensor
@@ -79,13 +77,6 @@ def test_two_workers_give_the_same_bits(cluster):
     with on_both(cluster):
         on_cluster = evaluation(faces)
     assert_same_bits(on_cluster, evaluation(faces))
-
-
-def test_a_coverage_study_on_two_workers_has_the_same_bits(cluster):
-    mixture = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=0)
-    with on_both(cluster):
-        on_cluster = fk.studies.coverage(mixture, n_datasets=4, **STUDY)
-    xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **STUDY))
 
 
 def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path):

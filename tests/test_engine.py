@@ -39,14 +39,6 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-def test_distances():
-    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
-    assert scores.attrs["self_score"] == 0
-    evaluate_and_check(
-        scores, bounds=(-10.0, 0.0), by="gender", resampling=fk.Resampling("image", n=3)
-    )
-
-
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
 @pytest.mark.parametrize(
@@ -87,15 +79,36 @@ def test_levels_from_below_one_pair_to_nearly_all():
     assert ev["empirical"].threshold.values[0] == largest and ev["empirical"].far.values[0] == 0
 
 
-@pytest.mark.parametrize("scheme", ["identity", "subset", "two-level"])
-def test_strata(scheme):
+def test_distances_without_groups():
+    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
+    ev = evaluate_and_check(scores, bounds=(-10.0, 0.0), resampling=fk.Resampling("image", n=3))
+    assert ev["replicates"].frr.dims == ("replicate", "far_level")
+    assert "far_group" not in ev["empirical"].data_vars
+    assert "replicates" not in evaluate_and_check(scores, bounds=(-10.0, 0.0)).children
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(scheme="identity", strata="gender"),
+        dict(scheme="two-level", strata="gender"),
+        dict(scheme="subset", subset_size=3),
+    ],
+)
+def test_strata_and_small_subsets(options):
     scores = fk.score_tensor(people("equal", ties=True, groups=("f", "m")), chunks=8)
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=4, strata="gender"))
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(n=4, **options))
 
 
-def test_subsets_of_fewer_people():
-    scores = fk.score_tensor(people("equal"), chunks=8)
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("subset", n=6, subset_size=3))
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(("scheme", "weighting"), [("image", "identity"), ("identity", "pair")])
+def test_a_callable_with_its_own_diagonal(scheme, weighting, symmetric):
+    score, faces = table("unequal", seed=2, decimals=1)
+    if not symmetric:
+        score = score + np.triu(np.full_like(score, 0.25), 1)
+    scores = looked_up(score, faces, chunks=8, symmetric=symmetric)
+    resampling = fk.Resampling(scheme, n=3)
+    evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
 @pytest.mark.parametrize("scheme", ["image", "identity"])
@@ -108,36 +121,6 @@ def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
     assert len(np.unique(scores.probe_person)) == 5 < len(np.unique(scores.probe_identity))
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="age", resampling=resampling, weighting=weighting)
-
-
-def test_without_resampling_and_without_groups():
-    scores = fk.score_tensor(people("unequal"), chunks=6)
-    ev = evaluate_and_check(scores)
-    assert "replicates" not in ev.children
-    assert "far_group" not in ev["empirical"].data_vars
-    with_replicates = evaluate_and_check(scores, resampling=fk.Resampling("image", n=3))
-    assert with_replicates["replicates"].frr.dims == ("replicate", "far_level")
-
-
-@pytest.mark.parametrize("scheme", ["image", "identity"])
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
-def test_a_callable_with_its_own_diagonal(scheme, weighting):
-    score, faces = table("unequal", seed=2, decimals=1)
-    scores = looked_up(score, faces, chunks=8)
-    evaluate_and_check(
-        scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting
-    )
-
-
-@pytest.mark.parametrize("scheme", ["image", "identity"])
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
-def test_a_score_that_depends_on_the_order(scheme, weighting):
-    score, faces = table("unequal", seed=3, decimals=1)
-    score = score + np.triu(np.full_like(score, 0.25), 1)
-    scores = looked_up(score, faces, chunks=8, symmetric=False)
-    evaluate_and_check(
-        scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting
-    )
 
 
 def rectangle(seed, missing=-1.0, groups="ffmmmf"):

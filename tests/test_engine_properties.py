@@ -98,17 +98,6 @@ def test_the_scheduler_does_not_matter():
         assert_same(evaluation(faces, 5), threads)
 
 
-def test_fewer_replicates_are_the_first_of_more():
-    scores = fk.score_tensor(people("unequal"), chunks=9)
-    few, many = (
-        fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=n, seed=7))
-        for n in (3, 12)
-    )
-    for name in few["replicates"].data_vars:
-        first = many["replicates"][name].values[:3]
-        np.testing.assert_allclose(few["replicates"][name], first, rtol=1e-12, atol=1e-12)
-
-
 # --- exact means over every resample -------------------------------------------------------------
 
 

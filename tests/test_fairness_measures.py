@@ -1,7 +1,5 @@
 """Disparity measures against figures computed by hand, and their zeros, gaps and scale."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -49,12 +47,6 @@ def test_gini_is_the_double_sum_of_the_paper():
     np.testing.assert_allclose(value("frr_gini", rates), 5 / 4 * double)
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_the_order_of_the_groups_does_not_matter(name):
-    found = [value(f"frr_{name}", rates) for rates in permutations(FOUR)]
-    np.testing.assert_allclose(found, found[0], rtol=1e-12)
-
-
 @pytest.mark.parametrize("name", [f"{rate}_{form}" for rate in ("far", "frr") for form in FORMS])
 def test_equal_groups_have_the_fair_value(name):
     np.testing.assert_allclose(value(name, [0.3] * 3), measure(name).fair, atol=1e-15)
@@ -89,24 +81,22 @@ def test_the_measures_of_the_field_by_hand(c):
         fk.measures.ir(c=1.5)
 
 
-def test_spread_is_the_standard_deviation_over_groups():
-    node = xr.Dataset(
-        {"eer_group": ("group", [0.1, 0.2, 0.4]), "auc_group": ("group", [0.9, 0.8, 0.6])}
-    )
-    for name in ("eer_spread", "auc_spread"):
-        np.testing.assert_allclose(measure(name)(node), np.std([0.1, 0.2, 0.4], ddof=1))
-
-
 def test_measures_do_not_look_at_dimensions():
     rates = np.random.default_rng(1).uniform(0.1, 1, (2, 3, 4, 5))
     node = xr.Dataset({"frr_group": (("model", "replicate", "group", "far_level"), rates)})
     for form in FORMS:
         found = measure(f"frr_{form}")(node)
+        turned = measure(f"frr_{form}")(node.isel(group=[2, 0, 3, 1]))
+        np.testing.assert_allclose(turned, found, rtol=1e-12)
         assert found.dims == ("model", "replicate", "far_level")
         np.testing.assert_allclose(found[1, 2, 3], value(f"frr_{form}", rates[1, 2, :, 3]))
 
 
-def test_one_group_is_refused():
+def test_spread_is_the_standard_deviation_of_two_groups_or_more():
+    eer, auc = [0.1, 0.2, 0.4], [0.9, 0.8, 0.6]
+    node = xr.Dataset({"eer_group": ("group", eer), "auc_group": ("group", auc)})
+    for name in ("eer_spread", "auc_spread"):
+        np.testing.assert_allclose(measure(name)(node), np.std(eer, ddof=1))
     with pytest.raises(fk.InputError, match="two groups or more"):
         value("frr_gini", [0.1])
 

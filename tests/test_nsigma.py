@@ -162,11 +162,15 @@ def test_each_statistic_by_hand():
     assert found.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
-def test_batches_are_averaged_as_means_of_ratios():
+def test_batches_are_averaged_and_a_reference_without_spread_is_announced():
     first, second = given((0.01, 0.02), 0.001), given((0.02, 0.01), 0.004)
     both = summarise(xr.concat([first, second], "batch"), reference="a")
     np.testing.assert_allclose(both.n_signed.sel(group="b"), (-10 + 2.5) / 2)
     np.testing.assert_allclose(both.n_absolute.sel(group="b"), (10 + 2.5) / 2)
+    with pytest.warns(fk.DataWarning, match="σ = 0"):
+        found = summarise(given((0.0, 0.01), 0.0))
+    assert found.n_absolute.values.tolist() == [0, np.inf]
+    assert found.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
 def test_parity_at_a_threshold_is_equation_1():
@@ -196,10 +200,6 @@ def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
         if abs(n - printed) > rounding:
             off.append((tuned, group))
     assert off == [("Caucasian", "Indian"), ("Indian", "African")]
-
-
-def test_printed_eop_is_the_difference_of_printed_tprs():
-    table = published()
     best = table.tpr_mean.sel(group="Caucasian")
     np.testing.assert_allclose(1 - abs(table.tpr_mean - best), table.eop, atol=0.00205)
 
@@ -273,10 +273,3 @@ def test_lists_with_failed_comparisons_or_without_people_are_refused():
     refuse("carry no identities", nobody, by="race")
     with pytest.raises(fk.InputError, match="cannot be dealt"):
         floor(pairs, by="race")
-
-
-def test_a_reference_without_spread_is_announced():
-    with pytest.warns(fk.DataWarning, match="σ = 0"):
-        found = summarise(given((0.0, 0.01), 0.0))
-    assert found.n_absolute.values.tolist() == [0, np.inf]
-    assert found.risk.values.tolist() == ["minimal", "unacceptable"]

@@ -60,16 +60,11 @@ def test_lfw(tmp_path, end):
     ]
     assert references[2:] == ["bo/bo_0002.jpg", "cy/cy_0001.jpg"]
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
-
-
-def test_lfw_with_several_models_from_files_and_arrays(tmp_path):
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
-    scores = {"A": put(tmp_path, "a.txt", FOUR), "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    pairs = fk.open_pairs(
-        put(tmp_path, "pairs.txt", LFW), format="lfw", scores=scores, distance=True
-    )
-    assert pairs.model.values.tolist() == ["A", "B", "C"]
-    assert pairs.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
+    models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
+    several = fk.open_pairs(path, format="lfw", scores=models, distance=True)
+    assert several.model.values.tolist() == ["A", "B", "C"]
+    assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
 
 def rfw_text(block=300):
@@ -194,16 +189,6 @@ def test_columns(tmp_path):
     assert one.score.dims == ("pair",)
 
 
-def test_columns_may_have_the_names_of_arguments(tmp_path):
-    """An attribute called `failed` ended in a TypeError."""
-    text = "id1,id2,score,failed,missing1,missing2,trial\na,a,1,yes,u,v,x\na,b,0,no,v,v,y\n"
-    pairs = fk.open_data(put(tmp_path, "t.csv", text))
-    assert sides(pairs, "_failed") == [["yes", "no"]] * 2
-    assert sides(pairs, "_missing") == [["u", "v"], ["v", "v"]]
-    assert sides(pairs, "_trial")[0] == ["x", "y"]
-    assert not np.isnan(pairs.score).any()
-
-
 def test_vectors(tmp_path):
     genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
     pairs = fk.open_pairs((genuine, impostor), format="vectors")
@@ -238,30 +223,18 @@ MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
     "lfw, no head": ("lfw", LFW[4:], {}, "line 1 must be the number of folds"),
     "lfw, head": ("lfw", LFW.replace("1\t2\na", "1\t3\na"), {}, "announces 6 pairs"),
-    "lfw, fields": ("lfw", LFW.replace("1\t3", "1"), {}, "line 3 has too few fields"),
-    "lfw, number": ("lfw", LFW.replace("1\t3", "x\t3"), {}, "line 3: 'x' is no image number"),
     "lfw, order": ("lfw", LFW.replace("1\tbo\t2", "1\t2"), {}, "half .* genuine .* but 3 of 4"),
     "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), {"scores": FOUR}, "contradicts the ident"),
     "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
-    "lfw, few scores": ("lfw", LFW, {"scores": "1\n2\n"}, "holds 2 scores, but .* 4 pairs"),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
     "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells; a line is: claimed_id"),
-    "bob4, blank": ("bob4", BOB4 + "\n\nk m i high\n", {}, "line 5, column 'score': 'high'"),
     "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, label: '2' does not say"),
-    "vox, people": ("voxceleb", VOX + "1 i/1 j/2\n", {}, "contradicts the ident.*: '2'"),
     "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "line 2 of the trials has"),
     "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "Merge keys are not unique"),
-    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, "line 2, column 'score': ''"),
-    "kaldi, word": ("kaldi", KALDI, {"scores": "a b 1\na c x\n"}, "line 2, column 'score': 'x'"),
-    "rfw table, columns": ("rfw-csv", "img_1,dist\na,1\n", {}, "no column 'img_2'"),
-    "rfw table, name": ("rfw-csv", RFW_TABLE.replace("b_1.jpg,a,b", ",a,b"), {}, "line 3: img_2"),
     "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
-    "bfw, no scores": ("bfw", "p1,p2,label,id1,id2\na,b,1,k,k\n", {}, "score must have shape"),
-    "bob-csv, subject": ("bob-csv", "probe_key,score\na,1\n", {}, "'probe_subject_id'"),
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3: probe_subject_id is"),
     "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
     "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "no column 's'; the columns are"),
-    "columns, label": ("columns", "s,g\n1,1\n\n2,?\n", MAPPED, "line 4, g: '.' does not say"),
     "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: 'nan' does not say"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip

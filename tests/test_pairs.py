@@ -91,11 +91,8 @@ def test_schemes_and_weightings(scheme, weighting, apart):
     "levels", [dict(far=FAR), dict(threshold=(-0.5, 0.3, 1.2))], ids=["far", "threshold"]
 )
 def test_impostors_and_fixed_thresholds(impostors, levels):
-    check(a_list(seed=3), impostors=impostors, resampling=fk.Resampling("two-level", n=3), **levels)
-
-
-def test_strata():
-    check(a_list(seed=5), resampling=fk.Resampling("two-level", n=3, strata="gender"))
+    resampling = fk.Resampling("two-level", n=3, strata="gender")
+    check(a_list(seed=3), impostors=impostors, resampling=resampling, **levels)
 
 
 @pytest.mark.parametrize("weighting", [None, "identity"])
@@ -153,24 +150,36 @@ def test_a_rectangular_matrix_with_failed_comparisons(scheme):
 # --- what is said aloud and what is refused ------------------------------------------------------
 
 
-def test_without_names_only_the_pair_bootstrap_is_possible_and_too_narrow():
-    pairs = a_list(names=False, identities=False)
-    with pytest.raises(fk.InputError, match="only the pair bootstrap is possible.*too narrow"):
-        fk.evaluate(pairs, far=FAR, resampling=fk.Resampling("identity", n=2))
-    with pytest.warns(fk.DataWarning, match="too narrow, because pairs share images and people"):
-        fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling("pair", n=2))
+NAMELESS, IMAGELESS = dict(names=False, identities=False), dict(names=False)
 
 
-@pytest.mark.parametrize("scheme", ["image", "two-level"])
-def test_images_without_names_cannot_be_drawn(scheme):
-    with pytest.raises(fk.InputError, match="carry no image names.*Resampling.'identity'"):
-        fk.evaluate(a_list(names=False), far=FAR, resampling=fk.Resampling(scheme, n=2))
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        (NAMELESS, dict(resampling="identity"), "only the pair bootstrap is possible.*too narrow"),
+        (NAMELESS, dict(weighting="identity"), "carry no identities.*weighting='pair'"),
+        (NAMELESS, dict(weighting=SHARES), "carry no identities.*weighting='pair'"),
+        (IMAGELESS, dict(resampling="image"), "carry no image names.*Resampling.'identity'"),
+        (IMAGELESS, dict(resampling="two-level"), "carry no image names.*Resampling.'identity'"),
+    ],
+)
+def test_what_needs_names_is_refused_without_them(given, options, words):
+    if "resampling" in options:
+        options = dict(resampling=fk.Resampling(options["resampling"], n=2))
+    with pytest.raises(fk.InputError, match=words):
+        fk.evaluate(a_list(**given), far=FAR, **options)
 
 
-def test_shares_of_people_need_people():
-    for weighting in ("identity", SHARES):
-        with pytest.raises(fk.InputError, match="carry no identities.*weighting='pair'"):
-            fk.evaluate(a_list(identities=False, names=False), far=FAR, weighting=weighting)
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [
+        ("pair", "too narrow, because pairs share images and people"),
+        ("image", "hold no comparison of an image with itself"),
+    ],
+)
+def test_what_a_scheme_cannot_say_of_a_list_is_warned_of(scheme, words):
+    with pytest.warns(fk.DataWarning, match=words):
+        fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling(scheme, n=2))
 
 
 def test_a_list_pools_its_pairs_unless_people_are_asked_for():
@@ -244,8 +253,3 @@ def test_a_group_is_named_only_where_both_sides_agree():
     np.testing.assert_array_equal(data.frr_group, [0, np.nan])
     np.testing.assert_array_equal(data.far_group, [np.nan, 1])
     assert data.far_cross.sel(group="a", reference_group="b") == 0.5
-
-
-def test_the_diagonal_that_a_list_lacks_is_said_aloud():
-    with pytest.warns(fk.DataWarning, match="hold no comparison of an image with itself"):
-        fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling("image", n=2))

@@ -112,6 +112,14 @@ def test_split_identities_of_a_person_are_drawn_together(scheme):
     assert (people.sel(identity="bob|20").values != people.sel(identity="cem|30").values).any()
 
 
+def test_labels_that_do_not_fit_are_refused():
+    with pytest.raises(fk.InputError, match="2 .*3|3 .*2"):
+        fk.Resampling("image", n=2).weights(["a", "a", "b"], image=["x", "y"])
+    draws = fk.Resampling("identity", n=2, strata="age")
+    with pytest.raises(fk.InputError, match="strata must be a property of the person"):
+        draws.weights(["a", "a", "b"], strata=["20", "30", "20"])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -136,11 +144,3 @@ def test_the_pair_scheme_draws_within_each_kind():
     assert (counts[:, :30].sum(1) == 30).all() and (counts[:, 30:].sum(1) == 50).all()
     assert counts.max() > 2 and (drawn.identity_count == 1).all()
     assert "too narrow" in drawn.attrs["target"]
-
-
-def test_labels_that_do_not_fit_are_refused():
-    with pytest.raises(fk.InputError, match="2 .*3|3 .*2"):
-        fk.Resampling("image", n=2).weights(["a", "a", "b"], image=["x", "y"])
-    draws = fk.Resampling("identity", n=2, strata="age")
-    with pytest.raises(fk.InputError, match="strata must be a property of the person"):
-        draws.weights(["a", "a", "b"], strata=["20", "30", "20"])

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from twin import (
     empirical,
-    every_image_resample,
     ordered_scores,
     resample,
     symmetric_scores,
@@ -104,13 +103,6 @@ def test_groups_and_cross_groups():
     assert same["far"][0] == pytest.approx(1 / 6)
 
 
-def test_same_person_under_another_identity_makes_no_pair():
-    score = np.ones((4, 4))
-    split = symmetric_scores(score, ["a1", "a1", "a2", "b"], person=["a", "a", "a", "b"])
-    impostor, genuine = empirical(split, "pair")
-    assert (len(impostor.score), len(genuine.score)) == (3, 1)
-
-
 def test_resample_by_hand():
     counts = {"0": 2, "1": 0, "2": 1, "3": 0, "4": 2, "5": 1}
     impostor, genuine = weighted(hand_example(), {"a": 1, "b": 2, "c": 0}, counts)
@@ -150,38 +142,6 @@ def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
         np.testing.assert_allclose(counted[name], value, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
-def mean_over_resamples(scores, weighting, levels):
-    """The mean of FAR* and of FRR* at some thresholds over all draws of the image scheme."""
-    far, frr, total = 0, 0, 0
-    for counts, probability in every_image_resample(scores):
-        impostor, genuine = weighted(
-            scores, dict.fromkeys(scores.probe_identity, 1), counts, weighting
-        )
-        far, frr = (
-            far + probability * impostor.accepted(levels),
-            frr + probability * genuine.rejected(levels),
-        )
-        total += probability
-    assert total == pytest.approx(1)
-    return far, frr
-
-
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
-def test_without_a_diagonal_the_centre_is_the_estimate(weighting):
-    """Probes are drawn from probes and references from references: then the mean is the estimate
-    itself."""
-    score = np.random.default_rng(6).integers(0, 9, (5, 5)) / 10
-    scores = ordered_scores(score, ["a", "a", "a", "b", "b"], ["a", "a", "b", "b", "b"])
-    levels = np.unique(score)
-    far, frr = mean_over_resamples(scores, weighting, levels)
-    plain = empirical(scores, weighting)
-    np.testing.assert_allclose(far, plain[0].accepted(levels), atol=1e-14)
-    np.testing.assert_allclose(frr, plain[1].rejected(levels), atol=1e-14)
-    np.testing.assert_allclose(
-        vstatistic(scores, weighting)[1].rejected(levels), plain[1].rejected(levels)
-    )
-
-
 def pairs_of(score, weight=None):
     """A PairList without groups."""
     none = np.full(len(score), "unknown", object)
@@ -213,15 +173,3 @@ def test_auc_counts_ties_half_and_weighs():
     assert auc(pairs_of([0.1, 0.5], np.array([3.0, 1.0])), pairs_of([0.5])) == pytest.approx(
         3.5 / 4
     )
-
-
-def test_missing_cells_are_not_pairs_and_rates_divide_by_what_is_present():
-    score = [[0.9, 0.4, np.nan], [0.2, 0.3, 0.8]]
-    scores = ordered_scores(score, ["a", "b"], ["a", "b", "a"])
-    impostor, genuine = empirical(scores)
-    # present: p0-r1 (.4, weight 1/1), p1-r0 (.2, 1/2), p1-r2 (.8, 1/2); genuine p0-r0 (.9), p1-r1
-    # (.3)
-    assert impostor.accepted(0.3) == pytest.approx(1.5 / 2)
-    assert genuine.rejected(0.3) == pytest.approx(1 / 2)
-    _, centre = vstatistic(scores)
-    assert centre.rejected(0.3) == genuine.rejected(0.3)

@@ -31,9 +31,8 @@ class Scores:
     probe_identity: list
     reference_identity: list
     symmetric: bool
-    person: dict = field(
-        default_factory=dict
-    )  # identity -> person, where a person has several identities
+    # identity -> person, where a person has several identities
+    person: dict = field(default_factory=dict)
     group: dict = field(default_factory=dict)  # identity -> group
 
 
@@ -113,16 +112,11 @@ def genuine_share(scores, weighting):
 
 def pair_list(scores, rows) -> PairList:
     """Collect (i, j, weight) in a PairList."""
-    group = [
-        (
-            scores.group.get(scores.probe_identity[i], UNKNOWN),
-            scores.group.get(scores.reference_identity[j], UNKNOWN),
-        )
-        for i, j, _ in rows
-    ]
-    left, right = np.array([a for a, _ in group], object), np.array([b for _, b in group], object)
+    left = [scores.group.get(scores.probe_identity[i], UNKNOWN) for i, _, _ in rows]
+    right = [scores.group.get(scores.reference_identity[j], UNKNOWN) for _, j, _ in rows]
     score = np.array([scores.score[i, j] for i, j, _ in rows], float)
-    return PairList(score, np.array([weight for *_, weight in rows], float), left, right)
+    weight = np.array([weight for *_, weight in rows], float)
+    return PairList(score, weight, np.array(left, object), np.array(right, object))
 
 
 def weighted(
@@ -131,10 +125,8 @@ def weighted(
     """Impostor and genuine pairs of a resample given as counts: c_k by identity and w_i by image
     name."""
     c, w = identity_count, image_count
-    impostor_weight, genuine_weight = (
-        impostor_share(scores, weighting),
-        genuine_share(scores, weighting),
-    )
+    impostor_weight = impostor_share(scores, weighting)
+    genuine_weight = genuine_share(scores, weighting)
     has_pair = genuine_pairs(scores)
     impostor, genuine = [], []
     for i, j, what in cells(scores):
@@ -151,19 +143,10 @@ def weighted(
 
 
 def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
-    """Impostor and genuine pairs of the data as they are: no image with itself (eq. 2-3)."""
-    impostor_weight, genuine_weight = (
-        impostor_share(scores, weighting),
-        genuine_share(scores, weighting),
-    )
-    impostor, genuine = [], []
-    for i, j, what in cells(scores):
-        k, m = scores.probe_identity[i], scores.reference_identity[j]
-        if what == "impostor":
-            impostor.append((i, j, impostor_weight(k, m)))
-        elif what == "genuine":
-            genuine.append((i, j, genuine_weight(k)))
-    return pair_list(scores, impostor), pair_list(scores, genuine)
+    """Impostor and genuine pairs of the data as they are (eq. 2-3): all count once."""
+    identities = scores.probe_identity + scores.reference_identity
+    images = scores.probe + scores.reference
+    return weighted(scores, dict.fromkeys(identities, 1), dict.fromkeys(images, 1), weighting)
 
 
 def urns(scores) -> dict:

@@ -5,7 +5,7 @@ import numpy as np
 from frkit.engine.rates import Tally, curves, ratio
 
 
-def distribution(tally: Tally, kind: str, edges: np.ndarray) -> dict[str, np.ndarray]:
+def distribution(tally: Tally, kind: str, edges):
     """Mean, sd (ddof 0), total weight (column, curve) and histogram (column, bin, curve).
 
     kind : "genuine" or "impostor". No chunk of pairs crosses an edge.
@@ -15,12 +15,17 @@ def distribution(tally: Tally, kind: str, edges: np.ndarray) -> dict[str, np.nda
         pairs, sums, totals = tally.genuine, tally.genuine_sums, tally.genuine_totals
     else:
         pairs, sums, totals = tally.impostors, tally.impostor_sums, tally.totals
-    kept = curves(sums.sum(0), n_groups, 0).T
+
+    def total(sums):
+        return curves(sums.sum(0), n_groups, 0).T  # (column, curve)
+
+    kept = total(sums)
     middle = float(pairs.score.mean())  # around which squares lose no digits
     distance = pairs.score.astype(float) - middle
-    first = ratio(curves(pairs.sums(distance).sum(0), n_groups, 0).T, kept)
-    second = ratio(curves(pairs.sums(distance**2).sum(0), n_groups, 0).T, kept)
-    lowest = np.nextafter(tally.upper[:-1], tally.upper.dtype.type(np.inf))
+    first = ratio(total(pairs.sums(distance)), kept)
+    second = ratio(total(pairs.sums(distance**2)), kept)
+    infinity = tally.upper.dtype.type(np.inf)
+    lowest = np.nextafter(tally.upper[:-1], infinity)
     bins = np.searchsorted(edges, lowest, "right") - 1  # of all chunks but the first
     bins = np.append(0, np.clip(bins, 0, len(edges) - 2))
     binned = np.zeros((len(edges) - 1, *sums.shape[1:]))

@@ -117,49 +117,49 @@ class Protocol:
         self.n_columns = self.counts.shape[1]
 
     @cached_property
-    def impostor_totals(self) -> np.ndarray:
+    def impostor_totals(self):
         """Weight of all impostor pairs of a tensor, (cell, column), without a look at any pair.
 
         All pairs of two kinds weigh the product of both sums over entries. Pairs of a person with
         itself are subtracted.
         """
-        n_kinds, n_people = len(self.cells_of_kinds), int(self.person.max()) + 1
-        gather = []  # (kind and person, entry)
-        for side in (self.rows, self.cols):
-            place = self.kind[side].astype(np.int64) * n_people + self.person[side]
-            where = place, np.arange(len(place))
-            shape = n_kinds * n_people, len(place)
-            gather.append(sparse.csr_matrix((self.scale[side], where), shape=shape))
         totals = np.zeros((self.n_cells, self.n_columns))
         for first in range(0, self.n_columns, COLUMNS):
             columns = slice(first, first + COLUMNS)
-            shape = n_kinds, n_people, -1
-            probe = (gather[0] @ self.counts[self.rows, columns].astype(float)).reshape(shape)
-            reference = (gather[1] @ self.counts[self.cols, columns].astype(float)).reshape(shape)
+            weight = self.scale[:, None] * self.counts[:, columns]
+            probe = self.by_person(self.rows, weight)
+            reference = self.by_person(self.cols, weight)
             for g, h in np.argwhere(self.cells_of_kinds >= 0):
-                weight = probe[g].sum(0) * reference[h].sum(0)
-                weight -= np.einsum("pb,pb->b", probe[g], reference[h])
-                totals[self.cells_of_kinds[g, h], columns] += weight
+                all_pairs = probe[g].sum(0) * reference[h].sum(0)
+                of_one_person = np.einsum("pb,pb->b", probe[g], reference[h])
+                totals[self.cells_of_kinds[g, h], columns] += all_pairs - of_one_person
         return totals / 2 if self.symmetric else totals
 
+    def by_person(self, side: slice, weight):
+        """Sums of a weight, (entry, column), over the entries of a side: (kind, person, column)."""
+        n_kinds = len(self.cells_of_kinds)
+        n_people = int(self.person.max()) + 1
+        place = self.kind[side].astype(np.int64) * n_people + self.person[side]
+        entries = np.arange(len(place))
+        shape = n_kinds * n_people, len(place)
+        add_up = sparse.csr_matrix((np.ones(len(place)), (place, entries)), shape)
+        return (add_up @ weight[side]).reshape(n_kinds, n_people, -1)
 
-def group_cells(n_groups: int, impostors: str | Mapping) -> np.ndarray:
+
+def group_cells(n_groups: int, impostors: str | Mapping):
     """Cell of each pair of groups: within groups, then across, then pairs with no group."""
     cells = np.full((n_groups + 1, n_groups + 1), -1, np.int32)
     np.fill_diagonal(cells[:-1, :-1], np.arange(n_groups))
     if impostors != "same-group":
         a, b = np.triu_indices(n_groups, 1)
-        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
+        across = n_groups + np.arange(len(a))
+        cells[a, b] = across
+        cells[b, a] = across
         cells[-1, :] = cells[:, -1] = n_groups + len(a)
     return cells
 
 
-def codes_of(labels: np.ndarray) -> np.ndarray:
-    """The place of each label among all, sorted."""
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def label_fits(probe: np.ndarray, reference: np.ndarray, wanted: str, unknown) -> np.ndarray:
+def label_fits(probe, reference, wanted: str, unknown):
     """Whether labels are the "same" (or "other") on both sides; an unknown one is neither."""
     fits = probe == reference if wanted == "same" else probe != reference
     return fits & (probe != unknown) & (reference != unknown)
@@ -169,7 +169,8 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple:
     """Counts of images and of identities, (replicate, image) and (replicate, identity)."""
     n_identities = int(images.identity_code.max()) + 1
     if resampling is None:
-        return np.empty((0, len(images.names)), np.uint8), np.empty((0, n_identities), np.uint8)
+        none = np.empty((0, len(images.names)), np.uint8)
+        return none, np.empty((0, n_identities), np.uint8)
     strata = None
     if resampling.strata is not None:
         names = ("group",) if by is None else ("group", CROSSED.join(attributes_of(by)))

@@ -37,23 +37,31 @@ def select(scores, origin, offset, persons, floor, levels, triangle, row, col, s
     n = np.uintp(0)
     width = scores.shape[1]
     for r in range(scores.shape[0]):
-        line, person = scores[r], persons[0][r]
-        begin = max(0, origin[0] + r + 1 - origin[1]) if triangle else 0
+        line = scores[r]
+        person = persons[0][r]
+        tensor_row = origin[0] + r
+        begin = max(0, tensor_row + 1 - origin[1]) if triangle else 0
         for start in range(begin // SEGMENT * SEGMENT, width, SEGMENT):
             segment = (origin[1] + start) // SEGMENT
-            place = np.uintp((origin[0] + r + STEP * segment) % floor.shape[0])
-            least, here = floor[place], levels[place]
+            place = np.uintp((tensor_row + STEP * segment) % floor.shape[0])
+            least = floor[place]
+            here = levels[place]
             end = min(start + SEGMENT, width)
             for first in range(max(start, begin), end, LOOK):
                 last = min(first + LOOK, end)
-                if not exceeds(line[first:last], least[first - start : last - start]):
+                floor_here = least[first - start : last - start]
+                if not exceeds(line[first:last], floor_here):
                     continue
                 for c in range(first, last):
-                    u, v = np.uintp(c), np.uintp(c - start)
-                    row[n], col[n] = origin[0] + r, origin[1] + offset + c
-                    score[n], level[n] = line[u], here[v]
+                    u = np.uintp(c)
+                    v = np.uintp(c - start)
+                    row[n] = tensor_row
+                    col[n] = origin[1] + offset + c
+                    score[n] = line[u]
+                    level[n] = here[v]
                     # no branch: which pairs are kept cannot be foreseen
-                    n += np.uintp((line[u] > least[v]) & (persons[1][u] != person))
+                    keep = (line[u] > least[v]) & (persons[1][u] != person)
+                    n += np.uintp(keep)
     return n
 
 
@@ -67,9 +75,11 @@ def count(row, col, score, level, scale, kind, cell_of, low, bins_per_score, cou
     last = counts.shape[1] - 1
     several = len(mass) > 1
     for u in range(len(score)):
-        place = np.uintp(min(max(int((score[u] - low) * bins_per_score), 0), last))
+        number = int((score[u] - low) * bins_per_score)
+        place = np.uintp(min(max(number, 0), last))
         counts[np.uintp(level[u]), place] += 1
-        r, c = np.uintp(row[u]), np.uintp(col[u])
+        r = np.uintp(row[u])
+        c = np.uintp(col[u])
         curve = cell_of[kind[r], kind[c]] if several else 0
         if curve < len(mass):
             mass[curve, place] += scale[r] * scale[c]
@@ -85,7 +95,8 @@ def places(row, col, score, kind, cell_of, upper, start, place):
     n_cells = (len(start) - 1) // len(upper)
     for u in range(len(score)):
         chunk = np.searchsorted(upper, score[u])
-        slot = chunk * n_cells + cell_of[kind[row[u]], kind[col[u]]]
+        cell = cell_of[kind[row[u]], kind[col[u]]]
+        slot = chunk * n_cells + cell
         place[u] = slot
         start[slot + 1] += 1
     following = np.empty(len(start), np.int64)  # the next free place of each slot
@@ -111,10 +122,13 @@ def add_counts(start, row, col, counts, run, sums):
             total = sums[k, cell]
             for begin in range(start[k, cell], start[k, cell + 1], run):
                 part[:] = 0
-                for u in range(begin, min(begin + run, start[k, cell + 1])):
-                    v, w = counts[np.uintp(row[u])], counts[np.uintp(col[u])]
+                end = min(begin + run, start[k, cell + 1])
+                for u in range(begin, end):
+                    v = counts[np.uintp(row[u])]
+                    w = counts[np.uintp(col[u])]
                     for b in range(len(part)):
-                        part[b] = np.uint16(part[b] + np.uint16(np.uint16(v[b]) * np.uint16(w[b])))
+                        both = np.uint16(np.uint16(v[b]) * np.uint16(w[b]))
+                        part[b] = np.uint16(part[b] + both)
                 for b in range(len(part)):
                     total[b] += part[b]
 
@@ -126,9 +140,11 @@ def add_weights(start, row, col, factor, row_counts, col_counts, sums):
         for cell in range(sums.shape[1]):
             total = sums[k, cell]
             for u in range(start[k, cell], start[k, cell + 1]):
-                v, w = row_counts[np.uintp(row[u])], col_counts[np.uintp(col[u])]
+                v = row_counts[np.uintp(row[u])]
+                w = col_counts[np.uintp(col[u])]
                 for b in range(len(total)):
-                    total[b] += factor[u] * np.float64(np.int32(v[b]) * np.int32(w[b]))
+                    both = np.int32(v[b]) * np.int32(w[b])
+                    total[b] += factor[u] * np.float64(both)
 
 
 @compiled(**COMPILE)

@@ -128,25 +128,22 @@ def _labels(scores, by, varying, stratified):
 
 def _note_varying(scores, label, identity, by, stratified):
     """Say where labels vary within a person; strata must not."""
+    rule = f"strata must be a property of the person, but {by!r}"
+    if not of_people(scores, by):
+        require(not stratified, f"{rule} is one of the trial: draw without strata")
+        return
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()
     varies = n_labels.index[n_labels > 1]
-    refused = "is one of the trial: draw without strata"
-    if of_people(scores, by):
-        remedy = "say varying='first' or 'most frequent', or draw without strata"
-        refused = f"varies within {listed(varies)}; {remedy}"
-        if len(varies) == 0:
-            return
-    require(
-        not stratified,
-        f"strata must be a property of the person, but {by!r} {refused}",
+    if len(varies) == 0:
+        return
+    remedy = "say varying='first' or 'most frequent', or draw without strata"
+    require(not stratified, f"{rule} varies within {listed(varies)}; {remedy}")
+    warn(
+        f"{by!r} varies within {len(varies)} of {len(n_labels)} people ({listed(varies, 3)}): "
+        "each pair counts in the group that its own row names; varying='first' or 'most "
+        "frequent' gives a person one label"
     )
-    if of_people(scores, by):
-        warn(
-            f"{by!r} varies within {len(varies)} of {len(n_labels)} people ({listed(varies, 3)}): "
-            "each pair counts in the group that its own row names; varying='first' or 'most "
-            "frequent' gives a person one label"
-        )
 
 
 def _kinds_of_pairs(scores, identity, person):

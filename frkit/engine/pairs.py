@@ -51,16 +51,23 @@ class Pairs:
     copy: np.ndarray | None = None
     whole_counts: bool = False
 
-    def numbers(self) -> np.ndarray:
+    def numbers(self):
         """Number of pairs, (chunk, cell); a kept pair counts for all for which it stands."""
         return np.diff(self.start) * self.stands_for[:, None]
 
-    def chunks_and_cells(self) -> tuple[np.ndarray, np.ndarray]:
+    def chunks_and_cells(self):
         """The chunk and the cell of each pair."""
         sizes = np.diff(self.start)
-        return np.divmod(np.repeat(np.arange(sizes.size), sizes.ravel()), sizes.shape[1])
+        slot = np.repeat(np.arange(sizes.size), sizes.ravel())
+        return np.divmod(slot, sizes.shape[1])
 
-    def weights(self, pairs: slice, columns: np.ndarray) -> np.ndarray:
+    def in_chunk(self, k):
+        """The pairs of a chunk as a slice, and the cell of each."""
+        start = self.start[k]
+        cell = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        return slice(start[0], start[-1]), cell
+
+    def weights(self, pairs: slice, columns):
         """Weight of some pairs in some columns, (pair, column).
 
         In a replicate an identity counts c_k times, and its pair w_i w_j times; the copies of an
@@ -75,7 +82,7 @@ class Pairs:
             weight[:, last] = self.in_vstatistic[pairs, None]
         return weight
 
-    def sums(self, value: np.ndarray | None = None) -> np.ndarray:
+    def sums(self, value=None):
         """Weight of the pairs, times a value of each, (chunk, cell, column)."""
         counts, (n_chunks, n_cells) = self.row_counts, np.diff(self.start).shape
         sums = np.zeros((n_chunks, n_cells, counts.shape[1]))
@@ -93,8 +100,9 @@ class Pairs:
 
         n_threads = dask.config.get("num_workers", None) or CPU_COUNT
         ends = np.linspace(0, n_chunks, 4 * n_threads + 1).astype(int)
+        parts = map(slice, ends[:-1], ends[1:])
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(add, map(slice, ends[:-1], ends[1:])))
+            list(pool.map(add, parts))
         if only_counts:
             sums *= self.stands_for[:, None, None]
         if self.in_vstatistic is not None:
@@ -104,9 +112,7 @@ class Pairs:
         return sums
 
 
-def file_pairs(
-    swept: Swept, protocol: Protocol, edges: np.ndarray, self_score: float | None
-) -> tuple[Pairs, Pairs, np.ndarray]:
+def file_pairs(swept: Swept, protocol: Protocol, edges, self_score: float | None):
     """Impostor pairs, genuine pairs, and the highest score of each chunk, the last one infinite.
 
     edges : scores at which a chunk must begin (those of a histogram's bins).
@@ -117,10 +123,15 @@ def file_pairs(
     impostors = swept.impostors
     start = _sort(impostors, upper, protocol.kind, protocol.cells_of_kinds, protocol.n_cells)
     row, col, score = impostors[:3]
-    lower = np.append(upper.dtype.type(-np.inf), upper[:-1])
-    stands_for = 2.0 ** (swept.cuts.astype(upper.dtype) > lower[:, None]).sum(1)
-    weight = impostors[3] if len(impostors) > 3 else protocol.scale[row] * protocol.scale[col]
-    weight = weight * np.repeat(stands_for, start[:, -1] - start[:, 0])
+    lowest = upper.dtype.type(-np.inf)
+    lower = np.append(lowest, upper[:-1])
+    cuts_above = swept.cuts.astype(upper.dtype) > lower[:, None]
+    stands_for = 2.0 ** cuts_above.sum(1)
+    if len(impostors) > 3:
+        weight = impostors[3]
+    else:
+        weight = protocol.scale[row] * protocol.scale[col]
+    weight = weight * np.repeat(stands_for, np.diff(start).sum(1))
     impostor_pairs = Pairs(
         row, col, score, weight, start, stands_for, protocol.counts, protocol.counts, col,
         whole_counts=protocol.equal_weights,
@@ -154,8 +165,10 @@ def _genuine_columns(protocol: Protocol, score, self_score):
     n, identity = protocol.n_genuine, protocol.genuine_identity
     copy = np.arange(len(score)) >= n
     largest = np.fmax.reduce(np.abs(score), initial=0)
-    if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
-        score = np.where(copy, score.dtype.type(self_score), score)
+    if self_score is not None:
+        rounded = np.abs(score[n:] - self_score) <= ROUNDING * largest
+        if rounded.all():
+            score = np.where(copy, score.dtype.type(self_score), score)
     present = ~np.isnan(score)
     n_pairs = np.bincount(identity[present & ~copy], minlength=len(protocol.share))
     require(
@@ -179,8 +192,10 @@ def _genuine_columns(protocol: Protocol, score, self_score):
     if protocol.has_copies:
         # E[w_i w_j] and E[w_i (w_i - 1)] are 1 - 1/n within an urn of n images
         _, urn, n_images = np.unique(protocol.images.urn, return_inverse=True, return_counts=True)
-        first, second = urn[protocol.image[row]], urn[protocol.image[col]]
-        mean_count = np.where(copy | (first == second), 1 - 1 / n_images[first], 1.0)
+        first = urn[protocol.image[row]]
+        second = urn[protocol.image[col]]
+        one_urn = copy | (first == second)
+        mean_count = np.where(one_urn, 1 - 1 / n_images[first], 1.0)
         in_vstatistic = weight * mean_count
     return [row.astype(np.int32), col.astype(np.int32), score, weight, in_vstatistic, copy]
 
@@ -194,7 +209,8 @@ def _ends_of_chunks(swept: Swept, protocol: Protocol, edges, genuine_score):
     score = swept.impostors[2]
     dtype = score.dtype
     begins = np.asarray(edges, dtype)
-    begins = np.where(begins < edges, np.nextafter(begins, dtype.type(np.inf)), begins)
+    next_score = np.nextafter(begins, dtype.type(np.inf))
+    begins = np.where(begins < edges, next_score, begins)
     below_bins = np.nextafter(begins, dtype.type(-np.inf))
     some_genuine = np.sort(genuine_score)[:: max(1, len(genuine_score) // GENUINE_ENDS)]
     bytes_of_chunk = 8 * protocol.n_cells * protocol.n_columns
@@ -206,7 +222,8 @@ def _ends_of_chunks(swept: Swept, protocol: Protocol, edges, genuine_score):
     n_chunks = int(np.clip(SUMS // bytes_of_chunk, FEWEST, MOST))
     n_chunks = max(min(n_chunks, len(score)), 1)
     sample = np.sort(score[:: max(1, len(score) // SAMPLED)])
-    even = sample[np.linspace(0, len(sample), n_chunks + 1).astype(int)[1:-1]]
+    quantiles = np.linspace(0, len(sample), n_chunks + 1).astype(int)
+    even = sample[quantiles[1:-1]]
     cuts = swept.cuts[np.isfinite(swept.cuts)].astype(dtype)
     ends = np.concatenate([even, cuts, below_bins, some_genuine.astype(dtype)])
     return np.append(np.unique(ends), dtype.type(np.inf))
@@ -221,4 +238,5 @@ def _sort(columns, upper, kind, cells_of_kinds, n_cells):
         column = columns[number]
         columns[number] = np.empty_like(column)
         columns[number][place] = column
-    return start[np.arange(len(upper))[:, None] * n_cells + np.arange(n_cells + 1)]
+    first_slot = n_cells * np.arange(len(upper))
+    return start[first_slot[:, None] + np.arange(n_cells + 1)]

@@ -12,7 +12,7 @@ import xarray as xr
 
 from frkit.engine import kernels
 from frkit.engine.pairs import Pairs
-from frkit.engine.rates import curves, false_acceptance, false_rejection, ratio, thresholds_at
+from frkit.engine.rates import false_acceptance, false_rejection, ratio, thresholds_at
 from frkit.engine.tally import Tally
 
 PLACES = 200  # of the data's own curve
@@ -40,7 +40,7 @@ DIMS = {
 }
 
 
-def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bool) -> xr.Dataset:
+def people_sums(tally: Tally, thresholds, rates, auc: bool) -> xr.Dataset:
     """The node `people` of an evaluation.
 
     thresholds, rates : (point,) of the levels, and of the EER of each group and of all.
@@ -79,20 +79,21 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
     return xr.Dataset({name: (dims, values[name]) for name, dims in DIMS.items()})
 
 
-def errors_of_entries(pairs: Pairs, thresholds: np.ndarray, errs: Callable) -> np.ndarray:
+def errors_of_entries(pairs: Pairs, thresholds, errs: Callable):
     """Weight of the pairs of each entry that err, (threshold, entry).
 
     errs : of scores and a threshold.
     """
-    weight = pairs.weight if pairs.copy is None else np.where(pairs.copy, 0.0, pairs.weight)
-    errors = []
+    weight, errors = pairs.weight, []
+    if pairs.copy is not None:
+        weight = np.where(pairs.copy, 0.0, weight)
     for threshold in thresholds:
         wrong = np.flatnonzero(errs(pairs.score, threshold))
         errors.append(of_entries(pairs, weight, wrong))
     return np.array(errors)
 
 
-def of_entries(pairs: Pairs, weight: np.ndarray, some=slice(None)) -> np.ndarray:
+def of_entries(pairs: Pairs, weight, some=slice(None)):
     """Sums of a weight of some pairs over those of each entry."""
     n_entries, weight = len(pairs.row_counts), weight[some]
     first = np.bincount(pairs.row[some], weight, n_entries)
@@ -118,7 +119,8 @@ def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
     most = min(n_pairs, n_members * (n_members + 1) // 2)
     size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
     key, together = np.zeros(size, np.uint64), np.zeros(size)
-    running, sums = np.zeros((len(member), n_groups)), np.zeros((2, n_groups, n_groups))
+    running = np.zeros((len(member), n_groups))
+    sums = np.zeros((2, n_groups, n_groups))
     # in float32, because this is the largest table
     accepted = np.zeros((len(thresholds), *running.shape), np.float32)
     of_groups = np.zeros((2, len(thresholds), n_groups, n_groups))
@@ -131,7 +133,8 @@ def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
                 impostors.stands_for[chunks], impostors.row, impostors.col, impostors.score,
                 impostors.weight, member, compared, of_pair, key, together, running, sums,
             )  # fmt: skip
-            upper, last = thresholds[point], min(chunk[point] + 1, len(tally.upper))
+            upper = thresholds[point]
+            last = min(chunk[point] + 1, len(tally.upper))
         accepted[point] = running
         of_groups[:, point] = sums
     return accepted, *_both_orders(of_groups)
@@ -139,7 +142,8 @@ def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
 
 def _both_orders(sums):
     """Sums over couples (g, h) in either order as a symmetric table, (..., group, group)."""
-    return sums + np.swapaxes(sums, -1, -2) - sums * np.eye(sums.shape[-1])
+    within_groups = sums * np.eye(sums.shape[-1])
+    return sums + np.swapaxes(sums, -1, -2) - within_groups
 
 
 def _compared_in_list(tally: Tally, member):
@@ -153,22 +157,24 @@ def _compared_in_list(tally: Tally, member):
     for entry, partner in ((impostors.row, impostors.col), (impostors.col, impostors.row)):
         place = entry.astype(int) * n_groups + protocol.group[partner]
         compared += np.bincount(place, weight, len(compared))
-    low, high = np.sort([member[impostors.row], member[impostors.col]], axis=0)
+    members = member[impostors.row], member[impostors.col]
+    low, high = np.sort(members, axis=0)
     n_members = int(member.max()) + 1
     couples, couple = np.unique(low * n_members + high, return_inverse=True)
     together = np.bincount(couple, weight)
     low, high = np.divmod(couples, n_members)
     of_groups = low % n_groups * n_groups + high % n_groups
-    square = np.bincount(of_groups, together**2, n_groups**2).reshape(n_groups, -1)
-    people = np.bincount(of_groups, minlength=n_groups**2).reshape(n_groups, -1).astype(float)
+    square = np.bincount(of_groups, together**2, n_groups**2)
+    people = np.bincount(of_groups, minlength=n_groups**2).astype(float)
     numbers, cells = impostors.numbers().sum(0), protocol.cells_of_groups
     pairs = np.where(cells >= 0, numbers[cells], 0)
     if n_groups > 1 and cells[-1, -1] >= 0:
-        pairs[-1, :-1] = pairs[:-1, -1] = 0  # all pairs with somebody in no group share one cell
+        pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
+        pairs[:-1, -1] = 0
     values = {
         "compared": compared.reshape(-1, n_groups),
-        "compared_square": _both_orders(square),
-        "people_pairs": _both_orders(people),
+        "compared_square": _both_orders(square.reshape(n_groups, -1)),
+        "people_pairs": _both_orders(people.reshape(n_groups, -1)),
         "impostor_pairs": pairs,
     }
     return values, np.zeros((2, n_members)), together[couple]
@@ -176,39 +182,34 @@ def _compared_in_list(tally: Tally, member):
 
 def _compared_in_tensor(tally: Tally, member):
     """The same of a tensor, without a look at any pair."""
-    protocol = tally.protocol
-    n_kinds, n_people = len(protocol.cells_of_kinds), int(protocol.person.max()) + 1
-    group_of_kind = np.zeros((n_kinds, tally.n_groups + 1))
-    group_of_kind[protocol.kind, protocol.group] = 1
-
-    def by_person(side: slice, weight: np.ndarray) -> np.ndarray:
-        place = protocol.person[side].astype(int) * n_kinds + protocol.kind[side]
-        return np.bincount(place, weight[side], n_people * n_kinds).reshape(n_people, -1)
-
-    sides = protocol.rows, protocol.cols
-    probe, reference = (by_person(side, protocol.scale) for side in sides)
+    protocol, sides = tally.protocol, (tally.protocol.rows, tally.protocol.cols)
     allowed = protocol.cells_of_kinds >= 0
+    group_of_kind = np.zeros((len(allowed), tally.n_groups + 1))
+    group_of_kind[protocol.kind, protocol.group] = 1
+    both = np.column_stack([protocol.scale, np.ones(len(member))])  # weights, and numbers
+    tables = [protocol.by_person(side, both) for side in sides]  # (kind, person, both)
     compared = np.zeros((len(member), tally.n_groups + 1))
-    for entries, partners in zip(sides, (reference, probe)):
-        weight = partners.sum(0) - partners[protocol.person[entries]]
+    for entries, partners in zip(sides, tables[::-1]):
+        of_partners = partners[:, :, 0]
+        weight = of_partners.sum(1) - of_partners[:, protocol.person[entries]].T
         weight *= allowed[protocol.kind[entries]] * protocol.scale[entries, None]
         compared[entries] = weight @ group_of_kind
 
     # the weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references
-    once = np.ones(len(member))
-    tables = [probe, reference, by_person(sides[0], once), by_person(sides[1], once)]
-    probe, reference, n_probe, n_reference = (table @ group_of_kind for table in tables)
+    of_groups = np.einsum("skpb,kg->bspg", tables, group_of_kind)
     if protocol.symmetric:
-        reference, n_reference = reference / 2, n_reference / 2
-    there = (n_probe + n_reference > 0).astype(float)
+        of_groups[:, 1] /= 2
+    (probe, reference), (n_probe, n_reference) = of_groups
+    present = (n_probe + n_reference > 0).astype(float)
     squares = _couples(probe**2, reference**2)
     values = {
         "compared": compared,
         "compared_square": squares + _couples(probe * reference, probe * reference),
-        "people_pairs": _couples(there, there / 2),
+        "people_pairs": _couples(present, present / 2),
         "impostor_pairs": _couples(n_probe, n_reference),
     }
-    return values, np.stack([probe.ravel(), reference.ravel()]), np.empty(0)
+    of_members = np.stack([probe.ravel(), reference.ravel()])
+    return values, of_members, np.empty(0)
 
 
 def _couples(first, second):
@@ -216,10 +217,9 @@ def _couples(first, second):
 
     first, second : a and b, (person, group).
     """
-    sums = np.outer(first.sum(0), second.sum(0)) - first.T @ second  # without k = l
-    both = sums + sums.T
-    np.fill_diagonal(both, np.diag(sums))  # within a group (k, l) and (l, k) are one couple
-    return both
+    of_all = np.outer(first.sum(0), second.sum(0))
+    sums = of_all - first.T @ second  # without k = l
+    return _both_orders(sums)
 
 
 def _auc_point(tally: Tally, curve):
@@ -229,12 +229,14 @@ def _auc_point(tally: Tally, curve):
     share of impostor weight above it, (pair,), half within one chunk.
     """
     genuine, n_groups = tally.genuine, tally.n_groups
-    lower = curves(tally.rejected[:, :, :1], n_groups, 1)[:, curve, 0]
-    below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])  # (chunk,)
-    higher = curves(tally.accepted[:, :, :1], n_groups, 1)[:, curve, 0]
-    above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
-    share_below = np.zeros(tally.impostor_sums.shape[:2])
     cells = slice(curve, curve + 1) if curve < n_groups else slice(None)
+    lower = tally.rejected[:, cells, 0].sum(1)  # (chunk + 1,) genuine weight
+    higher = tally.accepted[:, cells, 0].sum(1)
+    below = (lower[:-1] + lower[1:]) / 2
+    below = ratio(below, lower[-1])
+    above = (higher[:-1] + higher[1:]) / 2
+    above = ratio(above, higher[0])
+    share_below = np.zeros(tally.impostor_sums.shape[:2])
     share_below[:, cells] = below[:, None]
     chunk, cell = genuine.chunks_and_cells()
     counts = ~genuine.copy & ((cell == curve) | (curve == n_groups))
@@ -252,7 +254,8 @@ def _curve(tally: Tally):
     frr_of_groups, frr = false_rejection(tally, thresholds[None])
     cells = tally.protocol.cells_of_groups
     far_of_groups = np.nan_to_num(far_of_cells[0][:, cells])
-    frr_of_curves = np.column_stack([frr_of_groups[0][:, :-1], frr[0]])
+    of_groups = frr_of_groups[0][:, :-1]
+    frr_of_curves = np.column_stack([of_groups, frr[0]])
     return {
         "curve_threshold": thresholds,
         "curve_far": np.where(cells >= 0, far_of_groups, 0.0),

@@ -9,7 +9,6 @@ import xarray as xr
 from frkit.base import PAIR, UNKNOWN, require
 from frkit.engine.entries import (
     Protocol,
-    codes_of,
     draw_people,
     group_cells,
     label_fits,
@@ -99,7 +98,8 @@ def _kinds(scores, group, cells, impostors, symmetric):
     for name in impostors:
         probe, reference = labels_of_sides(scores, name)
         labels = probe if symmetric else np.concatenate([probe, reference])
-        columns.append(np.where(labels == UNKNOWN, -1, codes_of(labels)))
+        codes = np.unique(labels, return_inverse=True)[1]
+        columns.append(np.where(labels == UNKNOWN, -1, codes))
     kinds, kind = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
     groups = kinds[:, 0]
     cells_of_kinds = cells[groups[:, None], groups]

@@ -14,45 +14,46 @@ TOGETHER = 2_000_000  # weights of pairs that are held at once
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
 
 
-def thresholds_at(
-    tally: Tally, far: np.ndarray, curve: int, n_columns: int | None = None
-) -> np.ndarray:
+def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """The threshold at each FAR level, (column, level): inf {t : FAR(t) <= level} (D.1).
 
     It is the smallest observed impostor score at which the FAR keeps to the level.
     """
+    impostors = tally.impostors
     cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
     accepted = tally.accepted[:, cells, :n_columns].sum(1)  # (chunk + 1, column)
-    allowed = far * tally.totals[cells, :n_columns].sum(0)[:, None] * (1 + TOLERANCE)
+    totals = tally.totals[cells, :n_columns].sum(0)
+    allowed = far * totals[:, None] * (1 + TOLERANCE)
     # the highest chunk whose pairs lift the accepted weight above the level
-    rising = accepted[::-1].T
-    higher = [np.searchsorted(*both, "right") for both in zip(rising, allowed)]
-    chunk = np.maximum(len(accepted) - 1 - np.array(higher), 0)
+    chunk = (accepted[:, :, None] > allowed).sum(0) - 1
+    chunk = np.maximum(chunk, 0)
     chunk[accepted[0] == 0] = -1  # a replicate without impostors has no threshold
     thresholds = np.full(chunk.shape, np.nan)
-    impostors = tally.impostors
     for k, column, level in by_chunk(chunk, tally):
-        pairs = slice(impostors.start[k, cells][0], impostors.start[k, 1:][cells][-1])
-        score = impostors.score[pairs]
-        falling = np.argsort(-score, kind="stable")
+        first = impostors.start[k, :-1][cells]
+        last = impostors.start[k, 1:][cells]
+        pairs = slice(first[0], last[-1])
+        falling = np.argsort(-impostors.score[pairs], kind="stable")
+        score = impostors.score[pairs][falling]
         weight = impostors.weights(pairs, column)[falling]
-        left = allowed[column, level] - tally.accepted[k + 1, cells].sum(0)[column]
+        in_higher_chunks = tally.accepted[k + 1, cells].sum(0)[column]
+        left = allowed[column, level] - in_higher_chunks
         place = (np.cumsum(weight, axis=0) <= left).sum(0)
         # none lifts it where the sums of chunks were rounded otherwise: then the last that counts
         none = place == len(weight)
-        place[none] = len(weight) - 1 - (weight[::-1, none] > 0).argmax(0)
-        thresholds[column, level] = score[falling][place]
+        last_that_counts = (weight[::-1, none] > 0).argmax(0)
+        place[none] = len(weight) - 1 - last_that_counts
+        thresholds[column, level] = score[place]
     return thresholds
 
 
-def by_chunk(chunk: np.ndarray, tally: Tally) -> Iterator[tuple]:
+def by_chunk(chunk, tally: Tally) -> Iterator[tuple]:
     """For an array of chunks: each chunk, and where in the array it stands; -1 is no chunk.
 
     Some places at a time, so that weights (pair, place) need little memory.
     """
-    n_pairs = sum(
-        pairs.start[:, -1] - pairs.start[:, 0] for pairs in (tally.impostors, tally.genuine)
-    )
+    both_kinds = tally.impostors, tally.genuine
+    n_pairs = sum(np.diff(pairs.start).sum(1) for pairs in both_kinds)
     for k in np.unique(chunk[chunk >= 0]).tolist():
         places = np.nonzero(chunk == k)
         step = max(1, TOGETHER // max(n_pairs[k], 1))
@@ -60,7 +61,7 @@ def by_chunk(chunk: np.ndarray, tally: Tally) -> Iterator[tuple]:
             yield k, *(index[begin : begin + step] for index in places)
 
 
-def false_acceptance(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def false_acceptance(tally: Tally, thresholds):
     """FAR of every cell and of all, (column, level, cell) and (column, level), at thresholds.
 
     The weights of impostor pairs make it the mean over pairs of identities of the share of their
@@ -68,12 +69,13 @@ def false_acceptance(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, 
     """
     accepted = _errors(tally, tally.impostors, tally.accepted[1:], np.greater, thresholds)
     totals = tally.totals.T[:, None]
+    of_cells = ratio(accepted, totals)
+    of_all = ratio(accepted.sum(2), totals.sum(2))
     # thinned pairs stand for others: their sum may exceed that of all pairs
-    far = np.minimum(ratio(accepted, totals), 1.0)
-    return far, np.minimum(ratio(accepted.sum(2), totals.sum(2)), 1.0)
+    return np.minimum(of_cells, 1.0), np.minimum(of_all, 1.0)
 
 
-def false_rejection(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def false_rejection(tally: Tally, thresholds):
     """FRR of every group and of all, (column, level, group) and (column, level), at thresholds.
 
     The weights of genuine pairs make it the mean over identities of the share of their pairs with
@@ -93,44 +95,47 @@ def _errors(tally: Tally, pairs: Pairs, outside, errs: Callable, thresholds):
     """
     n_cells = outside.shape[1]
     errors = np.full((*thresholds.shape, n_cells), np.nan)
-    chunk = np.where(np.isnan(thresholds), -1, np.searchsorted(tally.upper, thresholds))
+    chunk = np.searchsorted(tally.upper, thresholds)
+    chunk = np.where(np.isnan(thresholds), -1, chunk)
     for k, column, level in by_chunk(chunk, tally):
-        start = pairs.start[k]
-        in_chunk = slice(start[0], start[-1])
+        in_chunk, _ = pairs.in_chunk(k)
         weight = pairs.weights(in_chunk, column)
         weight *= errs(pairs.score[in_chunk, None], thresholds[column, level])
         inside = np.zeros((n_cells, len(column)))
-        some = np.diff(start) > 0
+        some = np.diff(pairs.start[k]) > 0
         if some.any():
-            inside[some] = np.add.reduceat(weight, start[:-1][some] - start[0], axis=0)
+            begins = pairs.start[k, :-1][some] - in_chunk.start
+            inside[some] = np.add.reduceat(weight, begins, axis=0)
         errors[column, level] = (outside[k][:, column] + inside).T
     return errors
 
 
-def error_counts(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def error_counts(tally: Tally, thresholds):
     """Numbers of accepted impostor pairs, (level, cell), and of rejected genuine ones."""
     impostors, genuine = tally.impostors, tally.genuine
-    numbers, (_, group) = impostors.numbers(), genuine.chunks_and_cells()
+    numbers = impostors.numbers()
+    _, group = genuine.chunks_and_cells()
     accepts, rejects = [], []
     for threshold in thresholds:
         k = int(np.searchsorted(tally.upper, threshold))
-        start = impostors.start[k]
-        cell = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        accepted = impostors.score[start[0] : start[-1]] > threshold
-        inside = np.bincount(cell[accepted], minlength=len(start) - 1)
-        accepts.append(numbers[k + 1 :].sum(0) + inside * impostors.stands_for[k])
+        in_chunk, cell = impostors.in_chunk(k)
+        accepted = impostors.score[in_chunk] > threshold
+        inside = np.bincount(cell[accepted], minlength=numbers.shape[1])
+        in_higher_chunks = numbers[k + 1 :].sum(0)
+        accepts.append(in_higher_chunks + inside * impostors.stands_for[k])
         rejected = (genuine.score <= threshold) & ~genuine.copy
         rejects.append(np.bincount(group[rejected], minlength=tally.n_groups + 1))
     return np.round(accepts).astype(int), np.array(rejects)
 
 
-def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
+def ratio(weight, total):
     """Weight / total, NaN where there is nothing to divide by."""
     weight, total = np.broadcast_arrays(weight, total)
-    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
+    unknown = np.full(weight.shape, np.nan)
+    return np.divide(weight, total, out=unknown, where=total > 0)
 
 
-def curves(weight: np.ndarray, n_groups: int, axis: int) -> np.ndarray:
+def curves(weight, n_groups: int, axis: int):
     """Weights of cells (or groups) along an axis as those of curves: groups, and last all."""
     of_groups = np.take(weight, range(n_groups), axis)
     return np.concatenate([of_groups, weight.sum(axis, keepdims=True)], axis)
@@ -139,7 +144,7 @@ def curves(weight: np.ndarray, n_groups: int, axis: int) -> np.ndarray:
 # --- equal error rates and areas under the curve -------------------------------------------------
 
 
-def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+def equal_error_rates(tally: Tally):
     """EER and its threshold, (column, curve).
 
     The threshold is the smallest observed score at which FRR >= FAR. The EER lies on the line
@@ -151,7 +156,8 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     far = ratio(curves(tally.accepted, n_groups, 1), impostor_totals)  # (chunk + 1, curve, column)
     frr = ratio(curves(tally.rejected, n_groups, 1), genuine_totals)
     crossed = frr[1:] - far[1:] >= -TOLERANCE
-    chunk = np.where((impostor_totals > 0) & (genuine_totals > 0), crossed.argmax(0), -1)
+    both_kinds = (impostor_totals > 0) & (genuine_totals > 0)
+    chunk = np.where(both_kinds, crossed.argmax(0), -1)
     eer, threshold = np.full((2, *chunk.shape), np.nan)
     for k, curve, column in by_chunk(chunk, tally):
         eer[curve, column], threshold[curve, column] = _crossings(
@@ -167,9 +173,7 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
 
 def _in_curves(pairs: Pairs, k, curve, column, n_groups):
     """Scores of the pairs of a chunk; their weight in some curves and columns, (pair, place)."""
-    start = pairs.start[k]
-    in_chunk = slice(start[0], start[-1])
-    cell = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    in_chunk, cell = pairs.in_chunk(k)
     weight = pairs.weights(in_chunk, column)
     weight *= (curve == n_groups) | (cell[:, None] == curve)
     return pairs.score[in_chunk], weight
@@ -189,19 +193,24 @@ def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr
     lost = np.concatenate([accepted, np.zeros_like(rejected)])[order]
     gained = np.concatenate([np.zeros_like(accepted), rejected])[order]
     # just below the chunk, and at each distinct score
-    far = np.concatenate([far_below[None], far_below - np.cumsum(lost, axis=0)[last]])
-    frr = np.concatenate([frr_below[None], frr_below + np.cumsum(gained, axis=0)[last]])
+    far = far_below - np.cumsum(lost, axis=0)[last]
+    frr = frr_below + np.cumsum(gained, axis=0)[last]
+    far = np.vstack([far_below, far])
+    frr = np.vstack([frr_below, frr])
     gap = frr - far
     crossed = gap[1:] >= -TOLERANCE
     crossed[-1] = True  # but for rounding it is
-    before, place = crossed.argmax(0), np.arange(len(far_below))
-    after = before + 1
-    share = np.nan_to_num(ratio(-gap[before, place], gap[after, place] - gap[before, place]))
-    eer = far[before, place] + share * (far[after, place] - far[before, place])
-    return np.where(np.abs(eer) < TOLERANCE, 0.0, eer), scores[last][before]
+    first = crossed.argmax(0)
+    before = first, np.arange(len(first))
+    after = first + 1, np.arange(len(first))
+    share = ratio(-gap[before], gap[after] - gap[before])
+    share = np.nan_to_num(share)
+    eer = far[before] + share * (far[after] - far[before])
+    eer = np.where(np.abs(eer) < TOLERANCE, 0.0, eer)
+    return eer, scores[last][first]
 
 
-def auc(tally: Tally) -> tuple[np.ndarray, float]:
+def auc(tally: Tally):
     """AUC, (column, curve), as if half of the couples within a chunk were in order.
 
     Also returns the largest error that this can make.
@@ -211,5 +220,7 @@ def auc(tally: Tally) -> tuple[np.ndarray, float]:
     genuine = np.diff(rejected, axis=0)
     couples = impostor.sum(0) * rejected[-1]
     in_wrong_order = (impostor * (rejected[1:] - genuine / 2)).sum(0)
-    error = ratio((impostor * genuine / 2).sum(0), couples)
-    return (1 - ratio(in_wrong_order, couples)).T, float(np.nan_to_num(error).max())
+    in_one_chunk = (impostor * genuine / 2).sum(0)
+    error = np.nan_to_num(ratio(in_one_chunk, couples))
+    areas = 1 - ratio(in_wrong_order, couples)
+    return areas.T, float(error.max())

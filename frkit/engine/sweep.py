@@ -42,6 +42,7 @@ BINS = 1 << 13  # in which scores are counted
 FIRST_BATCH = 4_200_000  # pairs
 BATCHES = 20  # at least so many, for the progress bar
 NONE = np.empty(0, int)
+WINDOW = 8  # images at either end and in the middle, whose scores are compared with their transpose
 SLACK = 2_000_000  # pairs beyond those that the cuts keep, before the others are dropped
 
 
@@ -69,8 +70,8 @@ class Swept:
 def sweep(
     scores: xr.DataArray,
     protocol: Protocol,
-    least_weights: np.ndarray,
-    thresholds: np.ndarray,
+    least_weights,
+    thresholds,
     progress: bool | Callable[[float], None],
 ) -> Swept:
     """Scan every block of a tensor that contains pairs, some blocks at a time.
@@ -82,10 +83,14 @@ def sweep(
     side = block_side(max(scores.shape))
     array = scores.data.rechunk(side)
     delayed = array.to_delayed(optimize_graph=False)
-    blocks = [(i, j) for i, j in np.ndindex(array.numblocks) if not protocol.symmetric or i <= j]
-    blocks = [blocks[k] for k in np.random.default_rng(0).permutation(len(blocks))]
+    blocks = list(np.ndindex(array.numblocks))
+    if protocol.symmetric:
+        blocks = [(i, j) for i, j in blocks if i <= j]
+    order = np.random.default_rng(0).permutation(len(blocks))
+    blocks = [blocks[k] for k in order]
     row, col = protocol.genuine_row, protocol.genuine_col - protocol.offset
-    genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side}).groupby(["i", "j"]).indices
+    genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side})
+    genuine_pairs = genuine_pairs.groupby(["i", "j"]).indices
     genuine_scores = np.full(len(protocol.genuine_row), np.nan, scores.dtype)
     labels = BlockLabels(
         person=protocol.person,
@@ -99,18 +104,22 @@ def sweep(
     failed, extremes = [], []
     bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
     with threads(), bar:
+        if protocol.symmetric:
+            _check_transpose(scores.data)
         while len(extremes) < len(blocks):
             done = len(extremes)
-            size = max(FIRST_BATCH // side**2, min(done // 4, len(blocks) // BATCHES), 1)
+            size = min(done // 4, len(blocks) // BATCHES)
+            size = max(FIRST_BATCH // side**2, size, 1)
             batch = blocks[done : done + size]
             levels = place_levels()
             floor = selection.cuts.astype(scores.dtype)[levels], levels
             floor = dask.delayed(floor, traverse=False)
             tasks = []
             for i, j in batch:
+                origin = i * side, j * side
                 pairs = genuine_pairs.get((i, j), NONE)
-                places = row[pairs] - i * side, col[pairs] - j * side
-                tasks.append(_SCAN(delayed[i, j], (i * side, j * side), labels, floor, *places))
+                places = row[pairs] - origin[0], col[pairs] - origin[1]
+                tasks.append(_SCAN(delayed[i, j], origin, labels, floor, *places))
             scanned = dask.compute(*tasks)
             for block, (_, failed_pairs, genuine, lowest_highest) in zip(batch, scanned):
                 genuine_scores[genuine_pairs.get(block, NONE)] = genuine
@@ -144,6 +153,22 @@ def threads():
             yield
 
 
+def _check_transpose(scores):
+    """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
+    n = len(scores)
+    window = np.arange(min(WINDOW, n))
+    begins = np.maximum([0, n // 2 - WINDOW, n - WINDOW], 0)
+    some = np.unique(begins[:, None] + window)
+    values = scores[some][:, some].compute()
+    slack = 1e-4 * np.fmax.reduce(np.abs(values), axis=None, initial=0)
+    require(
+        np.allclose(values, values.T, rtol=0, atol=slack, equal_nan=True),
+        "these scores depend on which image is the probe, but their attribute `symmetric` says "
+        "that they do not: say fk.score_tensor(..., symmetric=False), or "
+        "scores.assign_attrs(symmetric=0)",
+    )
+
+
 # --- one block -----------------------------------------------------------------------------------
 
 
@@ -170,13 +195,16 @@ def _scan(block, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
     first_row, first_col = origin[0], origin[1] + labels.offset  # entries
     row_person = labels.person[first_row : first_row + block.shape[0]]
     col_person = labels.person[first_col : first_col + block.shape[1]]
-    row, col = np.empty((2, block.size + 1), np.int32)
-    score, level = np.empty(block.size + 1, block.dtype), np.empty(block.size + 1, np.uint8)
+    n = block.size + 1
+    row, col = np.empty((2, n), np.int32)
+    score = np.empty(n, block.dtype)
+    level = np.empty(n, np.uint8)
     n = kernels.select(
         block, origin, labels.offset, (row_person, col_person), *floor, labels.symmetric,
         row, col, score, level,
     )  # fmt: skip
-    kept = labels.cells[labels.kind[row[:n]], labels.kind[col[:n]]] >= 0
+    kinds = labels.kind[row[:n]], labels.kind[col[:n]]
+    kept = labels.cells[kinds] >= 0
     pairs = [column[:n][kept] for column in (row, col, score, level)]
     failed_row, failed_col = np.empty((2, 0), np.int32)
     extremes = float(block.min()), float(block.max())
@@ -188,14 +216,16 @@ def _scan(block, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
             "or NaN",
         )
         row, col = np.nonzero(np.isnan(block))
-        row, col = (row + first_row).astype(np.int32), (col + first_col).astype(np.int32)
+        row = (row + first_row).astype(np.int32)
+        col = (col + first_col).astype(np.int32)
         impostor = labels.person[row] != labels.person[col]
         impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
         if labels.symmetric:
             impostor &= col > row
         failed_row, failed_col = row[impostor], col[impostor]
         lowest = np.fmin.reduce(block, axis=None, initial=np.inf)
-        extremes = float(lowest), float(np.fmax.reduce(block, axis=None, initial=-np.inf))
+        highest = np.fmax.reduce(block, axis=None, initial=-np.inf)
+        extremes = float(lowest), float(highest)
     return pairs, (failed_row, failed_col), block[genuine_row, genuine_col], extremes
 
 
@@ -206,9 +236,10 @@ _SCAN = dask.delayed(_scan, pure=False)
 
 
 @cache
-def place_levels() -> np.ndarray:
+def place_levels():
     """(PATTERN_ROWS, SEGMENT) the level of each place: k with probability 2 ** -(k + 1)."""
-    bits = np.random.default_rng(1).integers(1, 1 << 31, (PATTERN_ROWS, kernels.SEGMENT))
+    shape = PATTERN_ROWS, kernels.SEGMENT
+    bits = np.random.default_rng(1).integers(1, 1 << 31, shape)
     lowest_bit = bits & -bits
     return np.minimum(np.log2(lowest_bit), N_LEVELS - 1).astype(np.uint8)
 
@@ -229,15 +260,17 @@ class Selection:
         self.mass = np.zeros((len(least_weights), BINS))
         self.low = self.bins_per_score = np.nan
 
-    def add(self, blocks: list[list[np.ndarray]]) -> None:
+    def add(self, blocks) -> None:
         """Add the pairs of some blocks and let the cuts rise."""
-        row, col, score, level = batch = [np.concatenate(column) for column in zip(*blocks)]
+        batch = [np.concatenate(column) for column in zip(*blocks)]
+        row, col, score, level = batch
         if len(score) == 0:
             return
         if np.isnan(self.low):  # bins wide enough for more than the first scores show
             low, high = float(score.min()), float(score.max())
             spread = max(high - low, 1e-6 * max(abs(high), 1.0))
-            self.low, self.bins_per_score = low - spread / 2, BINS / (2 * spread)
+            self.low = low - spread / 2
+            self.bins_per_score = BINS / (2 * spread)
         protocol = self.protocol
         kernels.count(
             row, col, score, level, protocol.scale, protocol.kind, protocol.cells_of_kinds,
@@ -252,13 +285,16 @@ class Selection:
     def _enough(self):
         """For each level the lowest edge of a bin that hardly more pairs exceed than are needed."""
         # pairs of this level and higher ones, in this bin and higher ones
-        above = self.counts[::-1, ::-1].cumsum(0).cumsum(1)[::-1, ::-1]
+        reversed_counts = self.counts[::-1, ::-1]
+        above = reversed_counts.cumsum(0).cumsum(1)[::-1, ::-1]
         n_above = above[0]
         precise = (n_above > MARGIN * PRECISE).sum()
         at_thresholds = (self.thresholds - self.low) * self.bins_per_score - 1
-        mass_above = self.mass[:, None, ::-1].cumsum(2)[:, :, ::-1]  # (curve, 1, bin)
-        at_levels = (mass_above > MARGIN * self.least_weights[:, :, None]).sum(2).max(0) - 1
-        first_bins = np.clip(np.append(at_thresholds, at_levels), 0, BINS - 1).astype(int)
+        mass_above = self.mass[:, ::-1].cumsum(1)[:, ::-1]
+        needed = MARGIN * self.least_weights[:, :, None]
+        at_levels = (mass_above[:, None] > needed).sum(2).max(0) - 1
+        first_bins = np.append(at_thresholds, at_levels)
+        first_bins = np.clip(first_bins, 0, BINS - 1).astype(int)
         exact = min(first_bins[n_above[first_bins] <= MOST_EXACT], default=precise)
         exact = min(exact, precise)
         n_exact = n_above[exact] if exact < BINS else 0
@@ -276,10 +312,11 @@ class Selection:
             self.batches[number] = [column[exceeds] for column in batch]
         self.n = self.n_after_drop = sum(len(batch[0]) for batch in self.batches)
 
-    def kept(self) -> list[np.ndarray]:
+    def kept(self):
         """Rows, columns and scores of the pairs above the cuts."""
         if not self.batches:
-            return [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32)]
+            none = np.empty(0, np.int32)
+            return [none, none, none.astype(np.float32)]
         self._drop()
         columns = []
         for _ in range(3):  # one column at a time, so that no pair is in memory twice

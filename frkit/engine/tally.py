@@ -44,10 +44,11 @@ class Tally:
     def __post_init__(self) -> None:
         self.n_groups = len(self.protocol.groups)
         self.genuine_sums = self.genuine.sums()
-        shape = len(self.upper) + 1, *self.impostor_sums.shape[1:]
-        self.accepted = np.zeros(shape)
-        np.cumsum(self.impostor_sums[::-1], axis=0, out=self.accepted[-2::-1])
-        self.rejected = np.zeros((len(self.upper) + 1, *self.genuine_sums.shape[1:]))
+        n = len(self.upper) + 1
+        self.accepted = np.zeros((n, *self.impostor_sums.shape[1:]))
+        falling = self.impostor_sums[::-1]
+        np.cumsum(falling, axis=0, out=self.accepted[-2::-1])
+        self.rejected = np.zeros((n, *self.genuine_sums.shape[1:]))
         np.cumsum(self.genuine_sums, axis=0, out=self.rejected[1:])
         self.genuine_totals = self.rejected[-1]
 
@@ -56,10 +57,10 @@ def tally_scores(
     scores: xr.DataArray,
     protocol: Protocol,
     *,
-    far: np.ndarray = NONE,
-    threshold: np.ndarray = NONE,
+    far=NONE,
+    threshold=NONE,
     far_of: str = "all",
-    edges: np.ndarray = NONE,
+    edges=NONE,
     progress: bool | Callable[[float], None] = False,
 ) -> Tally:
     """The pairs of one model: a tensor is swept, a list is taken as it is.

@@ -58,7 +58,7 @@ def n_sigma(
     fpr : float in (0, 1)
         False positive rate (FAR) at which the TPR is read.
     threshold : float or sequence of float, optional
-        Fixed score thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`, by a second sweep.
+        Fixed score thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`.
     risk_levels : mapping of name to float, optional
         The lowest |N| at which each level begins; one must begin at 0. Default: minimal, limited,
         high, unacceptable from 0, 1, 2, 3 (the paper names no numbers).

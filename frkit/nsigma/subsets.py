@@ -26,9 +26,15 @@ from frkit.base import (
     require_whole,
 )
 from frkit.data.labels import attributes_of
-from frkit.evaluation.evaluate import evaluate_parts
+from frkit.engine.entries import Protocol
+from frkit.engine.protocol import make_protocol
+from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
+from frkit.engine.tally import tally_scores
+from frkit.evaluation.cautions import caution
+from frkit.evaluation.options import asked_levels
+from frkit.evaluation.tables import COLUMN
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, groups_among, labels_of_sides, people
+from frkit.scores.groups import checked_scores, groups_among, labels_of_sides, models_of, people
 from frkit.scores.tensor import SIMILARITIES
 
 BATCH, SUBSET = "batch", "subset"
@@ -89,7 +95,9 @@ def subset_rates(
     require_whole("batches", batches, 1)
     require_whole("seed", seed, 0)
     require_inside("fpr", fpr, 0, 1)
-    parts = _within_groups(checked_scores(scores), by, varying)
+    scores = checked_scores(scores)
+    levels = asked_levels([fpr] if threshold is None else None, threshold, scores)
+    parts = _within_groups(scores, by, varying)
     n_people = {
         group: len(np.unique(np.concatenate(labels_of_sides(part, IDENTITY))))
         for group, part in parts.items()
@@ -105,11 +113,13 @@ def subset_rates(
     for group, part in parts.items():
         draws = Resampling("subset", subsets * batches, group_seed(seed, group), None, subset_size)
         try:
-            rates.append(_rates_of(part, fpr, draws, threshold))
+            rates.append(_rates_of(part, fpr, draws, levels.thresholds))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
     result["n_people"] = GROUP, list(n_people.values())
+    if levels.labels is not None:
+        result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
     batch, subset = np.divmod(np.arange(subsets * batches), subsets)
     result = result.assign_coords({BATCH: (REPLICATE, batch), SUBSET: (REPLICATE, subset)})
     result = result.set_index({REPLICATE: [BATCH, SUBSET]}).unstack(REPLICATE)
@@ -161,27 +171,46 @@ def group_seed(seed: int, group: str) -> int:
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
 
 
-def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, threshold) -> xr.Dataset:
-    """EER and TPR of one group's subsets, over ([model,] replicate); rates at thresholds."""
-    options = {"resampling": draws, "weighting": "pair", "people": False}
-    evaluation = evaluate_parts(part, far=[fpr], **options)
-    everyone, subset = evaluation["empirical"], evaluation["replicates"]
-    result = xr.Dataset(
-        {
-            "eer": subset.eer,
-            "tpr": 1 - subset.frr.isel({FAR_LEVEL: 0}, drop=True),
-            "eer_all": everyone.eer,
-            "tpr_all": 1 - everyone.frr.isel({FAR_LEVEL: 0}, drop=True),
-        }
-    )
-    if threshold is not None:
-        fixed = evaluate_parts(part, threshold=threshold, **options)["replicates"]
-        result["fmr"], result["fnmr"] = fixed.far, fixed.frr
+def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, thresholds) -> xr.Dataset:
+    """EER and TPR of one group's subsets, over ([model,] replicate), and rates at thresholds.
+
+    thresholds : (model, level), which may be none.
+    """
+    far, names = np.array([fpr]), None
+    models = models_of(part)
+    protocol = make_protocol(models[0], weighting="pair", resampling=draws)
+    tables = []
+    for model, fixed in zip(models, thresholds):
+        tables.append(_rates_of_model(model, protocol, far, fixed))
+    rates = tables[0]
+    if MODEL in part.dims:
+        names = part[MODEL]
+        rates = xr.concat(tables, names.variable.to_index_variable())
+    caution(protocol, draws, far, tables, names, 0)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
-        not bool((result.eer.isnull() | result.tpr.isnull()).any()),
+        not bool((rates.eer.isnull() | rates.tpr.isnull()).any()),
         f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
         "people with two images",
     )
-    return result
+    of_data, rates = rates.isel({COLUMN: 0}), rates.drop_vars("far")
+    subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
+    return subsets.assign(eer_all=of_data.eer, tpr_all=of_data.tpr)
+
+
+def _rates_of_model(scores: xr.DataArray, protocol: Protocol, far, fixed) -> xr.Dataset:
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
+    tally = tally_scores(scores, protocol, far=far, threshold=fixed)
+    at_far = thresholds_at(tally, far, tally.n_groups)
+    eer, _ = equal_error_rates(tally)
+    rates = {
+        "eer": (COLUMN, eer[:, -1]),
+        "far": ((COLUMN, FAR_LEVEL), false_acceptance(tally, at_far)[1]),
+        "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),
+    }
+    if fixed.size:
+        thresholds, dims = np.tile(fixed, (protocol.n_columns, 1)), (COLUMN, THRESHOLD_LEVEL)
+        rates["fmr"] = dims, false_acceptance(tally, thresholds)[1]
+        rates["fnmr"] = dims, false_rejection(tally, thresholds)[1]
+    return xr.Dataset(rates)

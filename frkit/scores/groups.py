@@ -63,7 +63,7 @@ def checked_scores(scores) -> xr.DataArray:
     return scores
 
 
-def _with_clean_labels(scores: xr.DataArray) -> xr.DataArray:
+def _with_clean_labels(scores):
     """The scores, with all labels as clean text; no image and no identity is without a name."""
     labels = {}
     for name, column in scores.coords.items():
@@ -209,7 +209,7 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups_among(group, by), *places)
 
 
-def _on_images(scores: xr.DataArray, by, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _on_images(scores, by, places):
     """One label for each image; one that differs between the two sides is refused."""
     probe, reference = labels_of_sides(scores, by)
     _, first = np.unique(np.concatenate(places), return_index=True)

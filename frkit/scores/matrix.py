@@ -132,7 +132,7 @@ def score_matrix(
     return labelled_tensor(lazy, probes, references, attrs)
 
 
-def _labels_of(side: str, n: int, images, identity) -> dict[str, np.ndarray]:
+def _labels_of(side, n, images, identity):
     """Names of a side's images, which may be numbers, and who they show."""
     if images is None:
         images = [f"{side} {k}" for k in range(n)]
@@ -140,7 +140,7 @@ def _labels_of(side: str, n: int, images, identity) -> dict[str, np.ndarray]:
     return {IMAGE: image_names(images, n, side), IDENTITY: people}
 
 
-def _add_attributes(probes: dict, references: dict, attributes: Mapping) -> None:
+def _add_attributes(probes, references, attributes):
     """Clean labels of both sides; a side without labels gets those of its people elsewhere."""
     check_names(attributes)
     for name, labels_of_sides in attributes.items():
@@ -154,7 +154,7 @@ def _add_attributes(probes: dict, references: dict, attributes: Mapping) -> None
                 side[name] = np.array([label_of.get(who, UNKNOWN) for who in side[IDENTITY]], str)
 
 
-def _is_one_set_of_images(values, probes: dict, references: dict, named: bool) -> bool:
+def _is_one_set_of_images(values, probes, references, named):
     """Whether a matrix compares every image of one set with every other, whichever is the probe."""
     same_labels = all(
         np.array_equal(labels, references.get(name))
@@ -175,7 +175,7 @@ def _is_one_set_of_images(values, probes: dict, references: dict, named: bool) -
     return True
 
 
-def _equals_transpose(values) -> bool:
+def _equals_transpose(values):
     """Whether scores are symmetric: all in memory, or three windows of those on disk."""
     n = values.shape[0]
     if isinstance(values, np.ndarray):
@@ -186,7 +186,7 @@ def _equals_transpose(values) -> bool:
     return all(np.allclose(square, square.T, equal_nan=True) for square in squares)
 
 
-def _warn_of_failed(lazy: da.Array, probes: dict, references: dict, symmetric: bool) -> None:
+def _warn_of_failed(lazy, probes, references, symmetric):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(da.isnan(lazy).compute())
     other_image = probes[IMAGE][row] != references[IMAGE][col]

@@ -125,7 +125,7 @@ def pairs(
     return xr.Dataset({"score": ((MODEL, PAIR)[-values.ndim :], values, attrs)}, coords=coords)
 
 
-def _scores(score, model, missing, distance: bool) -> tuple[np.ndarray, np.ndarray | None]:
+def _scores(score, model, missing, distance):
     """Scores in float64, larger = more alike, NaN where missing; and the models' names."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
@@ -151,7 +151,7 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     return -values if distance else values
 
 
-def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
+def _both_sides(given, n):
     """Complete names of both sides; none where neither is given."""
     absent = [values is None for values in given.values()]
     if all(absent):
@@ -163,7 +163,7 @@ def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
     return {name: complete_labels(values, n, name, PAIR) for name, values in given.items()}
 
 
-def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
+def _check_images(names, identity):
     """Refuse an image that shows two people."""
     shown = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
     again = shown.image[shown.image.duplicated()].tolist()
@@ -174,7 +174,7 @@ def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
     )
 
 
-def _genuine(genuine, people: list[np.ndarray], n: int) -> np.ndarray:
+def _genuine(genuine, people, n):
     """Which pairs are genuine: what was given, or what the identities say."""
     require(
         genuine is not None or len(people) == 2,
@@ -214,7 +214,7 @@ def attribute_labels(attributes: dict, n: int) -> dict[str, np.ndarray]:
     return labels
 
 
-def _split(labels: np.ndarray) -> np.ndarray:
+def _split(labels):
     """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
     words, code = np.unique(labels, return_inverse=True)
     sides = []
@@ -224,7 +224,7 @@ def _split(labels: np.ndarray) -> np.ndarray:
     return np.array(sides, str).T[:, code]
 
 
-def _attributes_of_trials(trial: Mapping, labels: dict, n: int) -> dict[str, np.ndarray]:
+def _attributes_of_trials(trial, labels, n):
     """Clean labels of the attributes of trials, under their bare names."""
     check_names(trial)
     of_sides = {name.removeprefix("probe_").removeprefix("reference_") for name in labels}
@@ -233,7 +233,7 @@ def _attributes_of_trials(trial: Mapping, labels: dict, n: int) -> dict[str, np.
     return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
 
 
-def _settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.ndarray:
+def _settle_failed(scores, genuine, failed):
     """Scores whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
     is_nan = np.isnan(scores)
     if failed == "left out":

@@ -106,7 +106,7 @@ def score_tensor(
 # --- similarities --------------------------------------------------------------------------------
 
 
-def _unit_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
+def _unit_rows(embedding):
     """Rows of unit length, some at a time."""
     if isinstance(embedding, da.Array):
         return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
@@ -114,7 +114,7 @@ def _unit_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
     return np.concatenate([_unit(embedding[..., k : k + ROWS, :]) for k in starts], axis=-2)
 
 
-def _unit(rows: np.ndarray) -> np.ndarray:
+def _unit(rows):
     """Rows of unit length, formed in float64."""
     rows = rows.astype(np.float64)
     return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
@@ -140,7 +140,7 @@ class ReadOnce:
         return ReadOnce, (self.rows,)
 
 
-def _centred_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
+def _centred_rows(embedding):
     """Rows in float64 around their mean: distances stay the same, and lose fewer digits."""
     n_rows = embedding.shape[-2]
     total = 0.0
@@ -150,19 +150,19 @@ def _centred_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
     return embedding.astype(np.float64) - total / n_rows
 
 
-def _cosines(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def _cosines(probe, reference):
     """Inner products of two sets of rows of unit length."""
     return probe @ reference.T
 
 
-def _minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def _minus_distances(probe, reference):
     """Minus the Euclidean distances of two sets of float64 rows, in float32."""
     squares = (probe**2).sum(1)[:, None] + (reference**2).sum(1)[None, :]
     squares -= 2 * (probe @ reference.T)
     return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
 
 
-def _checked(similarity: Callable, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def _checked(similarity, probe, reference):
     """What a user's similarity returns for two sets of rows: a number for every pair."""
     scores = np.asarray(similarity(probe, reference), np.float32)
     require(
@@ -198,7 +198,7 @@ def block_size(chunks: int | str, n: int) -> int:
     return -(-require_whole("chunks (or 'auto')", chunks, 1) // TILE) * TILE
 
 
-def _lazy_scores(rows: np.ndarray | da.Array, function: Callable, side: int) -> da.Array:
+def _lazy_scores(rows, function, side):
     """The scores of all rows with all rows, in blocks of so many."""
     if rows.ndim == 3:
         return da.stack([_lazy_scores(of_model, function, side) for of_model in rows])
@@ -219,7 +219,7 @@ def _lazy_scores(rows: np.ndarray | da.Array, function: Callable, side: int) -> 
     )
 
 
-def _block(probe: list, reference: list, function: Callable, tile: int) -> np.ndarray:
+def _block(probe, reference, function, tile):
     """A block of scores, tile by tile: no score depends on the chunks."""
     [probe], [reference] = probe, reference
     if probe is reference:
