@@ -74,7 +74,7 @@ def faces(
     ------
     InputError
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths
-        differ, an identity or an image name is missing (or "unknown"), an image name stands twice,
+        differ, an identity or an image name is missing (or "unknown"), image names are equal,
         there are fewer than two identities or none with two images, an attribute has a reserved
         name, or an attribute varies and `varying` is "error". Messages count rows and columns from
         0.

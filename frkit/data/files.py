@@ -62,7 +62,7 @@ def reading(what):
 
 
 def file_kind(path):
-    """Tell the format from the name; text of any other name is a table."""
+    """Return the format, from the name; text with any other name is a table."""
     require(path.exists(), "there is no such file")
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")

@@ -17,7 +17,7 @@ MANY = 20  # rows from which a column without two equal labels contains names
 
 
 def is_pattern(text):
-    """Tell whether identity= is a pattern of image names and not the name of a column."""
+    """Return whether identity= is a pattern of image names and not the name of a column."""
     return isinstance(text, str) and "{" in text
 
 
@@ -25,8 +25,8 @@ def identities_from(names, pattern):
     """Read who is in each image from its name, by a pattern such as "{name}_{number}.jpg".
 
     A field stands for any text without a slash, {number} and {n} for digits only; {identity} (or
-    name, person, subject, speaker, id) is the person. Folders in front of the pattern are passed
-    over. A name that does not fit is an error.
+    name, person, subject, speaker, id) is the person. Folders in front of the pattern are ignored.
+    A name that does not fit is an error.
     """
     fields = re.findall(r"\{(\w+)\}", pattern)
     person = sorted(set(fields) & set(PERSON_FIELDS))
@@ -55,7 +55,7 @@ def joined(metadata, keys, taken=()):
     metadata : path
         A table with a header.
     keys : mapping of str to tuple of sequences
-        Names that its rows may go by, e.g. {"identity": (probes', references')}.
+        Names that may identify its rows, e.g. {"identity": (probes', references')}.
     taken : names of attributes, optional
         Attributes that exist already, which the table must not have.
 
@@ -89,7 +89,7 @@ def joined(metadata, keys, taken=()):
 
 
 def _best_column(columns, keys):
-    """Return what the rows go by, and the column that contains most of those names."""
+    """Return which names identify the rows, and the column that contains most of them."""
     shares = {}
     for kind, sides in keys.items():
         names = np.unique(np.concatenate(sides))

@@ -120,7 +120,7 @@ def _normalized(word):
 
 
 def complete_labels(values, n, name, of="image"):
-    """Return labels none of which is missing; a person called "unknown" would be many people."""
+    """Return labels; refuse missing ones, because a person "unknown" would be many people."""
     labels = clean_labels(values, n, name, of)
     rows = np.flatnonzero(np.isin(labels, NOBODY))
     words = f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()}"
@@ -129,7 +129,7 @@ def complete_labels(values, n, name, of="image"):
 
 
 def image_names(values, n, name=IMAGE, of="image"):
-    """Return names of images, none of which is missing or stands twice."""
+    """Return names of images; refuse missing and equal ones."""
     names = complete_labels(values, n, name, of)
     twice = names[pd.Series(names).duplicated()]
     words = f"{name} names must be distinct, but there are several of {listed(twice)}"

@@ -93,7 +93,7 @@ def read_frame(path):
 
 
 def check_header(header):
-    """Refuse equal names, and a blank name but in front, where tables keep a row number."""
+    """Refuse equal names and blank names; the first may be blank, as above row numbers."""
     blank = [number for number, name in enumerate(header, 1) if not name and number > 1]
     require(not blank, f"column {listed(blank)} has no name in the header")
     twice = [name for name, count in Counter(header).items() if count > 1]
@@ -109,7 +109,7 @@ def read_header(path):
 
 
 def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
-    """Read a text table; blank lines are passed over, and every complaint names the line.
+    """Read a text table; blank lines are skipped, and every error names the line.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
     fields : str, optional
         Names of the fields of a line, where these stand between blanks or tabs and there is no
         header; in brackets those that may be absent from the end of a line. Default: the first
-        line is a header, and tells the delimiter.
+        line is a header, and determines the delimiter.
     form : str, optional
         A line in words, for messages (default: its fields).
     n_rows : int, optional
@@ -157,7 +157,7 @@ def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
 
 
 def _delimiter(path):
-    """Tell what stands between the cells from the first line; None: blanks."""
+    """Return the delimiter of the first line; None for blanks."""
     with open_text(path) as file:
         first_line = file.readline()
     if ".tsv" in path.suffixes:

@@ -37,7 +37,7 @@ class PairScores:
         self.shares = shares
         centre, spread = _centre_and_spread(concentrations, cosines, dim)
 
-        # the densities are turned round, because their upper tails must be precise
+        # lower tails of a PanelDistribution are precise, so the sign of the scores is reversed
         def density(z, row):
             return np.exp(log_density(-z, concentrations[row], cosines[row], dim))
 

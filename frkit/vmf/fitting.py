@@ -31,9 +31,9 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     """Fit mean directions and concentrations to the embeddings of every identity.
 
     The mean direction is that of the sum of the identity's images (scaled to length 1), which is
-    the maximum likelihood estimate. So would be the kappa with A_p(kappa) = |mean image|, but
-    with few images the mean direction has taken up much of the scatter: with two images kappa
-    comes out twice too large. Hence
+    the maximum likelihood estimate. The maximum likelihood kappa solves A_p(kappa) = |mean image|.
+    With few images it is too large, because the mean direction follows the images: with two
+    images it is twice too large. Therefore:
 
     - "marginal" solves A_p(kappa)^2 = mean genuine score of the identity, which is unbiased for
       A_p^2;

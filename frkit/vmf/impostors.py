@@ -31,7 +31,7 @@ from frkit.vmf.series import (
 LARGEST_ERROR = 1e-6  # of a FAR, relative
 FIRST_TERMS, MOST_TERMS = 96, 4096
 NEGLIGIBLE = 1e-25  # mass of the last terms
-SHARPEST = 100  # identities of each group that tell how many terms are needed
+SHARPEST = 100  # identities of each group that determine how many terms are needed
 BLOCK = 512  # identities that are compared with all others at a time
 MOST_PAIRS = 1000  # that are integrated one by one
 PAIR_ERROR = 1e-11  # absolute; a pair whose series may be further off is integrated
@@ -89,7 +89,7 @@ def impostor_scores(left, right, integrate_close_pairs):
         growth = PAIR_ERROR / (SAFETY * EPSILON)
         limit = float(np.sqrt(1 - growth ** (-4 / dim)))
         close = _close_pairs(left, right, limit)
-    # the identities with the largest concentrations need the most terms: they tell how many
+    # the identities with the largest concentrations need the most terms
     sharpest_left = _sharpest(left)
     sharpest_right = sharpest_left if left is right else _sharpest(right)
     n_terms = _converged(sharpest_left, sharpest_right, FIRST_TERMS, limit).shape[1]

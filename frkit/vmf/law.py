@@ -27,10 +27,10 @@ FAR_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 class IdentityLaw:
     """The law of identities with uniform mean directions and concentrations in an interval.
 
-    It is the law of `vmf.mixture`. Its rates are those that new identities are drawn around: the
-    images of two strangers are two independent uniform points, so FAR(t) is the tail of one
-    coordinate of a uniform point whatever the concentrations, and FRR(t) is the mean over the law
-    of kappa of the genuine distribution function.
+    It is the law of `vmf.mixture`. Its rates are those of infinitely many identities. The images of
+    two random people are independent uniform points, so FAR(t) is the tail of one coordinate of a
+    uniform point, whatever the concentrations. FRR(t) is the genuine distribution function, as a
+    mean over the law of kappa.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class IdentityLaw:
     Raises
     ------
     InputError
-        For an impossible range or dimension, or `cohesion`, which `vmf.mixture` has and a law of
-        uniform directions has not.
+        For an impossible range or dimension, or for the option `cohesion` of `vmf.mixture`, whose
+        directions are not uniform.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class PanelDistribution:
     dim : int
         Dimension p. In the end the densities fall like exp(-(p - 1) |z|).
     extent : float
-        Half the length over which the bulk reaches, in addition to the spread.
+        Half the length of the bulk, in addition to the spread.
     """
 
     def __init__(self, density, centre, spread, dim, extent=0.0):

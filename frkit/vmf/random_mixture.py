@@ -27,8 +27,8 @@ def mixture(
         Range of the concentrations.
     groups : mapping of group name to options, optional
         Options are `share` (default: equal shares of the identities), `kappa` (default: as above)
-        and `cohesion` (default 0): the concentration of the group's mean directions around a
-        direction of the group's own. Faces of a group with cohesion look more alike, so its FAR
+        and `cohesion` (default 0): the concentration of the group's mean directions around one
+        direction. Faces of a group with cohesion look more alike, so its FAR
         is higher; a lower kappa makes its FRR higher.
 
     Returns

@@ -40,7 +40,7 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     ------
     InputError
         For fewer than two images or bins, an unknown attribute, a group of one identity, or
-        concentrations that the series cannot do.
+        concentrations for which the series is not precise enough.
 
     References
     ----------
