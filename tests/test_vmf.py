@@ -16,9 +16,6 @@ def small():
     )
 
 
-# ---- the sampler
-
-
 @pytest.mark.parametrize(
     ("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)]
 )
@@ -74,9 +71,6 @@ def test_encoders_are_correlated_and_each_is_exact():
     alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values
     assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01
     assert stats.ks_2samp(y[:, 30], alone[:, 30]).pvalue > 0.01
-
-
-# ---- bad input
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,6 @@ def small():
     )
 
 
-# ---- exact rates on single terms
-
-
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
 def test_bessel_ratios_against_mpmath(dim, kappa):
     found = densities.bessel_ratios(np.array([kappa]), dim, 60)[0]
@@ -40,9 +37,6 @@ def test_log_normaliser_against_mpmath(dim, radius):
     exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
     found = densities.log_normaliser(np.array([radius]), dim)[0]
     assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
-
-
-# ---- exact rates against what else is known
 
 
 def test_genuine_scores_on_the_ordinary_sphere():
@@ -141,9 +135,6 @@ def test_summary_meets_the_rates(small):
     assert float(found.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
 
 
-# ---- infinitely many identities
-
-
 def test_far_is_the_tail_of_one_coordinate():
     far = vmf.IdentityLaw(128).population_rates([-0.2, 0.1, 0.45]).far
 
@@ -177,9 +168,6 @@ def test_groups_have_shares_and_rates_of_their_own():
     assert np.unique(law.draw(40).groups["group"], return_counts=True)[1].tolist() == [30, 10]
 
 
-# ---- distributions of scores
-
-
 def test_moments_and_fine_histograms_agree():
     """Two ways to the same number: closed forms, and sums over 2,000 bins of the exact rates."""
     groups = {"a": {}, "b": {"cohesion": 8}, "c": {"kappa": (3, 9)}}
@@ -199,9 +187,6 @@ def test_rotated_copies_are_perfectly_fair():
     exact = mix.population_distributions(5, by="group")
     for name in ("sfi_extremal", "cfi_extremal", "dfi_extremal"):
         assert float(fk.measures.measure(name)(exact)) == pytest.approx(1, abs=1e-9)
-
-
-# ---- the certificate
 
 
 def test_error_bound_holds_where_directions_are_close():
@@ -231,9 +216,6 @@ def test_a_level_that_cannot_be_computed_raises():
     with pytest.raises(InputError, match="'a'.*leave out by="):
         apart = vmf.Mixture(np.eye(60)[[0, 1, 2, 2]], [3e3, 3e3, 300, 300], ["a", "a", "b", "b"])
         apart.population_rates([0.9], by="group")
-
-
-# ---- pairs of identities that nearly coincide
 
 
 def two_directions(dim, cosine):
