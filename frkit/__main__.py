@@ -181,7 +181,7 @@ def _write(asked, data, options):
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
     levels = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
     how = {**levels, **_given(asked, ["level", "quick", "seed"]), **options}
-    made = report(data, by=by, **how, progress=True)
+    made = report(data, by=by, **how, progress=sys.stderr.isatty())
     made.command = asked.line
     folder = made.save(asked.output)
     print(made, "-" * 60, sep="\n")

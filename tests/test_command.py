@@ -298,7 +298,7 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
     opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected", "distance": True}
     assert given == {
         "data": two[0], "by": ["gender", "age"], "level": 0.9, "seed": 4, "quick": True,
-        "threshold": [0.3], "varying": "first", "progress": True, "opening": opening,
+        "threshold": [0.3], "varying": "first", "progress": False, "opening": opening,
     }  # fmt: skip
 
 

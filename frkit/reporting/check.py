@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from frkit.base import InputError, require
 from frkit.intervals.effective import jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.formats import say
+from frkit.reporting.formats import ENDS, say
 from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
 
 BELOW, ABOVE, UNDECIDED = 0, 1, 2
+READ = [*ENDS, "measure", "target", "model", "group", "with_group", "far", "threshold"]
+READ += ["n_effective", "interval_level", "fair", "scale"]
 FARTHEST = 100  # times the people that are there: beyond that nothing is promised
 
 
@@ -22,7 +25,7 @@ class Limit:
     """What must stay below a value: a measure at a level, or at every level where there is none."""
 
     measure: str
-    at: float | None
+    level: float | None
     value: float
 
 
@@ -66,14 +69,15 @@ def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
     require(is_report, f"{path} is no report.json of frkit")
     version = report["schema_version"]
     require(version == SCHEMA_VERSION, f"{path} has schema version {version}: make the report anew")
-    n_people = report["provenance"].get("n_identities")
+    n_people = report["provenance"].get("n_identities") or np.nan
     outcomes, lines = [], []
     for limit in limits:
         for value in _values(report["values"], limit, path):
-            outcome = _outcome(value, limit.value)
-            needed = None
-            if n_people and outcome == UNDECIDED:
-                needed = n_people * _deciding_factor(value, limit.value)
+            outcome, needed = UNDECIDED, n_people * _deciding_factor(value, limit.value)
+            if value["upper"] < limit.value:
+                outcome = BELOW
+            if value["lower"] > limit.value:
+                outcome = ABOVE
             outcomes.append(outcome)
             lines.append(say("verdict", value, limit, outcome, n_people, needed))
     return ABOVE if ABOVE in outcomes else max(outcomes), lines
@@ -81,30 +85,17 @@ def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
 
 def _values(values, limit, path):
     """The values of a report that a limit is about: of all models and groups, for new people."""
-    bands = [
-        value | {"level": value.get("far", value.get("threshold"))}
-        for value in values
-        if "lower" in value and "contrast" not in value and value.get("target") == NEW_PEOPLE
-    ]
-    measures = ", ".join(sorted({value["measure"] for value in bands}))
-    named = [value for value in bands if value["measure"] == limit.measure]
-    require(named, f"{path} has no intervals of {limit.measure!r}; it has {measures}")
-    if limit.at is None:
-        return named
-    levels = sorted({value["level"] for value in named} - {None})
-    chosen = [level for level in levels if np.isclose(level, limit.at, 1e-6, 0)]
-    words = ", ".join(f"{level:g}" for level in levels)
-    require(chosen, f"{path} has {limit.measure} at {words}, not at {limit.at}")
-    return [value for value in named if value["level"] in chosen]
-
-
-def _outcome(value, limit):
-    """On which side of the limit the interval lies; an end that is null is no number."""
-    if value["upper"] is not None and value["upper"] < limit:
-        return BELOW
-    if value["lower"] is not None and value["lower"] > limit:
-        return ABOVE
-    return UNDECIDED
+    bands = [value for value in values if "lower" in value and "contrast" not in value]
+    table = pd.DataFrame(bands).reindex(columns=READ)
+    table["level"] = table["far"].fillna(table["threshold"])
+    rows = table[(table["target"] == NEW_PEOPLE) & (table["measure"] == limit.measure)]
+    measures = ", ".join(sorted(table["measure"].unique()))
+    require(len(rows), f"{path} has no intervals of {limit.measure!r}; it has {measures}")
+    if limit.level is not None:
+        levels = ", ".join(f"{level:g}" for level in rows["level"].dropna().unique())
+        rows = rows[np.isclose(rows["level"], limit.level, 1e-6, 0)]
+        require(len(rows), f"{path} has {limit.measure} at {levels}, not at {limit.level}")
+    return rows.to_dict("records")
 
 
 def _deciding_factor(value, limit):
@@ -114,16 +105,16 @@ def _deciding_factor(value, limit):
     that has none approach the estimate with the root of that number. NaN where no number is
     promised.
     """
-    estimate, lower, upper = (value[end] for end in ("estimate", "lower", "upper"))
-    if None in (estimate, lower, upper) or estimate == limit:
+    estimate, lower, upper = (value[end] for end in ENDS)
+    if np.isnan([estimate, lower, upper]).any() or estimate == limit:
         return np.nan
-    if value.get("n_effective") and 0 <= estimate <= 1 and value.get("fair") is None:
+    if value["n_effective"] > 0 and 0 <= estimate <= 1 and np.isnan(value["fair"]):
         factors = np.geomspace(1, FARTHEST, 2000)
         n = value["n_effective"] * factors
         lowers, uppers = jeffreys(np.array(estimate), n, value["interval_level"])
         decided = uppers < limit if estimate < limit else lowers > limit
         return factors[np.argmax(decided)] if decided.any() else np.nan
-    if value.get("scale") == "log" and min(lower, limit) > 0:
+    if value["scale"] == "log" and min(lower, limit) > 0:
         estimate, lower, upper, limit = np.log([estimate, lower, upper, limit])
     end = upper if estimate < limit else lower
     factor = ((end - estimate) / (limit - estimate)) ** 2

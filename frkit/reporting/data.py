@@ -13,6 +13,7 @@ from frkit.reporting.inputs import Inputs
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.groups import models_of
 
+SIDES = (PROBE, REFERENCE)
 MOST_GROUPS = 6  # named in a sentence
 
 
@@ -36,14 +37,12 @@ def data(inputs: Inputs) -> Section:
 
 def _counts(inputs, facts, scores):
     """Rows of the table of what was compared."""
-    rows = {}
-    for words, name in (("images", "n_images"), ("people", "n_identities")):
-        if facts.get(name):
-            rows[words] = f"{facts[name]:,}"
+    rows = {"images": facts.get("n_images"), "people": facts.get("n_identities")}
+    genuine, impostor = _comparisons(scores)
+    counts = rows | {"genuine comparisons": genuine, "impostor comparisons": impostor}
+    rows = {words: f"{count:,}" for words, count in counts.items() if count is not None}
     if facts.get("images_per_identity"):
         rows["images per person"] = say("images_each", facts["images_per_identity"])
-    genuine, impostor = _comparisons(scores)
-    rows["genuine comparisons"], rows["impostor comparisons"] = f"{genuine:,}", f"{impostor:,}"
     if inputs.faces is None:  # embeddings are compared without a failure
         failed = int(scores.isnull().sum().compute()) // (2 if scores.attrs.get("symmetric") else 1)
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
@@ -56,9 +55,8 @@ def _comparisons(scores):
     if PAIR in scores.dims:
         genuine = int(scores[GENUINE].sum())
         return genuine, scores.size - genuine
-    sides = (f"{side}_{IDENTITY}" for side in (PROBE, REFERENCE))
-    probes, references = (scores[side].to_series().value_counts() for side in sides)
-    genuine = int(probes.mul(references, fill_value=0).sum())
+    counts = [scores[f"{side}_{IDENTITY}"].to_series().value_counts() for side in SIDES]
+    genuine = int(counts[0].mul(counts[1], fill_value=0).sum())
     impostor = scores.size - genuine
     genuine -= len(np.intersect1d(scores[PROBE], scores[REFERENCE]))  # no image with itself
     twice = 2 if scores.attrs.get("symmetric") else 1
@@ -67,7 +65,7 @@ def _comparisons(scores):
 
 def _warn_of_repeats(pairs):
     """Say how many comparisons of a list meet the same two images as another one."""
-    sides = np.sort(np.stack([pairs[PROBE].values, pairs[REFERENCE].values]).astype(str), axis=0)
+    sides = np.sort(np.stack([pairs[side].values for side in SIDES]).astype(str), axis=0)
     repeated = int(pd.DataFrame(sides.T).duplicated().sum())
     if repeated:
         warn(say("repeats", repeated, pairs.size))

@@ -51,6 +51,7 @@ KNOWN = {  # columns that a table of this format has
 OF_FACES = "labels embedding identity image attributes varying metadata".split()
 OF_MATRIX = "missing distance labels identity metadata failed".split()
 OF_PAIRS = "scores metadata columns distance missing identity failed".split()
+ID_FILES = (f"_{PROBE}.txt", f"_{PROBE}.csv", f"_{PROBE}.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
 FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
 FRACTION = re.compile(r"-?\d*\.\d+(e-?\d+)?")
@@ -99,9 +100,8 @@ def open_data(
     [True, False]
     """
     if isinstance(path, (list, tuple)):
-        names = model_names(path)
         files = [open_data(file, format=format, score=score, **options) for file in path]
-        return together(dict(zip(names, files)))
+        return together(dict(zip(model_names(path), files)))
     path = require_path("path", path)
     options = {name: value for name, value in options.items() if value is not None}
     pattern = is_pattern(options.get("identity"))
@@ -111,11 +111,7 @@ def open_data(
             format, guessed = guess(path, score, pattern)
         elif format == "columns" and "columns" not in options:
             guessed = {"columns": column_roles(preview(path), score, pattern)}
-        if format == "columns":
-            columns = (guessed | options)["columns"].get("score", [])
-            names = columns.values() if isinstance(columns, Mapping) else np.atleast_1d(columns)
-            guessed["distance"] = any(str(name).lower() in DISTANCES for name in names)
-        if format == "bfw" and score:
+        elif format == "bfw" and score:
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = [name for name in options if name not in takes]
@@ -125,7 +121,10 @@ def open_data(
             return open_faces(path, **options)
         if format == "matrix":
             return open_scores(path, **options)
-        return open_pairs(path, format=format, **(guessed | options))
+        options = guessed | options
+        if format == "columns":
+            options.setdefault("distance", _is_distance(options["columns"]))
+        return open_pairs(path, format=format, **options)
 
 
 def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
@@ -143,10 +142,9 @@ def guess(
     if path.name.lower().endswith((".json", ".json.gz")):
         return "json", {}
     kind = file_kind(path)
-    id_files = [path.with_name(f"{path.stem}_{PROBE}{end}") for end in (".txt", ".csv", ".npy")]
-    if kind == "npy" and any(file.exists() for file in id_files):
+    if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix", {}
-    words = f"a .txt says not what it holds: name it, {FORMATS}, and the file of its --scores"
+    words = f"a .txt says not what it contains: name it, {FORMATS}, and the file of its --scores"
     require(kind != "lines", words)
     if kind not in ("text", "parquet"):
         return "faces", {}
@@ -155,39 +153,30 @@ def guess(
     for name, columns in KNOWN.items():
         if columns <= set(header):
             return name, {}
-    lower = {name.lower() for name in header}
-    has_verdicts = lower & set(VERDICTS) and side_columns(header)
-    if score or lower & set(SCORES) or has_verdicts:
+    names = {name.lower() for name in header}
+    has_verdicts = names.intersection(VERDICTS) and side_columns(header)
+    if score or names.intersection(SCORES) or has_verdicts:
         return "columns", {"columns": column_roles(table, score, pattern)}
-    if header[0] == "" and not lower & {*IDENTITY_NAMES, IDENTITY}:
+    if header[0] == "" and not names.intersection([*IDENTITY_NAMES, IDENTITY]):
         return "matrix", {}
-    require(
-        not any(map(FRACTION.fullmatch, header)) and len(_numbers(table).columns) > 0,
-        f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it is "
-        f"no header, name the file's format, {FORMATS}; else its column, --score",
-    )
+    is_header = not any(map(FRACTION.fullmatch, header)) and len(_numbers(table).columns) > 0
+    words = f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it "
+    words += f"is no header, name the file's format, {FORMATS}; else its column, --score"
+    require(is_header, words)
     return "faces", {}
+
+
+def _is_distance(columns):
+    """Whether the columns of scores have the name of a distance."""
+    score = columns.get("score", [])
+    names = score.values() if isinstance(score, Mapping) else np.atleast_1d(score)
+    return any(str(name).lower() in DISTANCES for name in names)
 
 
 def _numbers(table):
     """Return the columns most of whose cells are numbers."""
     numbers = table.apply(pd.to_numeric, errors="coerce")
     return numbers.loc[:, numbers.notna().mean() > 0.5]
-
-
-def side_columns(header: list[str]) -> dict[str, tuple[str, str]]:
-    """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
-    pairs = {}
-    for first, second in SIDES:
-        mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
-        for name in header:
-            for match in mark.finditer(name.lower()):
-                before, after = name[: match.start()], name[match.end() :]
-                other = before + second + after
-                if other in header:
-                    stem = (before + after).strip("_-. ").lower()
-                    pairs.setdefault(stem, (name, other))
-    return pairs
 
 
 def column_roles(
@@ -205,29 +194,43 @@ def column_roles(
         Whether names of images say who is in them.
     """
     header = list(table.columns)
-    shown = f"the columns are {listed(header, 30)}"
     scores = list(score or [name for name in header if name.lower() in SCORES])
-    pairs = side_columns([name for name in header if name not in scores])
-    roles = _roles_of_sides(pairs)
-    used = {*scores, *sum(pairs.values(), ())}
-    verdicts = [name for name in header if name.lower() in VERDICTS and name not in used]
+    sides = side_columns([name for name in header if name not in scores])
+    roles = _roles_of_sides(sides)
+    used = {"", *scores, *sum(sides.values(), ())}
+    others = [name for name in header if name not in used]
+    verdicts = [name for name in others if name.lower() in VERDICTS]
     if verdicts:
         roles["genuine"] = verdicts[0]
-    others = [name for name in header if name and name not in used | set(verdicts)]
+    others = [name for name in others if name not in verdicts]
     numbers = _numbers(table[others])
     if not scores:
         scores = [name for name in numbers if (numbers[name] % 1 > 0).any()]
+    shown = f"the columns are {listed(header, 30)}"
     words = "no column looks like scores: name them (--score), or the --format of a file without"
     require(scores, f"{words} a header; {shown}")
-    has_verdicts = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
-    require(
-        has_verdicts or (pattern and PROBE in roles),
-        "no column says which pairs are genuine: it takes a column such as genuine or label (1 or "
-        "0), identities of both sides such as id1 and id2, or names of images that say who it is, "
-        f"with --identity '{{name}}_{{number}}.jpg'; {shown}",
-    )
-    roles |= {name: name for name in others if name not in numbers}
-    return {"score": scores[0] if len(scores) == 1 else scores} | roles
+    says_genuine = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
+    words = "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
+    words += "or 0), identities of both sides such as id1 and id2, or names of images that say who "
+    words += f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}"
+    require(says_genuine or (pattern and PROBE in roles), words)
+    attributes = {name: name for name in others if name not in numbers}
+    return {"score": scores[0] if len(scores) == 1 else scores, **roles, **attributes}
+
+
+def side_columns(header: list[str]) -> dict[str, tuple[str, str]]:
+    """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
+    pairs = {}
+    for first, second in SIDES:
+        mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
+        for name in header:
+            for match in mark.finditer(name.lower()):
+                before, after = name[: match.start()], name[match.end() :]
+                other = before + second + after
+                if other in header:
+                    stem = (before + after).strip("_-. ").lower()
+                    pairs.setdefault(stem, (name, other))
+    return pairs
 
 
 def _roles_of_sides(sides):
@@ -238,16 +241,19 @@ def _roles_of_sides(sides):
             roles.setdefault(PROBE, first)
             roles.setdefault(REFERENCE, second)
         elif stem in (*IDENTITY_NAMES, IDENTITY) and f"{PROBE}_{IDENTITY}" not in roles:
-            roles |= {f"{PROBE}_{IDENTITY}": first, f"{REFERENCE}_{IDENTITY}": second}
+            roles[f"{PROBE}_{IDENTITY}"] = first
+            roles[f"{REFERENCE}_{IDENTITY}"] = second
         else:
             roles[stem] = (first, second)
     return roles
 
 
+# --- several models -------------------------------------------------------------------------------
+
+
 def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     """Return the faces or scores of several models of the same images as one."""
-    models = dict(models)
-    require(len(models) > 0, "there is no model: give at least one")
+    require(models, "there is no model: give at least one")
     kinds = {kind_of(model) for model in models.values()}
     several = [name for name, model in models.items() if MODEL in model.dims]
     if len(models) == 1 and several:
@@ -256,13 +262,13 @@ def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     require(len(kinds) == 1, words)
     if kinds == {"faces"}:
         return stack_models(models)
-    require(not several, f"{listed(several)} hold(s) several models already")
+    require(not several, f"{listed(several)} contains several models already")
     names = xr.Variable(MODEL, list(models))
     exact = {"join": "exact", "coords": "minimal", "compat": "equals"}
     try:
         stacked = xr.concat([*models.values()], names, combine_attrs="override", **exact)
     except ValueError as error:
-        words = "models must hold the same comparisons of the same images, identities and"
+        words = "models must have the same comparisons of the same images, identities and"
         raise InputError(f"{words} attributes, in the same order: {error}") from error
     return stacked.assign_coords({MODEL: names})
 
@@ -278,13 +284,16 @@ def kind_of(data) -> str:
     raise InputError(f"{words} {type(data).__name__}")
 
 
-def model_names(paths: Iterable[Path]) -> list[str]:
+def model_names(paths: Iterable[str | Path]) -> list[str]:
     """Return names of models from those of their files, which must differ."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [endings.sub("", Path(path).name) for path in paths]
     words = f"files of several models need distinct names, got {listed(names)}"
     require(len(set(names)) == len(names), words)
     return names
+
+
+# --- the other way --------------------------------------------------------------------------------
 
 
 def converted(data, path: Path) -> None:
@@ -304,20 +313,19 @@ def converted(data, path: Path) -> None:
 def _arrays(faces):
     """Return embedding and labels; attributes of images are listed."""
     arrays = {name: faces[name].values for name in faces.variables}
-    keep = [name for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
-    return arrays | ({"image_attributes": np.array(keep)} if keep else {})
+    of_images = [name for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
+    if of_images:
+        arrays["image_attributes"] = np.array(of_images)
+    return arrays
 
 
 def _frame(pairs):
     """Return labels and scores, those of distances with their own sign and name."""
-    labels = {name: pairs[name].values for name in pairs.coords if pairs[name].dims == (PAIR,)}
-    frame = pd.DataFrame(labels)
     is_distance = pairs["score"].attrs.get("distance")
     scores = -pairs["score"] if is_distance else pairs["score"]
-    if MODEL in pairs.dims:
-        for name in pairs[MODEL].values:
-            frame[str(name)] = scores.sel({MODEL: name}).values
+    if MODEL in scores.dims:
+        table = scores.to_dataset(MODEL)
     else:
-        frame["distance" if is_distance else "score"] = scores.values
-    frame["genuine"] = frame["genuine"].astype(int)
-    return frame
+        table = scores.to_dataset(name="distance" if is_distance else "score")
+    frame = table.reset_coords().to_dataframe()
+    return frame.assign(genuine=frame["genuine"].astype(int))

@@ -76,20 +76,16 @@ def page(report: Contents, body: str | None = None) -> str:
     return TEMPLATES.get_template("page.html.j2").render(report=report, body=body)
 
 
-def fragment(report: Contents) -> str:
+def fragment(report: Contents, chapters: dict = CHAPTERS) -> str:
     """The whole report inside another page."""
-    return _render(report, CHAPTERS)
+    return TEMPLATES.get_template("report.html.j2").render(
+        report=report, chapters=chapters, first=FIRST_FIGURE, most_rows=MOST_ROWS
+    )
 
 
 def first_screen(report: Contents) -> str:
     """The first screen alone: what a notebook shows."""
-    return _render(report, {})
-
-
-def _render(report, chapters):
-    template = TEMPLATES.get_template("report.html.j2")
-    how = {"first": FIRST_FIGURE, "most_rows": MOST_ROWS}
-    return template.render(report=report, chapters=chapters, **how)
+    return fragment(report, chapters={})
 
 
 # --- text -----------------------------------------------------------------------------------------

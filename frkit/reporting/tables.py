@@ -13,13 +13,28 @@ MEASURE, VALUE, CONTRAST = "measure", "value", "contrast"
 WORTH, LIMIT, RISK = "independent comparisons", "fair model up to", "risk"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
-P_KINDS = {
-    "effective": "p (fair)",
-    "fair floor": "p (floor)",
-    "permutation of labels": "p (permutation)",
+COLUMNS = {  # variable of a result -> column of its numbers
+    "estimate": "estimate",
+    "n_signed": "estimate",
+    "rlb": "estimate",
+    "lower": "lower",
+    "upper": "upper",
+    "risk": RISK,
+    "p_value": "p (Welch, over subsets; no test)",
+    "n_effective": WORTH,
+    "limit": LIMIT,
+    "p": "p",
+    "p_fair": "p (fair)",
+    "p_floor": "p (floor)",
+    "p_permutation": "p (permutation)",
+    "p_random": "p (random groups)",
+    "p_holm": "p (Holm)",
 }
-N_SIGMA = {"n_signed": "estimate", RISK: RISK, "p_value": "p (Welch, over subsets; no test)"}
-RLB = {"rlb": "estimate", "lower": "lower", "upper": "upper"}
+P_KINDS = {  # method of a result -> what its p is
+    "effective": "p_fair",
+    "fair floor": "p_floor",
+    "permutation of labels": "p_permutation",
+}
 INDICES = ("sfi", "cfi", "dfi")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
@@ -163,49 +178,47 @@ def numbers_of(result) -> pd.DataFrame:
     if "sfi" in variables:
         return pd.concat(_rows_of_indices(result))
     if "n_signed" in variables:
-        return _rows(result, "N", N_SIGMA)
+        return _rows(result, "N")
     if "rlb" in variables:
         reach = 1.96 * result.rlb_se
-        ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
-        return _rows(result.assign(ends), "RLB", RLB)
+        return _rows(result.assign(lower=result.rlb - reach, upper=result.rlb + reach), "RLB")
     words = "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
     words += f"n_sigma or representation_bias returned, got {type(result).__name__}"
     require("estimate" in variables, words)
-    return _rows_of_band(result)
+    attrs = result.attrs
+    measure = attrs.get("measure", VALUE)
+    if "a" in attrs:
+        measure = f"{measure}, {attrs['a']} {_sign(result)} {attrs['b']}"
+    if "p" in result and "contrast" not in attrs and attrs.get("method") in P_KINDS:
+        result = result.rename(p=P_KINDS[attrs["method"]])
+    return _rows(result, measure)
+
+
+def _sign(result):
+    """What stands between two models or groups that are compared."""
+    return "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
 
 
 def _rows_of_indices(result):
     """SFI, CFI and DFI in their variants, each a measure of its own."""
     for name in INDICES:
-        names = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
-        names |= {f"{name}_floor_limit": LIMIT, f"{name}_p": "p (random groups)"}
+        ends = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
+        names = ends | {f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
+        names = {variable: names[variable] for variable in names if variable in result}
         for variant in result["variant"].values.astype(str):
-            yield _rows(result.sel(variant=variant), f"{name.upper()} {variant}", names)
+            index = result[list(names)].rename(names).sel(variant=variant)
+            yield _rows(index, f"{name.upper()} {variant}")
 
 
-def _rows_of_band(result):
-    """A band, a comparison, a floor or a permutation."""
-    attrs = result.attrs
-    measure, p_head = attrs.get("measure", VALUE), "p"
-    if "contrast" not in attrs:
-        p_head = P_KINDS.get(attrs.get("method"), "p")
-    if "a" in attrs:
-        sign = "/" if attrs["contrast"] == "ratio" else "−"
-        measure = f"{measure}, {attrs['a']} {sign} {attrs['b']}"
-    names = dict(zip(ENDS, ENDS))
-    names |= {"n_effective": WORTH, "limit": LIMIT, "p": p_head, "p_holm": "p (Holm)"}
-    return _rows(result, measure, names)
-
-
-def _rows(result, measure, names):
-    """Variables of a result as columns of these names."""
-    names = {name: head for name, head in names.items() if name in result}
+def _rows(result, measure):
+    """The variables of a result that a table shows, as columns."""
+    names = {variable: COLUMNS[variable] for variable in COLUMNS if variable in result}
     values = result[list(names)].rename(names)
     dims = values["estimate"].dims
     if CONTRAST in dims and "a" in values.coords:
-        pairs = zip(values["a"].values, values["b"].values)
-        sign = "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
-        values = values.assign_coords({CONTRAST: [f"{a} {sign} {b}" for a, b in pairs]})
+        sides = zip(values["a"].values, values["b"].values)
+        pairs = [f"{a} {_sign(result)} {b}" for a, b in sides]
+        values = values.assign_coords({CONTRAST: pairs})
     values = values.reset_coords(drop=True).expand_dims({MEASURE: [measure]})
     frame = values.to_dataframe(dim_order=[MEASURE, *dims]).reset_index().rename(columns=HEADS)
     extra = frame.columns.difference([*KEYS, *names.values()])
