@@ -1,4 +1,4 @@
-"""The command `frkit`: reports on files or demo faces, checks of reports, other file forms."""
+"""The command `frkit`: reports on files or demo faces, and checks of reports."""
 
 import argparse
 import shlex
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     asked = parser().parse_args(arguments)
     asked.line = shlex.join(["frkit", *arguments])
-    commands = {"report": _report, "demo": _demo, "check": _check, "convert": _convert}
+    commands = {"report": _report, "demo": _demo, "check": _check}
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with warnings.catch_warnings():
@@ -131,13 +131,6 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--max", **SEVERAL, required=True, metavar="LIMIT", help="MEASURE@LEVEL=VALUE"
     )
-    convert = commands.add_parser(
-        "convert", help="write a file as .npz (faces) or .csv (scored pairs)"
-    )
-    convert.add_argument("file", metavar="FILE")
-    ends = "a name that ends in .npz (faces), .csv or .csv.gz (pairs)"
-    convert.add_argument("output", metavar="OUT", help=ends)
-    _add_options(convert.add_argument_group("how to read the file"), READING)
     return top
 
 
@@ -198,15 +191,6 @@ def _check(asked):
     outcome, lines = check(asked.file, [parse_limit(limit) for limit in asked.max])
     print(*lines, sep="\n")
     return outcome
-
-
-def _convert(asked):
-    """One file to another form."""
-    from frkit.reporting.opening import converted, open_data
-
-    converted(open_data(asked.file, **_given(asked, READING)), Path(asked.output))
-    print(f"{asked.output}: written")
-    return 0
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import xarray as xr
 
 import frkit as fk
 from frkit.__main__ import main
-from frkit.data import opening
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ["--far", "0.05", "0.1"]
@@ -62,6 +61,27 @@ def written(tmp_path_factory):
 
 def run(*arguments):
     return main([*map(str, arguments)])
+
+
+@pytest.mark.slow
+def test_the_script_of_the_documentation_has_three_outcomes(tmp_path):
+    """As it is written, on the bundled faces."""
+    page = (ROOT / "binder/docs/questions.md").read_text(encoding="utf-8")
+    script = re.search(r"^```bash\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
+    command = tmp_path / "frkit"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m frkit "$@"\n')
+    command.chmod(0o755)
+    where = {"PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    answer = subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | where,
+        capture_output=True,
+        text=True,
+    )
+    assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2"]
+    assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
+    assert "█" not in answer.stderr  # the progress bar is for terminals
 
 
 @pytest.mark.slow
@@ -145,18 +165,6 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     assert "arc face is better than cos at every level" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_the_demo_needs_no_file(tmp_path, monkeypatch, capsys):
-    """Some of the bundled faces, in two of their three encoders."""
-    faces = opening.demo_faces()
-    monkeypatch.setattr(opening, "demo_faces", lambda: faces.isel(model=[0, 2], image=slice(300)))
-    assert run("demo", *QUICK, "-o", tmp_path / "demo") == 0
-    assert (tmp_path / "demo/report.html").exists() and (
-        tmp_path / "demo/tables/groups.csv"
-    ).exists()
-    assert "Cedar" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -183,19 +191,6 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, conten
     ]
     assert words in line and path.name in line and said.out == "" and "Traceback" not in said.err
     assert sorted(os.listdir(tmp_path)) == before
-
-
-def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
-    for arguments, words in (
-        (["--by", "age"], "by='age' is no attribute"),
-        (["--far", "2"], "frkit: far must lie in (0, 1)"),
-        (["--level", "7"], "frkit: level must lie in"),
-        (["--seed", "-1"], "frkit: seed must be a whole number"),
-    ):
-        assert run("report", two[0], "--quick", *arguments, "-o", tmp_path / "out") == 2
-        assert words in capsys.readouterr().err and not (tmp_path / "out").exists()
-    assert run("report", two[0], two[0], *QUICK, "-o", tmp_path / "out") == 2
-    assert "distinct names" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -273,13 +268,6 @@ def test_so_many_people_decide(written, capsys):
         assert (jeffreys(one.estimate.values, np.array(n), 0.95)[1] < limit) == below
 
 
-def test_check_refuses_what_is_no_report(tmp_path, capsys):
-    (tmp_path / "other.json").write_text("{}")
-    for name, words in (("other.json", "is no report.json"), ("none.json", "cannot be read")):
-        assert run("check", tmp_path / name, "--max", "frr=1") == 2
-        assert words in capsys.readouterr().err
-
-
 def test_every_option_arrives(two, tmp_path, monkeypatch):
     from frkit.reporting import report
 
@@ -314,24 +302,3 @@ def test_help_is_light_and_says_what_far_is():
     ).stdout
     assert "--by ATTRIBUTE" in said and "examples" in said and "FAR is the" in said
     assert "code 0" in said and said.strip().endswith("[]")
-
-
-def test_convert_writes_what_is_read_again(tmp_path, capsys):
-    faces = people()
-    table = pd.DataFrame(faces.embedding.values, columns=[f"f{k}" for k in range(8)])
-    table.assign(identity=faces.identity.values, gender=faces.group.values).to_csv(
-        tmp_path / "faces.csv", index=False
-    )
-    assert run("convert", tmp_path / "faces.csv", tmp_path / "faces.npz") == 0
-    assert np.allclose(fk.open_faces(tmp_path / "faces.npz").embedding, faces.embedding, atol=1e-6)
-    (tmp_path / "trials.txt").write_text(
-        "1 a/x.wav a/y.wav\n0 a/x.wav b/y.wav\n0 b/x.wav c/y.wav\n1 b/x.wav b/y.wav\n"
-    )
-    (tmp_path / "values.txt").write_text("\n".join(["0.9", "0.1", "0.2", "0.8"]))
-    how = ["--format", "voxceleb", "--scores", tmp_path / "values.txt"]
-    assert run("convert", tmp_path / "trials.txt", tmp_path / "pairs.csv", *how) == 0
-    pairs = fk.open_data(tmp_path / "pairs.csv")
-    assert pairs.score.values.tolist() == [0.9, 0.1, 0.2, 0.8]
-    assert pairs.genuine.values.tolist() == [True, False, False, True]
-    assert run("convert", tmp_path / "faces.npz", tmp_path / "faces.csv") == 2
-    assert "end" in capsys.readouterr().err

@@ -20,14 +20,9 @@ N = 8
 IDENTITY = np.array([f"p{k // 2}" for k in range(N)])
 EMBEDDING = np.random.default_rng(0).normal(size=(N, 3))
 FACES = pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=IDENTITY, group=list("aabbaabb"))
-PAIRS = pd.DataFrame(
-    {
-        "id1": list("aabbc"),
-        "id2": list("abbcc"),
-        "genuine": [1, 0, 1, 0, 1],
-        "score": [5, 1, 4, 2, 3],
-    }
-)
+PAIRS = pd.DataFrame({"id1": list("aabbc"), "id2": list("abbcc"), "genuine": [1, 0, 1, 0, 1]})
+PAIRS["score"] = [5, 1, 4, 2, 3]
+CELLS = [b"\0", b'"', b"\xff\xfe", b"nan", b"1e999", b"\n", b",", b"\xe7", b"1_0", b"NA"]
 
 
 def write_npz(path):
@@ -97,19 +92,7 @@ def mutated(content, rng):
         elif kind == 2:
             del content[place:stop]
         elif kind == 3:
-            cells = [
-                b"\0",
-                b'"',
-                b"\xff\xfe",
-                b"nan",
-                b"1e999",
-                b"\n",
-                b",",
-                b"\xe7",
-                b"1_0",
-                b"NA",
-            ]
-            content[place:place] = cells[rng.integers(len(cells))]
+            content[place:place] = CELLS[rng.integers(len(CELLS))]
         elif kind == 4:
             content[place:place] = content[place : place + 50]
         else:

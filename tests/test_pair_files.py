@@ -213,7 +213,7 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
     pairs = fk.open_data(paths)
     assert pairs.model.values.tolist() == ["A", "B"]
     assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
-    with pytest.raises(fk.InputError, match="models must hold the same comparisons"):
+    with pytest.raises(fk.InputError, match="models must have the same comparisons"):
         fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
 
 
@@ -235,7 +235,7 @@ BAD = {
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3: probe_subject_id is"),
     "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
     "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "no column 's'; the columns are"),
-    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: 'nan' does not say"),
+    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: a blank cell does not say"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
 NAMES = {"rfw": "Asian_pairs.txt"} | dict.fromkeys(

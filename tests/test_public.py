@@ -4,7 +4,6 @@ import ast
 import importlib
 import inspect
 import os
-import pydoc
 import re
 import subprocess
 import sys
@@ -49,13 +48,6 @@ def test_every_name_leads_to_what_the_stub_says():
             assert getattr(fk, name) is importlib.import_module(f"frkit.{name}")
         else:
             assert getattr(fk, name) is getattr(importlib.import_module(home), source), name
-
-
-def test_help_begins_with_what_it_is_for_and_where_to_start():
-    text = pydoc.plain(pydoc.render_doc(fk))
-    assert re.search(r"NAME\n +frkit - Error rates, fairness and their uncertainty .*\n", text)
-    start = text[: text.index("PACKAGE CONTENTS")]
-    assert "fk.open_faces" in start and "fk.evaluate" in start and "fk.band" in start
 
 
 @pytest.mark.slow

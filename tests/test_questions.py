@@ -136,25 +136,3 @@ def test_6_the_eer_of_a_matrix():
     card = report.tables["What was compared"].iloc[:, 0]
     assert card["genuine comparisons"] == f"{same.sum():,}"
     assert card["failed comparisons"] == f"{(values == -1).sum():,}, left out"
-
-
-def test_8_a_latex_table_and_a_pdf_figure(tmp_path):
-    folder = quick_report().save(tmp_path / "out")
-    latex = (folder / "tables/frr_with_95_intervals.tex").read_text()
-    for name in LFW:
-        for far in FAR:
-            (line,) = [line for line in _rows(latex) if line[0] == name and line[1] == f"{far:g}"]
-            assert float(line[2].split()[0]) == pytest.approx(frr_at(name, far), abs=6e-4)
-    assert (folder / "figures/frr_against_far.pdf").read_bytes().startswith(b"%PDF")
-
-
-def _rows(latex):
-    """Cells of every row, with the model's name in each."""
-    rows = [
-        line.removesuffix(r" \\").split(" & ")
-        for line in latex.splitlines()
-        if line.endswith(r"\\")
-    ]
-    for before, row in zip(rows, rows[1:]):
-        row[0] = row[0] or before[0]
-    return rows

@@ -7,9 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import local
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,30 +21,9 @@ def version():
     return re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE).group(1)
 
 
-def test_citation_names_the_kit_and_the_papers():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
-    assert citation["version"] == version()
-    entry = re.search(
-        r"@software{frkit,.*?^}", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )[0]
-    own = version(), citation["repository-code"], citation["authors"][0]["name"]
-    assert all(f"{{{words}}}" in entry for words in own)
-    assert citation["license"] == project()["license"]
-    papers = citation["references"]
-    assert [paper["year"] for paper in papers] == [2024, 2022, 2022, 2023, 2021]
-    assert all({"type", "title", "authors"} <= set(paper) for paper in papers)
-
-
 def requirement_lines(path):
     lines = (line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
     return [line for line in lines if line]
-
-
-def test_requirements_end_with_the_kit():
-    assert requirement_lines(ROOT / "requirements.txt")[-1] == "-e ."
-    assert "dependencies" in project()
-    assert "dependencies" not in project()["dynamic"]
 
 
 def test_binder_recipe_agrees_with_the_rest():
@@ -67,14 +44,6 @@ def test_the_lock_has_every_requirement_in_a_version_that_will_do():
         assert wanted.specifier.contains(locked[wanted.name.lower()]), line
 
 
-def test_conda_installs_what_pip_does():
-    recipe = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    assert recipe["name"] == "frkit" and recipe["dependencies"][-1] == {
-        "pip": ["-r requirements.txt"]
-    }
-    assert "python=3.11" in recipe["dependencies"]
-
-
 def test_set_up_needs_the_standard_library_only():
     tree = ast.parse((ROOT / "binder/local.py").read_text(encoding="utf-8"), feature_version=(3, 7))
     names = {
@@ -85,10 +54,3 @@ def test_set_up_needs_the_standard_library_only():
     }
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
-
-
-def test_tests_run_on_all_cores_and_take_pytests_own_options():
-    assert local.tests(("-n", "0", "-x"))[-3:] == ["-n", "0", "-x"]
-    assert 1 <= int(local.tests(())[3]) <= 4
-    extra = " ".join(project()["optional-dependencies"]["test"])
-    assert "pytest-xdist" in extra and "frkit[parquet,zarr,matlab,cluster]" in extra

@@ -4,7 +4,6 @@ import json
 import re
 import warnings
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from frkit.reporting import page
 from frkit.reporting.formats import cell
 from frkit.reporting.inputs import leading_level
 from frkit.reporting.opening import model_names, together
-from frkit.reporting.writing import notebook
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
@@ -188,15 +186,6 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
     assert [f"{few.value} {few.text}" for few in report.tiles[1:]] == ([answer] if n > 30 else [])
 
 
-def test_errors_of_many_people_are_no_list_of_names(report):
-    who = report.results["people", "contributions"].sel(model="good", far_level=0.05)
-    wanted = (
-        "The false accepts of good are not driven by a few people; the effective number of people "
-        f"with errors is {float(who.far_effective):,.0f}."
-    )
-    assert wanted in report.answers
-
-
 @pytest.mark.parametrize(
     ("accepts", "rejects", "place"),
     [
@@ -216,7 +205,7 @@ def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects
     ]
 
 
-# --- what is left out, cautions, options ----------------------------------------------------------
+# --- what is left out, cautions, arguments --------------------------------------------------------
 
 
 @quiet
@@ -239,15 +228,6 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
     report = fk.report(faces, far=FAR, quick=True, progress=False, impostors="all")
     assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
-
-
-@pytest.mark.slow
-def test_a_measure_of_variables_that_are_not_there_is_left_out(faces):
-    fk.measures.register("of_a_stranger", fair=0.0)(lambda tallies: tallies.stranger.std("group"))
-    report = fk.report(faces.sel(model="good"), by="group", far=[0.1], quick=True, progress=False)
-    assert any(
-        line.startswith("Left out, of_a_stran") for line in report.sections["fairness"].lines
-    )
 
 
 def test_cautions_stand_once_and_none_is_given_outside(faces):
@@ -276,20 +256,15 @@ def test_progress_is_told_and_can_stop(faces):
     ("options", "words"),
     [
         ({"level": 1.5}, "level"),
-        ({"quick": "no"}, "quick must be True or False"),
         ({"colour": 1}, "report has no option 'colour'"),
         ({"by": "age"}, "by='age' is no attribute of these scores"),
+        ({"data": 3}, "a report is made from faces, scores or the path"),
+        ({"data": {"a": 3}}, "a report is made from faces, scores or the path"),
     ],
 )
-def test_bad_options_are_one_line(faces, options, words):
+def test_bad_arguments_are_one_line(faces, options, words):
     with pytest.raises(fk.InputError, match=words):
-        fk.report(faces, progress=False, **options)
-
-
-def test_what_is_no_data_is_refused():
-    for wrong in (3, xr.Dataset(), {"a": 3}, np.eye(3)):
-        with pytest.raises(fk.InputError, match="a report is made from faces, scores or the path"):
-            fk.report(wrong)
+        fk.report(**{"data": faces, "progress": False} | options)
 
 
 # --- how it shows and what it writes --------------------------------------------------------------
@@ -353,22 +328,6 @@ def test_json_has_every_number_typed(report, tmp_path):
     assert csv["false accepts"].dtype == int  # written "1,234" it would be text
     assert row["FRR, new people"] == pytest.approx(float(band.estimate), rel=1e-12)
     assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
-
-
-def test_the_call_in_a_notebook_is_python_that_runs_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = xr.DataArray(np.eye(2), {"far_level": FAR, "model": ["a", "b"]})
-    made = {"data": "my.csv", "far": np.array(FAR), "threshold": rows, "by": None}
-    made["opening"] = {"labels": "people.csv", "missing": (-1.0,)}
-    made["weighting"] = pd.Series({"ann": 1.0})
-    made_by = notebook(SimpleNamespace(made=made), tmp_path / "out/report").cells[2].source
-    names = {"fk": SimpleNamespace(report=lambda data, **options: (data, options))}
-    exec(made_by, names)  # without NumPy, and seen from the folder of the report
-    data, options = names["report"]
-    opening = {"labels": "../../people.csv", "missing": [-1.0]}
-    assert data == "../../my.csv" and options["opening"] == opening and options["by"] is None
-    assert options["threshold"] == {"a": [1.0, 0.0], "b": [0.0, 1.0]}
-    assert options["far"] == FAR and options["weighting"] == {"ann": 1.0}
 
 
 # --- files ----------------------------------------------------------------------------------------

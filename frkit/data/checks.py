@@ -64,14 +64,14 @@ def _refuse_row(where, row, original):
     if len(columns) > 0:
         value = loaded(original)[columns[0]]
         raise InputError(
-            f"{where}, column {columns[0]}: {value!s} is not finite in float32; "
-            "remove or recompute these images"
+            f"{where}, column {columns[0]}: {value!s} is not finite in float32 (both "
+            "counted from 0); remove or recompute these images"
         )
     norm = np.linalg.norm(row.astype(np.float64))
     fault = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
         f"{where} {fault}; an image without a direction cannot be compared: remove or recompute "
-        "it, or rescale the embedding"
+        "it, or rescale the embedding (rows count from 0)"
     )
 
 

@@ -124,7 +124,7 @@ def complete_labels(values, n, name, of="image"):
     labels = clean_labels(values, n, name, of)
     rows = np.flatnonzero(np.isin(labels, NOBODY))
     words = f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()}"
-    require(len(rows) == 0, f"{words}; label or remove these {of}s")
+    require(len(rows) == 0, f"{words} (counted from 0); label or remove these {of}s")
     return labels
 
 
@@ -235,7 +235,7 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if rule == "error":
         who = pairs.identity.iloc[0]
         labels_of_one = pairs.label[pairs.identity == who][:4]
-        seen = ", ".join(f"{label} (row {row})" for row, label in labels_of_one.items())
+        seen = ", ".join(f"{label} (row {row} from 0)" for row, label in labels_of_one.items())
         raise InputError(
             f"attribute {name!r} varies within {pairs.identity.nunique()} of "
             f"{images.identity.nunique()} identities; the first is {who!r}: {seen}. Say what to "

@@ -85,7 +85,7 @@ def read_frame(path):
         require(len(table) > 0, "the table has no row")
         table = table.reset_index(drop=table.index.name is None)
         table.columns = table.columns.astype(str)
-        table.index = range(1, len(table) + 1)
+        table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     else:
         table = read_text(path)
     check_header(list(table.columns))
@@ -259,9 +259,9 @@ def to_numbers(column, blank=True):
     if bad.any():
         row = np.argmax(bad)
         cell = column.iloc[row]
-        text = "" if pd.isna(cell) else str(cell)
-        where = f"line {column.index[row]}, column {column.name!r}"
-        raise InputError(f"{where}: {text!r} is not a finite number")
+        shown = "a blank cell" if pd.isna(cell) else repr(str(cell))
+        where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
+        raise InputError(f"{where}: {shown} is not a finite number")
     return values
 
 

@@ -96,7 +96,8 @@ def subset_rates(
     require_whole("seed", seed, 0)
     require_inside("fpr", fpr, 0, 1)
     scores = checked_scores(scores)
-    levels = asked_levels([fpr] if threshold is None else None, threshold, scores)
+    far = [fpr] if threshold is None else None
+    _, thresholds, labels = asked_levels(far, threshold, scores)
     parts = _within_groups(scores, by, varying)
     n_people = {
         group: len(np.unique(np.concatenate(labels_of_sides(part, IDENTITY))))
@@ -113,13 +114,13 @@ def subset_rates(
     for group, part in parts.items():
         draws = Resampling("subset", subsets * batches, group_seed(seed, group), None, subset_size)
         try:
-            rates.append(_rates_of(part, fpr, draws, levels.thresholds))
+            rates.append(_rates_of(part, fpr, draws, thresholds))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
     result["n_people"] = GROUP, list(n_people.values())
-    if levels.labels is not None:
-        result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
+    if labels is not None:
+        result = result.assign_coords({THRESHOLD_LEVEL: labels})
     batch, subset = np.divmod(np.arange(subsets * batches), subsets)
     result = result.assign_coords({BATCH: (REPLICATE, batch), SUBSET: (REPLICATE, subset)})
     result = result.set_index({REPLICATE: [BATCH, SUBSET]}).unstack(REPLICATE)

@@ -8,11 +8,11 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, InputError, require, warn
-from frkit.intervals import band, compare, provenance
+from frkit.intervals import compare, provenance
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, cell_of, level_words, say
-from frkit.reporting.inputs import Inputs, no_cautions
+from frkit.reporting.inputs import no_cautions
 from frkit.reporting.tables import Cell, Table, table
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -24,16 +24,15 @@ NOBODY_NAMED = (
 )
 
 
-def errors(inputs: Inputs) -> Section:
+def errors(inputs):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    rates = ["frr", "eer"] if inputs.along == FAR_LEVEL else ["frr", "far", "eer"]
     reasons = {}
-    for rate in rates:
+    for rate in inputs.names_of_rates:
         columns = {}
         for target in TARGETS:
             try:
-                result = band(inputs.evaluation, rate, target=target, level=inputs.level)
+                result = inputs.band(rate, target)
             except InputError as error:
                 reasons[target] = error
                 continue
@@ -42,9 +41,7 @@ def errors(inputs: Inputs) -> Section:
         caption = f"{rate.upper()} with {inputs.level:.0%} intervals"
         section.tables[caption] = table(columns, n_effective=rate != "eer")
     _add_counts(inputs, next(iter(section.tables.values())))
-    with no_cautions():
-        curve = band(inputs.curve, "frr", target=NEW_PEOPLE, level=inputs.level)
-    section.figures["FRR against FAR"] = partial(plot.roc, curve)
+    section.figures["FRR against FAR"] = partial(plot.roc, inputs.band_of_curve("frr"))
     for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
         frr = bands.isel(inputs.leading)
         percent = cell_of(frr, 100).split()[0]
@@ -66,18 +63,17 @@ def _add_counts(inputs, shown):
         shown[name.replace("_", " ")] = pd.Series(cells, shown.index, dtype=object)
 
 
-def models(inputs: Inputs) -> Section:
+def models(inputs):
     """Paired differences of every two models, and which model is better."""
     names = inputs.models
     require(len(names) > 1, "there is one model; give several files, or columns of scores")
     few_enough = len(names) <= MOST_MODELS
     require(few_enough, f"more than {MOST_MODELS} models have too many pairs; choose some")
     section = Section("Which model is better")
-    rates = ["frr", "eer"] if inputs.along == FAR_LEVEL else ["frr", "far", "eer"]
     differences: dict[str, list] = {target: [] for target in TARGETS}
     for first, second in combinations(names, 2):
         how = {"models": (first, second), "level": inputs.level}
-        for rate in rates:
+        for rate in inputs.names_of_rates:
             for target in TARGETS:
                 try:
                     result = compare(inputs.evaluation, rate, target=target, **how)

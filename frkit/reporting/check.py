@@ -29,7 +29,7 @@ class Limit:
     value: float
 
 
-def parse_limit(text: str) -> Limit:
+def parse_limit(text):
     """Read a limit such as "frr@1e-3=0.05" or "eer=0.03"."""
     parts = re.fullmatch(r"([^@=]+)(?:@([^=]+))?=(.+)", text)
     message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
@@ -41,7 +41,7 @@ def parse_limit(text: str) -> Limit:
         raise InputError(message) from error
 
 
-def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
+def check(path, limits):
     """Compare the intervals of a report with limits.
 
     Parameters

@@ -9,7 +9,6 @@ from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
-from frkit.reporting.inputs import Inputs
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.groups import models_of
 
@@ -17,7 +16,7 @@ SIDES = (PROBE, REFERENCE)
 MOST_GROUPS = 6  # named in a sentence
 
 
-def data(inputs: Inputs) -> Section:
+def data(inputs):
     """Count what the data are."""
     section = Section("The data")
     facts, scores = provenance(inputs.evaluation), models_of(inputs.scores)[0]

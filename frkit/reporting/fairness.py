@@ -8,13 +8,13 @@ from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, InputError, require
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
-from frkit.intervals import band, fair_floor, permutation_test
+from frkit.intervals import fair_floor, permutation_test
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import n_sigma
 from frkit.reporting.contents import Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, say
-from frkit.reporting.inputs import Inputs, no_cautions, of_model, suffix
+from frkit.reporting.inputs import no_cautions, of_model, suffix
 from frkit.reporting.tables import MEASURE, VALUE, table, texts_of
 from frkit.resampling import Resampling
 
@@ -25,35 +25,29 @@ RATES = ("frr", "far")
 WITH_HISTOGRAMS = ("auc_spread",)  # the one sweep of a report makes none
 
 
-def groups(inputs: Inputs) -> Section:
+def groups(inputs):
     """Rates of the groups, their differences, and whether the groups differ."""
     inputs.require_groups()
     section = Section("Rates of the groups")
     bands = {}
     for rate in (*RATES, "eer"):
-        result = band(inputs.evaluation, f"{rate}_group", target=NEW_PEOPLE, level=inputs.level)
+        result = inputs.band(f"{rate}_group")
         section.results[f"{rate}_group"] = bands[f"{rate.upper()} of the group"] = result
     eer = {"EER of the group": bands.pop("EER of the group")}
     caption = f"Rates of the groups at one threshold for all, {inputs.about()}"
     section.tables[caption] = table(bands)
     section.tables[f"EER of the groups, {inputs.about()}"] = table(eer)
-    for name, curve in inputs.by_model(inputs.curve):
-        title, far, frr = _worst_groups(curve, inputs.level)
-        section.figures[f"Groups{suffix(name)}{title}"] = partial(plot.group_roc, far, frr)
+    far_bands, frr_bands = inputs.band_of_curve("far_group"), inputs.band_of_curve("frr_group")
+    for name, frr in inputs.by_model(frr_bands):
+        title, far = f"Groups{suffix(name)}", of_model(far_bands, name)
+        if frr.sizes[GROUP] > MOST_GROUPS:
+            mean = frr.estimate.mean(FAR_LEVEL).values
+            worst = {GROUP: np.sort(np.argsort(-mean)[:MOST_GROUPS])}
+            far, frr = far.isel(worst), frr.isel(worst)
+            title = f"{title}, the {MOST_GROUPS} with the highest FRR"
+        section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)
     return section
-
-
-def _worst_groups(curve, level):
-    """Bands of FAR and FRR of the groups with the highest FRR, as many as a figure shows."""
-    how = {"target": NEW_PEOPLE, "level": level}
-    with no_cautions():
-        far, frr = band(curve, "far_group", **how), band(curve, "frr_group", **how)
-    mean = frr.estimate.mean(FAR_LEVEL).values
-    if len(mean) <= MOST_GROUPS:
-        return "", far, frr
-    worst = {GROUP: np.sort(np.argsort(-mean)[:MOST_GROUPS])}
-    return f", the {MOST_GROUPS} with the highest FRR", far.isel(worst), frr.isel(worst)
 
 
 def _answer_whether_groups_differ(inputs, section):
@@ -61,9 +55,7 @@ def _answer_whether_groups_differ(inputs, section):
     differences, widest = [], {}
     for rate in RATES:
         with no_cautions():
-            how = {"target": NEW_PEOPLE, "level": inputs.level}
-            bands = band(inputs.evaluation, f"{rate}_max_min", **how)
-        ratios = bands.isel(inputs.leading)
+            ratios = inputs.band(f"{rate}_max_min").isel(inputs.leading)
         rates = section.results[f"{rate}_group"].estimate.isel(inputs.leading)
         widest[rate] = float(ratios.upper.fillna(np.inf).max())
         for name, ratio in inputs.by_model(ratios):
@@ -78,11 +70,10 @@ def _answer_whether_groups_differ(inputs, section):
     section.tiles.append(Tile("Do groups differ?", answer, text))
 
 
-def disparities(inputs: Inputs) -> Section:
+def disparities(inputs):
     """Every registered fairness measure with its interval and floor, and permutation tests."""
     inputs.require_groups()
     section = Section("Measures of disparity")
-    how = {"target": NEW_PEOPLE, "level": inputs.level}
     rows = []
     for name in names():
         chosen = measure(name)
@@ -90,8 +81,8 @@ def disparities(inputs: Inputs) -> Section:
             continue
         try:
             with no_cautions():
-                result = band(inputs.evaluation, name, **how)
-                floor = fair_floor(inputs.evaluation, name, **how)
+                result = inputs.band(name)
+                floor = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
             section.lines.append(f"Left out, {name}: {error}")
             continue
@@ -103,14 +94,13 @@ def disparities(inputs: Inputs) -> Section:
     section.tables[caption] = table(*rows).rename(index=plain_name, level=MEASURE)
     section.lines.append(say("fair_model"))
     for rate in RATES:
-        with no_cautions():
-            curve = band(inputs.curve, f"{rate}_max_min", **how)
+        curve = inputs.band_of_curve(f"{rate}_max_min")
         title = f"Ratio of highest to lowest {rate.upper()}"
         section.figures[title] = partial(plot.fairness, curve)
     return section
 
 
-def plain_name(name: str) -> str:
+def plain_name(name):
     """A measure's name in words, with its code name."""
     label = measure(name).label
     return f"{label} ({name})" if label else name
@@ -134,7 +124,7 @@ def _permutation_tests(inputs, section):
     return tests
 
 
-def distributions(inputs: Inputs) -> Section:
+def distributions(inputs):
     """SFI, CFI and DFI."""
     inputs.require_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
@@ -157,7 +147,7 @@ def distributions(inputs: Inputs) -> Section:
     return section
 
 
-def sigmas(inputs: Inputs) -> Section:
+def sigmas(inputs):
     """N-Sigma."""
     inputs.require_groups()
     section = Section("N-Sigma")
@@ -170,7 +160,7 @@ def sigmas(inputs: Inputs) -> Section:
     return section
 
 
-def leakage(inputs: Inputs) -> Section:
+def leakage(inputs):
     """RLB: what the embeddings reveal about the attribute."""
     inputs.require_groups()
     require(inputs.faces is not None, "it reads embeddings, and these are scores")

@@ -15,7 +15,7 @@ LINE = 72  # letters of a line in a terminal
 SENTENCES = "sentences.txt.j2"
 
 
-def number(value: float, digits: int = 3) -> str:
+def number(value, digits=3):
     """A number with so many significant digits: "–" is not known, "∞" an end without a number."""
     if np.isnan(value):
         return "–"
@@ -25,7 +25,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"−{text}" if value < 0 else text
 
 
-def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
+def cell(estimate, lower=None, upper=None):
     """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]"."""
     if lower is None or np.isnan([estimate, lower, upper]).all():
         return number(estimate)
@@ -40,31 +40,31 @@ def cell(estimate: float, lower: float | None = None, upper: float | None = None
     return f"{words[0]} [{words[1]}, {words[2]}]"
 
 
-def count_words(n: float) -> str:
+def count_words(n):
     """A number of comparisons."""
     if np.isnan(n):
         return "–"
     return f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
 
 
-def p_words(p: float) -> str:
+def p_words(p):
     """A p-value in a cell."""
     if np.isnan(p):
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def p_text(p: float) -> str:
+def p_text(p):
     """A p-value in a sentence."""
     return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
 
 
-def cell_of(band, times: float = 1) -> str:
+def cell_of(band, times=1):
     """Estimate and interval of a single place."""
     return cell(*(times * float(band[end]) for end in ENDS))
 
 
-def level_words(values) -> str:
+def level_words(values):
     """The level of a value: "at FAR 0.001"."""
     for dim, word in ((FAR_LEVEL, "FAR"), (THRESHOLD_LEVEL, "threshold")):
         if dim in values.coords:
@@ -72,7 +72,7 @@ def level_words(values) -> str:
     return "at its EER"
 
 
-def say(sentence: str, *values) -> str:
+def say(sentence, *values):
     """Fill values into one of the sentences of the templates."""
     macros = TEMPLATES.get_template(SENTENCES).module
     return " ".join(getattr(macros, sentence)(*values).split())

@@ -1,7 +1,6 @@
 """What all parts of a report read: scores, options, one evaluation, and the leading level."""
 
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from frkit.base import (
 )
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
+from frkit.intervals import band
 from frkit.intervals.reading import NEW_PEOPLE
 
 ENOUGH = 30  # errors of either kind on which the leading level rests
@@ -60,32 +60,46 @@ class Inputs:
         with no_cautions():
             self.curve = evaluate(scores, far=far_levels(least, most), **how)
 
-    def about(self, target: str = NEW_PEOPLE) -> str:
+    @property
+    def names_of_rates(self):
+        """The global rates that a report of these levels shows."""
+        return ["frr", "eer"] if self.along == FAR_LEVEL else ["frr", "far", "eer"]
+
+    def band(self, measure, target=NEW_PEOPLE):
+        """A measure with its intervals at the levels asked for."""
+        return band(self.evaluation, measure, target=target, level=self.level)
+
+    def band_of_curve(self, measure):
+        """A measure with its intervals along the curve, for new people."""
+        with no_cautions():
+            return band(self.curve, measure, target=NEW_PEOPLE, level=self.level)
+
+    def about(self, target=NEW_PEOPLE):
         """Whom intervals of a target are about."""
         return target if self.named else PAIRS
 
-    def by_model(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    def by_model(self, result):
         """What all models have as one for every model, with the model's name."""
         for name in self.models:
             yield name, of_model(result, name)
 
-    def chosen(self, *names: str) -> dict:
+    def chosen(self, *names):
         """Those of these options that were given."""
         return {name: self.options[name] for name in names if name in self.options}
 
-    def require_groups(self) -> None:
+    def require_groups(self):
         """Refuse what compares groups where there are none."""
         require(self.by is not None, "no attribute was named: by='gender', say")
         several = self.rates.sizes[GROUP] > 1
         require(several, f"there is only one group, {self.rates[GROUP].values.tolist()}")
 
-    def require_all_impostors(self) -> None:
+    def require_all_impostors(self):
         """Refuse what sets its thresholds on all impostor pairs where some were chosen."""
         everyone = self.options.get("impostors", "all") == "all"
         require(everyone, "its thresholds are those of all impostor pairs")
 
 
-def leading_level(rates: xr.Dataset, along: str) -> tuple[dict[str, int], list[float]]:
+def leading_level(rates, along):
     """Choose the lowest FAR at which every model makes enough errors, else that of most errors.
 
     Returns
@@ -103,18 +117,18 @@ def leading_level(rates: xr.Dataset, along: str) -> tuple[dict[str, int], list[f
 
 
 @contextmanager
-def no_cautions() -> Iterator[None]:
+def no_cautions():
     """Leave out cautions that the rates at the levels asked for give themselves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         yield
 
 
-def of_model(result: xr.DataTree | xr.Dataset, name: str) -> xr.DataTree | xr.Dataset:
+def of_model(result, name):
     """The part of one model; all of it where there is one model without a name."""
     return result.sel({MODEL: name}, drop=True) if name else result
 
 
-def suffix(name: str) -> str:
+def suffix(name):
     """Write "of FaceNet", or nothing where there is one model without a name."""
     return f" of {name}" if name else ""

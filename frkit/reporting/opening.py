@@ -20,7 +20,6 @@ from frkit.base import (
     listed,
     require,
     require_path,
-    writing,
 )
 from frkit.data.dataset import stack_models
 from frkit.data.files import KINDS, file_kind, named
@@ -127,7 +126,7 @@ def open_data(
         return open_pairs(path, format=format, **options)
 
 
-def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
+def preview(path, rows=PREVIEW):
     """Return the first rows of a table, as they are."""
     kind = file_kind(path)
     require(kind in ("text", "parquet"), f"is no table with a header but {kind}")
@@ -135,9 +134,7 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
     return table.head(rows)
 
 
-def guess(
-    path: Path, score: Iterable[str] | None = None, pattern: bool = False
-) -> tuple[str, dict]:
+def guess(path, score=None, pattern=False):
     """Return the format of a file, and what `open_pairs` must know about its columns."""
     if path.name.lower().endswith((".json", ".json.gz")):
         return "json", {}
@@ -179,9 +176,7 @@ def _numbers(table):
     return numbers.loc[:, numbers.notna().mean() > 0.5]
 
 
-def column_roles(
-    table: pd.DataFrame, score: Iterable[str] | None = None, pattern: bool = False
-) -> dict:
+def column_roles(table, score=None, pattern=False):
     """Return what the columns of a table of pairs are to `open_pairs`.
 
     Parameters
@@ -218,7 +213,7 @@ def column_roles(
     return {"score": scores[0] if len(scores) == 1 else scores, **roles, **attributes}
 
 
-def side_columns(header: list[str]) -> dict[str, tuple[str, str]]:
+def side_columns(header):
     """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
     pairs = {}
     for first, second in SIDES:
@@ -251,7 +246,7 @@ def _roles_of_sides(sides):
 # --- several models -------------------------------------------------------------------------------
 
 
-def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
+def together(models):
     """Return the faces or scores of several models of the same images as one."""
     require(models, "there is no model: give at least one")
     kinds = {kind_of(model) for model in models.values()}
@@ -273,7 +268,7 @@ def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     return stacked.assign_coords({MODEL: names})
 
 
-def kind_of(data) -> str:
+def kind_of(data):
     """Tell whether something is faces, pairs or a score tensor."""
     dims = set(getattr(data, "dims", ()))
     kinds = {"faces": {IMAGE, FEATURE}, "pairs": {PAIR}, "a score tensor": {PROBE, REFERENCE}}
@@ -284,48 +279,10 @@ def kind_of(data) -> str:
     raise InputError(f"{words} {type(data).__name__}")
 
 
-def model_names(paths: Iterable[str | Path]) -> list[str]:
+def model_names(paths):
     """Return names of models from those of their files, which must differ."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [endings.sub("", Path(path).name) for path in paths]
     words = f"files of several models need distinct names, got {listed(names)}"
     require(len(set(names)) == len(names), words)
     return names
-
-
-# --- the other way --------------------------------------------------------------------------------
-
-
-def converted(data, path: Path) -> None:
-    """Write faces as .npz, or scored pairs as a table, in the form that `open_data` reads."""
-    kind = kind_of(data)
-    endings = {"faces": (".npz",), "pairs": (".csv", ".csv.gz")}.get(kind)
-    require(endings, "a matrix of scores needs no other form: it is read as it is")
-    words = f"{kind} are written to a name that ends in {' or '.join(endings)}, got {path.name}"
-    require(path.name.endswith(endings), words)
-    with writing(path, "free some space, or name a file elsewhere"):
-        if kind == "faces":
-            np.savez_compressed(path, **_arrays(data))
-        else:
-            _frame(data).to_csv(path, index=False)
-
-
-def _arrays(faces):
-    """Return embedding and labels; attributes of images are listed."""
-    arrays = {name: faces[name].values for name in faces.variables}
-    of_images = [name for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
-    if of_images:
-        arrays["image_attributes"] = np.array(of_images)
-    return arrays
-
-
-def _frame(pairs):
-    """Return labels and scores, those of distances with their own sign and name."""
-    is_distance = pairs["score"].attrs.get("distance")
-    scores = -pairs["score"] if is_distance else pairs["score"]
-    if MODEL in scores.dims:
-        table = scores.to_dataset(MODEL)
-    else:
-        table = scores.to_dataset(name="distance" if is_distance else "score")
-    frame = table.reset_coords().to_dataframe()
-    return frame.assign(genuine=frame["genuine"].astype(int))

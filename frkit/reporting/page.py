@@ -2,17 +2,14 @@
 
 import base64
 import io
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import matplotlib
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from frkit.reporting.contents import Contents
 from frkit.reporting.formats import TEMPLATES
 
 MOST_ROWS = 150  # of a table on the page; the files have all
@@ -51,7 +48,7 @@ class Picture:
     svg: bytes
 
     @property
-    def base64(self) -> str:
+    def base64(self):
         """The SVG as an address of data contains it."""
         return base64.b64encode(self.svg).decode("ascii")
 
@@ -59,7 +56,7 @@ class Picture:
 # --- HTML -----------------------------------------------------------------------------------------
 
 
-def page(report: Contents, body: str | None = None) -> str:
+def page(report, body=None):
     """One page that needs nothing else: no script, no address, figures inside.
 
     Parameters
@@ -76,14 +73,14 @@ def page(report: Contents, body: str | None = None) -> str:
     return TEMPLATES.get_template("page.html.j2").render(report=report, body=body)
 
 
-def fragment(report: Contents, chapters: dict = CHAPTERS) -> str:
+def fragment(report, chapters=CHAPTERS):
     """The whole report inside another page."""
     return TEMPLATES.get_template("report.html.j2").render(
         report=report, chapters=chapters, first=FIRST_FIGURE, most_rows=MOST_ROWS
     )
 
 
-def first_screen(report: Contents) -> str:
+def first_screen(report):
     """The first screen alone: what a notebook shows."""
     return fragment(report, chapters={})
 
@@ -91,7 +88,7 @@ def first_screen(report: Contents) -> str:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def text(report: Contents) -> str:
+def text(report):
     """A short text: the first screen's findings, the table of error rates, cautions."""
     table = next(iter(report.sections["errors"].tables.values()))
     rates = table.flat().to_string(index=False, justify="right")
@@ -103,7 +100,7 @@ def text(report: Contents) -> str:
 # --- figures --------------------------------------------------------------------------------------
 
 
-def picture(draw: Callable[[Axes], Axes]) -> Picture:
+def picture(draw):
     """A figure of a column's width for the page and the files; its caption stands beside it."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
@@ -138,7 +135,7 @@ def _fit_into_column(ax):
         ax.figure.legend(handles, labels, ncols=columns, **how)
 
 
-def figure_bytes(figure: Figure, words: str, form: str) -> bytes:
+def figure_bytes(figure, words, form):
     """A figure as the bytes of a file, the same ones each time; it contains its caption."""
     out = io.BytesIO()
     # not `savefig`, which draws everything once more to find its renderer

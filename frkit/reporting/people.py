@@ -9,7 +9,7 @@ from frkit.base import FAR_LEVEL, GROUP, IDENTITY, require
 from frkit.evaluation.contributions import contributions
 from frkit.reporting.contents import Section, Tile
 from frkit.reporting.formats import level_words, number, say
-from frkit.reporting.inputs import Inputs, suffix
+from frkit.reporting.inputs import suffix
 from frkit.reporting.tables import Cell, Table
 from frkit.studies import sample_size
 
@@ -20,7 +20,7 @@ HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 
 
-def drivers(inputs: Inputs) -> Section:
+def drivers(inputs):
     """Who drives the errors at the leading level."""
     require(inputs.named, "the comparisons do not say whom the images show")
     section = Section("People who drive the errors")
@@ -70,7 +70,7 @@ def _largest_shares(people, rate, shares):
     return Table(pd.DataFrame(columns, index=index, dtype=object))
 
 
-def plans(inputs: Inputs) -> Section:
+def plans(inputs):
     """How many more people would narrow the interval of every model's FRR."""
     far_levels = inputs.along == FAR_LEVEL
     require(far_levels, "a plan is made for a FAR level, and thresholds were given")

@@ -80,12 +80,12 @@ class Report(Contents):
     """
 
     @cached_property
-    def pictures(self) -> dict[str, page.Picture]:
+    def pictures(self):
         """The figures, drawn once for the page, the notebook and the files."""
         return {name: page.picture(draw) for name, draw in self.figures.items()}
 
     @property
-    def bands(self) -> list:
+    def bands(self):
         """What `table` joins: rates for new people, differences, disparities and indices."""
         return [
             result
@@ -114,7 +114,7 @@ class Report(Contents):
         """
         return writing.write(self, Path(folder))
 
-    def __str__(self) -> str:
+    def __str__(self):
         return page.text(self)
 
     __repr__ = __str__
@@ -189,18 +189,20 @@ def report(
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
-    asked = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
-    asked |= {"seed": seed, **options}
-    if opening:
-        asked["opening"] = dict(opening)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scores, faces = _scores_of(data, opening or {})
+        data, paths = _opened(data, opening or {})
+        faces = data if kind_of(data) == "faces" else None
+        scores = checked_scores(data) if faces is None else score_tensor(faces)
 
         def evaluated():
             return Inputs(scores, faces, by, levels, level, seed, quick, options)
 
         contents = _make(evaluated, quick, progress)
+    asked = {"data": paths, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
+    asked |= options
+    if opening:
+        asked["opening"] = dict(opening)
     cautions = []
     for warning in caught:
         words = str(warning.message)
@@ -213,28 +215,16 @@ def report(
     return Report(made=asked, cautions=cautions, **contents)
 
 
-def _scores_of(data, opening):
-    """The scores, and the faces that they come from, where they do."""
-
-    def opened(part):
-        return open_data(part, **opening) if isinstance(part, (str, Path)) else part
-
-    if isinstance(data, Mapping) and not isinstance(data, xr.Dataset):
-        data = together({str(name): opened(part) for name, part in data.items()})
-    else:
-        data = opened(data)
-    if kind_of(data) == "faces":
-        return score_tensor(data), data
-    return checked_scores(data), None
-
-
-def _paths_of(data):
-    """The paths that the data came from, as far as they did."""
+def _opened(data, opening):
+    """The data of one model or of several, and the paths that they came from, if they all did."""
     if isinstance(data, (str, Path)):
-        return str(data)
-    if isinstance(data, Mapping) and all(isinstance(part, (str, Path)) for part in data.values()):
-        return {str(name): str(path) for name, path in data.items()}
-    return None
+        return open_data(data, **opening), str(data)
+    if not isinstance(data, Mapping) or isinstance(data, xr.Dataset):
+        return data, None
+    models, paths = {}, {}
+    for name, part in data.items():
+        models[str(name)], paths[str(name)] = _opened(part, opening)
+    return together(models), paths if all(paths.values()) else None
 
 
 def _make(evaluated, quick, progress):

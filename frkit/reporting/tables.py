@@ -38,22 +38,17 @@ P_KINDS = {  # method of a result -> what its p is
 INDICES = ("sfi", "cfi", "dfi")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
-LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
+LATEX = {  # what pandas does not escape
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "\n": " ",
     "−": "$-$",
     "–": "--",
     "∞": r"$\infty$",
     "±": r"$\pm$",
-    "≤": r"$\leq$",
-    "×": r"$\times$",
 }
-MARKDOWN = {"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
+ROW_THAT_STARTS_WITH_AN_OPTION = re.compile(r"^[\[*].*?(?= & | \\\\$)", re.MULTILINE)
+MARKDOWN = {"|": r"\|", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
 
 
 def table(*results: object, across: str | None = None, n_effective: bool = False) -> "Table":
@@ -147,7 +142,7 @@ def _spread(filled, across):
 # --- every kind of result as rows of numbers ------------------------------------------------------
 
 
-def texts_of(result) -> pd.DataFrame:
+def texts_of(result):
     """Cells of one result: the value with its interval, and a column for each other number."""
     numbers = numbers_of(result)
     ends = [end for end in ENDS if end in numbers]
@@ -169,7 +164,7 @@ def texts_of(result) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.MultiIndex.from_frame(labels), dtype=object)
 
 
-def numbers_of(result) -> pd.DataFrame:
+def numbers_of(result):
     """Numbers of one result: a row for each place, named by all of KEYS ("" where it has none)."""
     if isinstance(result, xr.DataArray):
         attrs = {"measure": str(result.name or VALUE)} | result.attrs
@@ -237,7 +232,7 @@ class Cell(str):
 
     numbers: dict[str, object]
 
-    def __new__(cls, text: str, numbers: dict[str, object]):
+    def __new__(cls, text, numbers):
         """Text, and its numbers."""
         cell = super().__new__(cls, text)
         cell.numbers = numbers
@@ -268,9 +263,11 @@ class Table(pd.DataFrame):
         >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
         a\_b \\
         """
-        texts = self.shown().map(_latex).rename(columns=_latex)
+        texts = self.shown()
         columns = "l" * texts.shape[1]
-        return texts.to_latex(buf, index=False, escape=False, column_format=columns)
+        latex = texts.to_latex(index=False, escape=True, column_format=columns)
+        latex = latex.translate(str.maketrans(LATEX))
+        return _written(ROW_THAT_STARTS_WITH_AN_OPTION.sub(r"{\g<0>}", latex), buf)
 
     def to_markdown(self, buf: str | Path | None = None) -> str | None:
         r"""Write the table as Markdown; every label is escaped.
@@ -291,12 +288,10 @@ class Table(pd.DataFrame):
         |---|
         | 1 |
         """
-        texts = self.shown().map(_markdown).rename(columns=_markdown)
-        text = TEMPLATES.get_template("table.md.j2").render(table=texts)
-        if buf is None:
-            return text
-        Path(buf).write_text(text, encoding="utf-8")
-        return None
+        signs = str.maketrans(MARKDOWN)
+        texts = self.shown().map(lambda text: text.translate(signs))
+        texts.columns = [head.translate(signs) for head in texts]
+        return _written(TEMPLATES.get_template("table.md.j2").render(table=texts), buf)
 
     def to_csv(self, path_or_buf=None, **options) -> str | None:
         """Write numbers: an estimate with its interval is three columns.
@@ -320,7 +315,7 @@ class Table(pd.DataFrame):
         protected = self.numbers().map(_no_formula).rename(columns=_no_formula)
         return protected.to_csv(path_or_buf, **{"index": False} | options)
 
-    def numbers(self) -> pd.DataFrame:
+    def numbers(self):
         """Numbers in place of texts: an estimate with its interval is three columns."""
         columns = []
         for head, cells in self.flat().items():
@@ -329,16 +324,17 @@ class Table(pd.DataFrame):
             columns.append(cells if numbers.empty else numbers.set_axis(heads, axis=1))
         return pd.concat(columns, axis=1)
 
-    def flat(self) -> pd.DataFrame:
+    def flat(self):
         """The table with the names of its rows, if there are any, as columns."""
         plain = pd.DataFrame(self)
         if isinstance(self.index, pd.RangeIndex):
             return plain
         return plain.reset_index(allow_duplicates=True)
 
-    def shown(self) -> pd.DataFrame:
+    def shown(self):
         """The table as it is printed: rows are named only where the name changes."""
-        texts = self.flat().astype(str).rename(columns=str)
+        texts = self.flat().map(lambda label: str(label).replace("\n", " "))
+        texts.columns = [str(head).replace("\n", " ") for head in texts]
         shown = texts.copy()
         for place in range(self.index.nlevels - 1):
             names = texts.iloc[:, : place + 1]
@@ -347,15 +343,12 @@ class Table(pd.DataFrame):
         return shown
 
 
-def _latex(text):
-    """Text for LaTeX; after the end of a row [ and * would be read as an option."""
-    escaped = text.translate(str.maketrans(LATEX))
-    return f"{{{escaped}}}" if escaped.startswith(("[", "*")) else escaped
-
-
-def _markdown(text):
-    """Text for a cell of Markdown."""
-    return text.translate(str.maketrans(MARKDOWN))
+def _written(text, buf):
+    """The text, or nothing where it went to a file."""
+    if buf is None:
+        return text
+    Path(buf).write_text(text, encoding="utf-8")
+    return None
 
 
 def _no_formula(label):

@@ -27,7 +27,7 @@ class Description(str):
     paragraph: str
     bibtex: str
 
-    def __new__(cls, paragraph: str, bibtex: str):
+    def __new__(cls, paragraph, bibtex):
         """The paragraph above the references."""
         description = super().__new__(cls, f"{paragraph}\n\n{bibtex}")
         description.paragraph, description.bibtex = paragraph, bibtex
@@ -84,7 +84,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     return Description(" ".join(paragraph.split()), bibtex(used))
 
 
-def bibtex(used: Iterable[str]) -> str:
+def bibtex(used):
     """BibTeX entries of frkit and of the methods that were used."""
     cited = {"frkit", *(key for key, what in CITES.items() if what in used)}
     entries = REFERENCES.read_text("utf-8").strip().split("\n\n")

@@ -14,7 +14,6 @@ import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, require, writing
 from frkit.intervals import provenance
-from frkit.reporting.contents import Contents
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
 from frkit.reporting.tables import LIMIT, WORTH, numbers_of
@@ -35,7 +34,7 @@ ABOUT = {  # attribute of a result -> its name in report.json
 NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
 
-def write(report: Contents, folder: Path) -> Path:
+def write(report, folder):
     """Write everything into a folder beside the one that is wanted, which then takes its place."""
     check_free(folder)
     with writing(folder, "free some space, or name a folder elsewhere"):
@@ -49,7 +48,7 @@ def write(report: Contents, folder: Path) -> Path:
     return folder
 
 
-def check_free(folder: Path) -> None:
+def check_free(folder):
     """A report replaces nothing but an earlier report, and its place can be written."""
     here = Path.cwd()
     outside = folder.resolve() not in (here, *here.parents)
@@ -85,7 +84,7 @@ def _write_into(draft, report, folder):
     nbformat.write(notebook(report, folder), draft / NOTEBOOK)
 
 
-def file_names(captions: Mapping[str, object]) -> list[str]:
+def file_names(captions):
     """Captions as names of files, none twice, whatever a label contains."""
     names = []
     for caption in captions:
@@ -97,7 +96,7 @@ def file_names(captions: Mapping[str, object]) -> list[str]:
 # --- numbers for programs -------------------------------------------------------------------------
 
 
-def numbers(report: Contents) -> str:
+def numbers(report):
     """Every number of the report as JSON; null is not known, or an end without a number."""
     values = []
     for (section, _), result in report.results.items():
@@ -154,7 +153,7 @@ def _plain(value):
 # --- the notebook ---------------------------------------------------------------------------------
 
 
-def notebook(report: Contents, folder: Path) -> dict:
+def notebook(report, folder):
     """A notebook that makes the report again, and goes on from there."""
     import nbformat
 

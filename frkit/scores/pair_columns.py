@@ -66,9 +66,11 @@ def _verdicts(column):
     text = column.astype(str).str.strip().str.lower().str.removesuffix(".0")
     genuine, impostor = text.isin(GENUINE_WORDS), text.isin(IMPOSTOR_WORDS)
     unclear = column[~(genuine | impostor)]
+    first = unclear.iloc[0] if len(unclear) else ""
+    shown = "a blank cell" if pd.isna(first) else repr(str(first))
     refuse(
         unclear.index,
-        f", {column.name}: {listed(unclear[:1])} does not say whether the pair is genuine; "
+        f", {column.name}: {shown} does not say whether the pair is genuine; "
         f"use {', '.join(GENUINE_WORDS)} or {', '.join(IMPOSTOR_WORDS)}",
     )
     return genuine.to_numpy(bool)
@@ -77,7 +79,8 @@ def _verdicts(column):
 def refuse(lines, what: str) -> None:
     """Refuse the first of these lines, if there is any; `what` goes on from its number."""
     if len(lines):
-        raise InputError(f"line {lines[0]}{what}")
+        kind = getattr(lines, "name", None) or "line"
+        raise InputError(f"{kind} {lines[0]}{what}")
 
 
 def read_scores(scores, n: int, where, trials: pd.DataFrame | None = None):

@@ -193,7 +193,8 @@ def _genuine(genuine, people, n):
         wrong = np.flatnonzero(flags != (people[0] == people[1]))
         require(
             len(wrong) == 0,
-            f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)}",
+            f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)} "
+            "(counted from 0)",
         )
     return flags
 
