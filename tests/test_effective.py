@@ -127,7 +127,7 @@ def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
 def test_these_people_need_a_whole_square():
     matrix = fk.score_matrix(np.eye(4), ["a", "a", "b", "b"], ["a", "b", "a", "b"])
     tree = fk.evaluate(matrix, far=[0.4])
-    with pytest.raises(fk.InputError, match="no whole square"):
+    with pytest.raises(fk.InputError, match="every image compared with every other"):
         fk.band(tree, "frr", target="these people")
 
 

@@ -106,7 +106,7 @@ def _of_people(people, model):
 
 
 def _of_distances(table):
-    """Thresholds and means of scores whose sign was changed as distances again; bins ascending."""
+    """Thresholds, means and ascending bins as distances, where scores are distances times -1."""
     turned = [name for name in table.data_vars if name in THRESHOLDS or "_mean" in name]
     table = table.assign({name: 0.0 - table[name] for name in turned})
     if SCORE_BIN not in table.coords:
@@ -183,7 +183,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     Raises
     ------
     InputError
-        Where the file is absent or holds no evaluation.
+        Where the file is absent or contains no evaluation.
 
     Examples
     --------

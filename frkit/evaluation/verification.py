@@ -41,13 +41,13 @@ def verification_metrics(
 ) -> xr.Dataset:
     """Numbers that tables of the field print, such as accuracy over folds, minDCF and Cllr.
 
-    All pairs weigh the same. For what is sure about error rates take `evaluate` and `band`: folds
-    share people, so that their spread says little of new ones.
+    All pairs weigh the same. For the uncertainty of error rates use `evaluate` and `band`: folds
+    share people, so their spread does not show the uncertainty for new people.
 
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        A list of pairs from `pairs` or `open_pairs`, or a tensor, whose scores are then all held in
+        A list of pairs from `pairs` or `open_pairs`, or a tensor, whose scores are then all in
         memory.
     by : str or list of str, optional
         Attribute(s) whose groups get numbers of their own, from the pairs within the group and at
@@ -209,11 +209,13 @@ def fold_accuracies(genuine, impostor, n_folds):
 
 
 def least_cllr(genuine, impostor):
-    """Cllr after the best monotone calibration (pooled adjacent violators), both kinds alike."""
+    """Cllr after the best monotone calibration; both kinds have the same weight."""
     scores, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
-    share = np.bincount(place[: len(genuine)], minlength=len(scores)) / len(genuine)
-    other = np.bincount(place[len(genuine) :], minlength=len(scores)) / len(impostor)
-    posterior = isotonic_regression(share / (share + other), weights=share + other).x
+    n_genuine, n_scores = len(genuine), len(scores)
+    share = np.bincount(place[:n_genuine], minlength=n_scores) / n_genuine
+    other = np.bincount(place[n_genuine:], minlength=n_scores) / len(impostor)
+    weight = share + other
+    posterior = isotonic_regression(share / weight, weights=weight).x
     posterior = np.clip(posterior, 0, 1)
     nats = xlogy(share, posterior) + xlogy(other, 1 - posterior)
     return float(0.0 - nats.sum() / (2 * np.log(2)))

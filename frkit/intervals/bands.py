@@ -103,7 +103,7 @@ def band(
     InputError
         A method that reads replicates where there are none; an unknown method, target or measure; a
         level outside (0, 1); simultaneous=True for a measure that does not run over levels, or
-        together with a method; target="these people" for scores that are not a whole square.
+        together with a method; target="these people" where some images were not compared.
 
     Warns
     -----

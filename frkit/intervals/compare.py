@@ -163,12 +163,18 @@ def compare(
 
 def _all_models(evaluation, chosen, how):
     """Every pair of the models of one evaluation, with Holm's correction."""
-    names = np.atleast_1d(data_of(evaluation).get(MODEL, [])).tolist()
+    names = _models_of(evaluation)
     require(len(names) > 1, "models='all' needs an evaluation of several models")
     pairs = list(combinations(names, 2))
     rows = [compare(evaluation, chosen, models=pair, **how) for pair in pairs]
     rows = [row.drop_vars("measure", errors="ignore") for row in rows]
     return _with_pairs(xr.concat(rows, CONTRAST, combine_attrs="drop_conflicts"), pairs)
+
+
+def _models_of(evaluation):
+    """The names of the models of an evaluation, or none."""
+    names = data_of(evaluation).get(MODEL, [])
+    return np.atleast_1d(names).tolist()
 
 
 def _two_models(evaluations, models):
@@ -180,7 +186,7 @@ def _two_models(evaluations, models):
             f"models=(A, B); got models={models!r}",
         )
         [evaluation] = evaluations
-        names = np.atleast_1d(data_of(evaluation).get(MODEL, [])).astype(str).tolist()
+        names = [str(name) for name in _models_of(evaluation)]
         for name in models:
             message = f"no model is called {name!r} in this evaluation; its models are {names}"
             require(name in names, message)
@@ -220,15 +226,16 @@ def compare_models(a, b, chosen, method, level, target):
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(estimate) / se
     p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
-    p = np.maximum(p, result.get("smallest_p", 0.0)).where(np.isfinite(estimate))
+    p = np.maximum(p, result.get("smallest_p", 0.0))
+    p = p.where(np.isfinite(estimate))
     result = result.assign(lower=estimate - reach, upper=estimate + reach, p=p)
     return _as_contrast(result.drop_vars("smallest_p", errors="ignore"), chosen.scale)
 
 
 def _paired_rates(a, b, name, target):
     """Difference of a rate with `se`, `df`, `n_effective`, and the smallest p of a sign test."""
-    first, second = aligned(*(tree["empirical"][name] for tree in (a, b)))
-    pair = paired_contributions(*(contributions(tree, name, target) for tree in (a, b)))
+    first, second = aligned(a["empirical"][name], b["empirical"][name])
+    pair = paired_contributions(contributions(a, name, target), contributions(b, name, target))
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = difference_variance(pair)
         n = (first * (1 - first) + second * (1 - second)) / variance
@@ -255,7 +262,7 @@ def paired_contributions(a, b):
     common_noise = correlation * np.sqrt(np.maximum(a.noise * b.noise, 0))
     noise = a.noise + b.noise - 2 * common_noise
     squares = ((a.influence - b.influence) ** 2).sum(UNIT)
-    variance = np.maximum(np.maximum(squares - noise, noise), 0.0)
+    variance = np.maximum(squares - noise, noise).clip(min=0)
     differences = np.abs(a.errors - b.errors)
     erring = xr.apply_ufunc(effective_count, differences, input_core_dims=[[UNIT]], vectorize=True)
     half_an_error = 0.5 / np.maximum(a.comparisons, 1.0)
@@ -311,10 +318,12 @@ def _from_replicates(sides, method, level, scale):
     with np.errstate(invalid="ignore"):
         values = Values(*(forth(a) - forth(b) for a, b in sides))
         moved = values.estimate + (values.replicates - values.centre)
+    n = moved.sizes[REPLICATE]
     beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)
-    p = np.minimum(2 * (1 + beyond) / (moved.sizes[REPLICATE] + 1), 1)
+    p = np.minimum(2 * (1 + beyond) / (n + 1), 1)
     result = interval(values, method, level, IDENTITY_SCALE)
-    return _as_contrast(result.assign(p=p.where(np.isfinite(values.estimate))), scale)
+    result["p"] = p.where(np.isfinite(values.estimate))
+    return _as_contrast(result, scale)
 
 
 def _as_contrast(result, scale):

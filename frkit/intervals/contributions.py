@@ -106,8 +106,8 @@ def _sums_of_models(evaluation, target):
     these_people = target == THESE_PEOPLE
     require(
         not these_people or node.attrs["complete"],
-        "target='these people' needs every image compared with every other, without failures, but "
-        "these scores are no whole square: take target='new people'",
+        "target='these people' needs every image compared with every other, without failures, "
+        "which is not so here: take target='new people'",
     )
     name = node.image.values if these_people else node.person.values
     _, first, unit = np.unique(name, return_index=True, return_inverse=True)
@@ -148,8 +148,10 @@ def _stacked(results, rate):
     variables = {}
     for name in [*Contribution.__annotations__, "variance"]:
         values = np.array([getattr(result, name) for result in results])
-        with_unit = [*dims, UNIT] if values.ndim > 1 else dims
-        variables[name] = with_unit, values.reshape([*shape, *values.shape[1:]])
+        if values.ndim == 1:
+            variables[name] = dims, values.reshape(shape)
+        else:
+            variables[name] = [*dims, UNIT], values.reshape([*shape, -1])
     return xr.Dataset(variables, rate.coords)
 
 
@@ -225,11 +227,13 @@ def _over_images(sums, over_people, weight):
     pairs with the common rate. weight : of each image, (unit,).
     """
     n, rate = sums.images_of_person, over_people.rate
-    mean_of_others = np.where(n > 2, (n - 1) / np.maximum(n - 2, 1), 0)
+    mean_of_others = (n - 1) / np.maximum(n - 2, 1)
     influence = 2 * over_people.influence * mean_of_others
-    single_pairs = ((2 * weight[n == 2]) ** 2).sum() / 2
+    influence[n <= 2] = 0
     units = max(np.count_nonzero(influence), over_people.people)
-    noise = -rate * (1 - rate) * single_pairs
+    weight_of_single_pairs = 2 * weight[n == 2]
+    independent_pairs = (weight_of_single_pairs**2).sum() / 2
+    noise = -rate * (1 - rate) * independent_pairs
     return replace(over_people, influence=influence, noise=noise, units=units)
 
 
@@ -259,10 +263,8 @@ def with_error_of_threshold(sums, kind, point, fixed, reference, g, h):
     noise = fixed.noise + change**2 * at_level.noise
     least = fixed.least
     if kind == "far" and group is None:
-        both = far_covariance(
-            sums, point, g, h, fixed.rate, fixed.total, at_level.rate, at_level.total
-        )
-        noise = noise - 2 * change * both
+        rates = fixed.rate, fixed.total, at_level.rate, at_level.total
+        noise = noise - 2 * change * far_covariance(sums, point, g, h, *rates)
     if kind == "frr":
         least = max(least, (influence**2).sum() / 2)
     return replace(fixed, influence=influence, noise=noise, least=least)
@@ -393,5 +395,6 @@ def _beyond_person(sums, values, compared):
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
     several = n > 1
     if several.any():
-        beyond[~several & compared] = np.sqrt((beyond[several] ** 2).mean())
+        mean_square = (beyond[several] ** 2).mean()
+        beyond[~several & compared] = np.sqrt(mean_square)
     return beyond

@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import ndtri, stdtrit
 
 from frkit.intervals.contributions import UNIT, contributions
-from frkit.intervals.reading import provenance
+from frkit.intervals.reading import data_of, provenance
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, rates_read
 
 UNSEEN = 2  # units with errors that are supposed beside those that were seen
@@ -23,7 +23,7 @@ MOVED = (*RATES, "threshold")  # what people move
 STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
-def effective_number(contribution: xr.Dataset, level: float = 0.95) -> xr.DataArray:
+def effective_number(contribution, level=0.95):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
     contribution : of each unit (a person, or an image), from `contributions`. The last factor lets
@@ -48,7 +48,7 @@ def drawn_to_units(n, units, erring):
     return n * np.minimum(units / n, 1) ** power
 
 
-def with_more_people(contribution: xr.Dataset, factor: float) -> xr.Dataset:
+def with_more_people(contribution, factor):
     """What is added by so many times as many people who are like these."""
     numbers = contribution[["erring", "units", "people", "comparisons"]] * factor
     return contribution.assign(numbers).assign(variance=contribution.variance / factor)
@@ -97,7 +97,7 @@ def linearised(evaluation, chosen, target):
     influence of the unit (the delta method). The noise of single pairs of people is in it twice, so
     that intervals are rather too wide.
     """
-    data = evaluation["empirical"].to_dataset()
+    data = data_of(evaluation)
     forth, _ = SCALES[chosen.scale]
     moved, people = {}, []
     for name in rates_read(chosen, data, MOVED):

@@ -11,6 +11,7 @@ from scipy import stats
 
 from frkit.base import GROUP, REPLICATE
 from frkit.intervals.effective import effective_rates
+from frkit.intervals.reading import data_of
 from frkit.measures.registry import LOG_SCALE, rates_read
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
@@ -69,7 +70,7 @@ def rates_of_line(chosen, data):
 def group_rates(evaluation, chosen, target):
     """Rates of groups with effective numbers, the threshold held fixed; p of equality, and n."""
     rates, p = {}, []
-    for name in rates_of_line(chosen, evaluation["empirical"].to_dataset()):
+    for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = effective_rates(evaluation, name, target, fixed_threshold=True)
         p.append(at_each_place(equality_p, rates[name]))
     smallest = xr.concat(p, "rate").min("rate")
@@ -98,7 +99,7 @@ def equal_draws(evaluation, chosen, target, draws=1_000):
     drawn = {}
     for name, rate in rates.items():
         drawn[name] = at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
-    return chosen(evaluation["empirical"].to_dataset().assign(drawn)), test
+    return chosen(data_of(evaluation).assign(drawn)), test
 
 
 # --- intervals of disparities --------------------------------------------------------------------
@@ -111,17 +112,21 @@ def disparity_interval(evaluation, chosen, level, target):
     two rates (FDR, IR, GARBE) joins both lines, each at 1 - (1 - level) / 2, with twice
     the smaller p.
     """
-    data = evaluation["empirical"].to_dataset()
+    data = data_of(evaluation)
     rates, test = group_rates(evaluation, chosen, target)
     alone = len(rates) == 1
-    options = {"level": 1 - (1 - level) / len(rates), "steps": STEPS if alone else FEW_STEPS}
+    steps = STEPS if alone else FEW_STEPS
+    level_of_line = 1 - (1 - level) / len(rates)
     truths, lines = {}, []
     without_errors = False
     for name, rate in rates.items():
         line = f"{REPLICATE}_{name}"
         lines.append(line)
-        truths[name] = at_each_place(compatible_rates, rate, (line, GROUP), **options)
-        some_have_none = (data[name].min(GROUP) == 0) & (data[name].max(GROUP) > 0)
+        truths[name] = at_each_place(
+            compatible_rates, rate, (line, GROUP), level=level_of_line, steps=steps
+        )
+        lowest, highest = data[name].min(GROUP), data[name].max(GROUP)
+        some_have_none = (lowest == 0) & (highest > 0)
         without_errors = without_errors | some_have_none
     estimate, values = chosen(data), chosen(data.assign(truths))
     lower, upper = values.min(lines), values.max(lines)

@@ -25,7 +25,7 @@ from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import RATES_OF_GROUPS
 from frkit.intervals.floors import against
 from frkit.intervals.permuted import evaluate_permuted, generators, groups_of_people, permute
-from frkit.intervals.reading import labelled, with_resolved
+from frkit.intervals.reading import data_of, labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
@@ -116,7 +116,7 @@ def permutation_test(
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
     evaluation = evaluate(scores, far=far, threshold=threshold, **options)
-    data = evaluation["empirical"].to_dataset()
+    data = data_of(evaluation)
     names = rates_read(chosen, data)
     require(
         names and {*names} <= {*RATES_OF_GROUPS},
@@ -127,10 +127,12 @@ def permutation_test(
     person, group = groups_of_people(who)
     message = "these pairs carry no identities, so that there is nobody to deal labels to"
     require(person.max() > 0, message)
-    permuted = np.stack([group, *(permute(group, rng) for rng in generators(n, seed))])
+    deals = [permute(group, rng) for rng in generators(n, seed)]
+    permuted = np.stack([group, *deals])
     rates = _rates_of_permuted(scores, data, weighting, person, permuted)[list(names)]
     for name in names:
-        observed = rates[name].isel({REPLICATE: 0}).transpose(*data[name].dims)
+        observed = rates[name].isel({REPLICATE: 0})
+        observed = observed.transpose(*data[name].dims)
         require(
             np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
             f"labels of {by!r} differ between the images or pairs of a person, so that people "

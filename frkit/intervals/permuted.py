@@ -4,7 +4,6 @@ A deal is one permutation, which keeps the sizes of the groups.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -66,8 +65,10 @@ def permute_people(scores, by, varying, deals, seed, **options):
 def groups_of_people(who):
     """The number of the person of each image, and of the group of each person; -1 is no group."""
     _, first = np.unique(who.identity, return_index=True)
-    group = who.group[first]
-    return who.identity_code, np.where(group == UNKNOWN, -1, np.searchsorted(who.groups, group))
+    name = who.group[first]
+    group = np.searchsorted(who.groups, name)
+    group[name == UNKNOWN] = -1
+    return who.identity_code, group
 
 
 def evaluate_permuted(scores, person, permuted, groups, **options):
@@ -77,7 +78,8 @@ def evaluate_permuted(scores, person, permuted, groups, **options):
     """
     draws = PermutedGroups(person, permuted)
     node = evaluate_parts(scores, resampling=draws, **options)["replicates"].to_dataset()
-    columns = pd.MultiIndex.from_product([range(len(permuted)), groups], names=["deal", GROUP])
+    deals = range(len(permuted))
+    columns = pd.MultiIndex.from_product([deals, groups], names=["deal", GROUP])
     index = xr.Coordinates.from_pandas_multiindex(columns, REPLICATE)
     return node.assign_coords(index).unstack(REPLICATE).rename(deal=REPLICATE)
 
@@ -92,9 +94,9 @@ class PermutedGroups:
 
     person: np.ndarray
     permuted: np.ndarray
-    seed: ClassVar[int] = 0
-    scheme: ClassVar[str] = "deal"
-    strata: ClassVar[None] = None
+    seed = 0
+    scheme = "deal"
+    strata = None
 
     @property
     def n(self):
@@ -139,10 +141,12 @@ def permute_pairs(scores, by, deals, seed, bins, images):
     person = f"{PROBE}_{IDENTITY}"
     unit, kind = np.arange(len(group)), genuine.astype(int)
     if person in scores.coords:
-        unit, kind = np.unique(scores[person].values, return_inverse=True)[1], 0
+        _, unit = np.unique(scores[person].values, return_inverse=True)
+        kind = 0
     group_of_unit = np.zeros(unit.max() + 1, int)
     group_of_unit[unit] = group
-    values = scores.drop_vars([name for name in scores.coords if PAIR in scores[name].dims])
+    of_pairs = [name for name, labels in scores.coords.items() if PAIR in labels.dims]
+    values = scores.drop_vars(of_pairs)
     every = []
     for rng in generators(deals, seed):
         permuted = xr.DataArray(permute(group_of_unit, rng, kind)[unit], dims=PAIR)

@@ -114,15 +114,16 @@ def labelled(result, evaluation, chosen, method, **attrs):
 def with_resolved(result, chosen, *evaluations):
     """Add `resolved`, of the groups that the measure reads, where it has the dims of the result."""
     for evaluation in evaluations:
-        data = evaluation["empirical"].to_dataset()
-        if "resolved" not in data or not {*data.resolved.dims} <= {*result.estimate.dims}:
+        data = data_of(evaluation)
+        dims = {*result.estimate.dims}
+        if "resolved" not in data or not {*data.resolved.dims} <= dims:
             return result
         resolved = data.resolved & result.get("resolved", True)
         for name in rates_read(chosen, data):
-            if ERRORS_OF.get(name) in data:
-                enough = data[ERRORS_OF[name]] >= RESOLVED
-                groups = {GROUP, REFERENCE_GROUP} & {*enough.dims} - {*result.estimate.dims}
-                resolved = resolved & enough.all(groups)
+            errors = data.get(ERRORS_OF.get(name))
+            if errors is not None:
+                groups = {GROUP, REFERENCE_GROUP} & {*errors.dims} - dims
+                resolved = resolved & (errors >= RESOLVED).all(groups)
         result = result.assign(resolved=resolved)
     return result
 
@@ -146,7 +147,7 @@ def warn_of(evaluation, chosen, result):
         _GIVEN[id(evaluation)] = set()
         weakref.finalize(evaluation, _GIVEN.pop, id(evaluation), None).atexit = False
     given = _GIVEN[id(evaluation)]
-    for message in _cautions(evaluation["empirical"].to_dataset(), chosen, result):
+    for message in _cautions(data_of(evaluation), chosen, result):
         if message not in given or _AGAIN.get():
             given.add(message)
             warn(message)

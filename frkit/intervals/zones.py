@@ -22,7 +22,7 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     Returns
     -------
     xr.Dataset
-        Over the levels: `zone` ("A", "B", "C", or "" where a number is missing or both are alike),
+        Over the levels: `zone` ("A", "B", "C", or "" where a number is missing or both are equal),
         `by_estimate` and `by_band` (names of the fairer model).
 
     Raises
