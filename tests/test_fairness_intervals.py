@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 from engine_cases import as_twin, counts, people
 from test_intervals import interval_by_hand
+from trees import provenance
 from twin import empirical, vstatistic, weighted
 from twin_rates import summary
 
@@ -84,13 +85,9 @@ def rate_tree(data, centre, replicates):
         dims = ("replicate", "far_level", "group")[-frr.ndim :]
         return xr.Dataset({"frr_group": (dims, frr)}, {"group": ["a", "b"], "far_level": [0.1]})
 
-    tree = xr.DataTree.from_dict(
-        {"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)}
-    )
-    tree.attrs["provenance"] = (
-        '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities",'
-        ' "n_images": 40, "n_identities": 4}'
-    )
+    nodes = {"empirical": data, "vstatistic": centre, "replicates": replicates}
+    tree = xr.DataTree.from_dict({name: node(frr) for name, frr in nodes.items()})
+    tree.attrs["provenance"] = provenance(scheme="identity", n=4, target="new identities")
     return tree
 
 
