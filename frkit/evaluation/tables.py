@@ -68,14 +68,14 @@ def rates_table(tally, far, fixed, far_of):
 
 def _table(tally, of_curves, coords):
     """A table of variables of groups, and of all; of_curves : dims and values (..., curve)."""
-    table = xr.Dataset(coords=coords)
-    if tally.n_groups:
-        table = table.assign_coords({GROUP: tally.protocol.groups})
+    variables = {}
     for name, (dims, values) in of_curves.items():
-        table[name] = dims, values[..., -1]
+        variables[name] = dims, values[..., -1]
         if tally.n_groups:
-            table[f"{name}_group"] = [*dims, GROUP], values[..., :-1]
-    return table
+            variables[f"{name}_group"] = [*dims, GROUP], values[..., :-1]
+    if tally.n_groups:
+        coords = {**coords, GROUP: tally.protocol.groups}
+    return xr.Dataset(variables, coords)
 
 
 def distribution_table(tally, edges):

@@ -98,7 +98,7 @@ def fair_floor(
     target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
-    estimate = chosen(data)  # says what it lacks
+    estimate = chosen(data)  # raises if a variable is missing
     about, test = {}, {}
     if chosen.dealt:
         require(

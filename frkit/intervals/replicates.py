@@ -97,7 +97,7 @@ def quantiles(values, probabilities):
 def values_of(evaluation, chosen):
     """A measure of the data, the V-statistic and the replicates."""
     data = data_of(evaluation)
-    estimate = chosen(data)  # says what it lacks
+    estimate = chosen(data)  # raises if a variable is missing
     require(
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
@@ -111,24 +111,23 @@ def values_of(evaluation, chosen):
         "Resampling('identity', n=...), without strata, or name no method, which needs no "
         "replicates",
     )
-    centre, replicates = (
-        chosen(evaluation[node].to_dataset()) for node in ("vstatistic", "replicates")
-    )
+    centre = chosen(evaluation["vstatistic"].to_dataset())
+    replicates = chosen(evaluation["replicates"].to_dataset())
     n = replicates.sizes.get(REPLICATE, 0)
     message = f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
     require(n >= 2, message)
     if chosen.binned:
-        centre = _eased(centre, replicates, SCHEMES[facts["scheme"]].pair_noise)
+        centre = _centre_of_binned(centre, replicates, SCHEMES[facts["scheme"]].pair_noise)
     return Values(estimate, centre, replicates)
 
 
-def _eased(centre, replicates, pair_noise):
-    """The centre of a measure of histograms, whose replicates are biased more than the data are.
+def _centre_of_binned(centre, replicates, pair_noise):
+    """The centre of a measure of histograms, whose replicates are more biased than the estimate.
 
-    The noise of single pairs lies a bin's share apart from the truth, which a divergence never
-    forgives. A pair's count in a replicate is a product of two (or four) counts, so that its noise
-    there is `pair_noise` times as large. Only that part of the replicates' bias is the data's own:
-    the centre moves towards their mean accordingly.
+    The noise of single pairs moves scores to other bins, which always increases a divergence. A
+    pair's count in a replicate is a product of two (or four) counts, so that this noise is
+    `pair_noise` times as large there. The estimate has only that part of the bias: the centre moves
+    towards the mean of the replicates accordingly.
     """
     mean = replicates.mean(REPLICATE)
     return mean + (centre - mean) / pair_noise
