@@ -156,13 +156,11 @@ def sample_size(
             "far": far,
             "level": level,
             "power": power,
-            "line": line,
             "value": GOALS[goal],
             "target": NEW_PEOPLE,
         },
     )
-    answer = _answer(plan, observed=size is None)
-    return plan.assign(answer=answer).assign_attrs(answer=answer)
+    return plan.assign(answer=_answer(plan, observed=size is None))
 
 
 def _check_rates(goal, models, frr):
