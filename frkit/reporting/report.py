@@ -268,7 +268,7 @@ def _bar(progress, total):
     with tqdm(total=total, disable=progress is False, **how) as bar:
 
         def step(done, words):
-            bar.set_description_str(words, refresh=False)
+            bar.set_description_str(words)
             bar.update(done - bar.n)
 
         yield step
