@@ -101,7 +101,9 @@ class OwnData:
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
         self.folder = control(widgets.Text, "folder", value="frkit-report")
-        self.save_button = widgets.Button(description="Write report", disabled=True)
+        self.save_button = widgets.Button(
+            description="Write report", disabled=True, layout=AS_WIDE_AS_ITS_WORDS
+        )
         self.link, self.result = widgets.HTML(), widgets.HTML()
         sources = [self.upload, self.read_button, self.sample_button]
         columns = [self.scores, *self.columns.values()]
@@ -248,7 +250,8 @@ class OwnData:
         self.result.value = f'<div style="contain:inline-size">{body}</div>'
         whole = base64.b64encode(page.page(self.report, body).encode()).decode()
         address = f"data:text/html;base64,{whole}"
-        self.link.value = f'<a download="report.html" href="{address}">download the page</a>'
+        link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
+        self.link.value = f"{link}download the page</a>"
         self.save_button.disabled = False
 
     def save(self, _button=None):
