@@ -174,7 +174,7 @@ def test_what_needs_names_is_refused_without_them(given, options, words):
     ("scheme", "words"),
     [
         ("pair", "too narrow, because pairs share images and people"),
-        ("image", "hold no comparison of an image with itself"),
+        ("image", "contain no comparison of an image with itself"),
     ],
 )
 def test_what_a_scheme_cannot_say_of_a_list_is_warned_of(scheme, words):
