@@ -5,6 +5,7 @@ It needs Chromium and the extra `test`.
 """
 
 import io
+import os
 import tempfile
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from playwright.sync_api import sync_playwright
 
 from frkit.__main__ import main
 
-PICTURE = Path(__file__).with_name("readme_report.png")
+PICTURE = Path(__file__).resolve().with_name("readme_report.png")
 COLOURS = 96
 
 with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-    main(["demo", "--quick", "-o", f"{folder}/frkit-demo"])
+    os.chdir(folder)
+    main(["demo", "--quick", "-o", "frkit-demo"])
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
     page = browser.new_page(viewport={"width": 1160, "height": 700})
     page.goto(f"file://{folder}/frkit-demo/report.html")
