@@ -68,6 +68,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "frkit"
 html_static_path = ["static"]
 html_css_files = ["frkit.css"]
+html_js_files = ["frkit.js"]
 html_theme_options = {
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
