@@ -174,10 +174,10 @@ def _write(asked, data, options):
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
     levels = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
     how = {**levels, **_given(asked, ["level", "quick", "seed"]), **options}
-    made = report(data, by=by, **how, progress=sys.stderr.isatty())
-    made.command = asked.line
-    folder = made.save(asked.output)
-    print(made, "-" * 60, sep="\n")
+    finished_report = report(data, by=by, **how, progress=sys.stderr.isatty())
+    finished_report.command = asked.line
+    folder = finished_report.save(asked.output)
+    print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     if asked.open:
         webbrowser.open((folder / PAGE).absolute().as_uri())

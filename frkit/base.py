@@ -32,11 +32,11 @@ def require(condition: bool, message: str) -> None:
         raise InputError(message)
 
 
-def require_one_of(name: str, value, known) -> None:
+def require_one_of(name: str, value, allowed) -> None:
     """Raise InputError unless the value is one of the words that an argument may be."""
     require(
-        isinstance(value, str) and value in known,
-        f"{name} must be one of {', '.join(known)}; got {value!r}",
+        isinstance(value, str) and value in allowed,
+        f"{name} must be one of {', '.join(allowed)}; got {value!r}",
     )
 
 
@@ -133,7 +133,8 @@ def writing(path, remedy: str) -> Iterator[None]:
 
 def warn(message: str) -> None:
     """Give a DataWarning that points at the line outside frkit that led to it."""
-    level, frame = 2, sys._getframe(1)
+    level = 2
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "frkit":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, DataWarning, stacklevel=level)

@@ -174,7 +174,8 @@ class Resampling:
         # draws follow the names of identities and images, whatever order these stand in
         order = np.lexsort((image, code))
         n_k = np.bincount(code)
-        begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]]
+        begin = (np.cumsum(n_k) - n_k)[code[order]]
+        size = n_k[code[order]]
         scheme = SCHEMES[self.scheme]
         for replicate, seed in enumerate(np.random.SeedSequence(self.seed).spawn(self.n)):
             rng = np.random.Generator(np.random.SFC64(seed))

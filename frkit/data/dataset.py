@@ -121,10 +121,12 @@ def collected(values, identity, image, model, varying, attributes):
         names = np.arange(n_images).astype(f"U{len(str(n_images))}")  # NumPy takes 21 letters
         image_attrs = {NUMBERED: fingerprint(values)[:16]}
     else:
-        names, image_attrs = image_names(image, n_images), {}
+        names = image_names(image, n_images)
+        image_attrs = {}
     check_names(attributes)
     rules = _varying_rules(varying, attributes)
-    labels, person = {}, None
+    labels = {}
+    person = None
     # splits come last: other rules see whole identities
     for name in sorted(attributes, key=lambda name: rules[name] == "split"):
         given = clean_labels(attributes[name], n_images, name)

@@ -138,12 +138,14 @@ def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
         rows = _rows(path, mark)
         if fields is None:
             _, names = next(rows, (0, []))
-            fewest, expected = len(names), f"the first line has {len(names)} cells"
+            fewest = len(names)
+            expected = f"the first line has {len(names)} cells"
         else:
             names = re.findall(r"\w+", fields)
             fewest = len(fields.partition("[")[0].split())
             expected = f"a line is: {form or ' '.join(names)}"
-        lines, is_blank = [], []
+        lines = []
+        is_blank = []
         # pandas would fill a short row with missing values
         for line, cells in islice(rows, n_rows):
             is_blank.append(not any(cells))

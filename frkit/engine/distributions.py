@@ -12,9 +12,13 @@ def distribution(tally: Tally, kind: str, edges):
     """
     n_groups = tally.n_groups
     if kind == "genuine":
-        pairs, sums, totals = tally.genuine, tally.genuine_sums, tally.genuine_totals
+        pairs = tally.genuine
+        sums = tally.genuine_sums
+        totals = tally.genuine_totals
     else:
-        pairs, sums, totals = tally.impostors, tally.impostor_sums, tally.totals
+        pairs = tally.impostors
+        sums = tally.impostor_sums
+        totals = tally.totals
 
     def total(sums):
         return curves(sums.sum(0), n_groups, 0).T  # (column, curve)

@@ -164,7 +164,8 @@ def add_people(
     the squares of what two members have together, and of its products with the weight of all their
     pairs.
     """
-    n_groups, n_members = accepted.shape[1], compared.shape[1]
+    n_groups = accepted.shape[1]
+    n_members = compared.shape[1]
     last = np.uint64(len(key) - 1)
     for k in range(value.shape[0]):
         for cell in range(value.shape[1]):
@@ -173,23 +174,25 @@ def add_people(
             for u in range(start[k, cell], start[k, cell + 1]):
                 if not lower < score[u] <= upper:
                     continue
-                one, other = member[row[u]], member[col[u]]
-                low, high = min(one, other), max(one, other)
+                first_member = member[row[u]]
+                second_member = member[col[u]]
+                low = min(first_member, second_member)
+                high = max(first_member, second_member)
                 both = np.uint64(low * n_members + high + 1)
                 place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last
                 while key[place] != both and key[place] != 0:
                     place = (place + np.uint64(1)) & last
                 added = weight[u] * value[k, cell]
                 square = added * (2 * together[place] + added)
-                # the pairs for which one stands do not have the square of their weights
+                # the pairs for which a kept one stands do not have the square of their weights
                 square -= added**2 * (1 - 1 / copies[k])
                 if len(of_pair):
                     whole = of_pair[u]
                 else:
-                    whole = compared[0, one] * compared[1, other]
-                    whole += compared[0, other] * compared[1, one]
-                accepted[row[u], other % n_groups] += added
-                accepted[col[u], one % n_groups] += added
+                    whole = compared[0, first_member] * compared[1, second_member]
+                    whole += compared[0, second_member] * compared[1, first_member]
+                accepted[row[u], second_member % n_groups] += added
+                accepted[col[u], first_member % n_groups] += added
                 sums[0, low % n_groups, high % n_groups] += square
                 sums[1, low % n_groups, high % n_groups] += added * whole
                 key[place] = both

@@ -65,7 +65,8 @@ def list_protocol(scores: xr.DataArray, by, varying, weighting, impostors, resam
     owners = images.identity if identity is None else identity
     names = np.unique(owners)
     share = shares(weighting, names)
-    genuine_identity, factor = images.identity_code[image[row[genuine]]], None
+    genuine_identity = images.identity_code[image[row[genuine]]]
+    factor = None
     if identity is not None:
         code = np.searchsorted(names, identity)
         genuine_identity = code[0, genuine]

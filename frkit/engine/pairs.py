@@ -100,9 +100,9 @@ class Pairs:
 
         n_threads = dask.config.get("num_workers", None) or CPU_COUNT
         ends = np.linspace(0, n_chunks, 4 * n_threads + 1).astype(int)
-        parts = map(slice, ends[:-1], ends[1:])
+        slices = map(slice, ends[:-1], ends[1:])
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(add, parts))
+            list(pool.map(add, slices))
         if only_counts:
             sums *= self.stands_for[:, None, None]
         if self.in_vstatistic is not None:
@@ -142,7 +142,8 @@ def file_pairs(swept: Swept, protocol: Protocol, edges, self_score: float | None
     np.fill_diagonal(cell_of_groups, np.arange(n_groups + 1))
     start = _sort(genuine, upper, protocol.group, cell_of_groups, n_groups + 1)
     row, col, score, weight, in_vstatistic, copy = genuine
-    image_counts, partner = protocol.image_counts, col
+    image_counts = protocol.image_counts
+    partner = col
     if protocol.has_copies:
         # behind the entries stand the same ones as second images of their own copies, w_i - 1;
         # where w_i is 0 the pair has the weight 0 whatever stands there
@@ -162,7 +163,8 @@ def _genuine_columns(protocol: Protocol, score, self_score):
     FRR is the mean over identities, weighted by p_k squared (section 2.1), of the share of their
     pairs that are rejected (eq. 3): the pairs of an identity share its weight.
     """
-    n, identity = protocol.n_genuine, protocol.genuine_identity
+    n = protocol.n_genuine
+    identity = protocol.genuine_identity
     copy = np.arange(len(score)) >= n
     largest = np.fmax.reduce(np.abs(score), initial=0)
     if self_score is not None:

@@ -46,7 +46,8 @@ def people_sums(tally: Tally, thresholds, rates, auc: bool) -> xr.Dataset:
     thresholds, rates : (point,) of the levels, and of the EER of each group and of all.
     auc : whether points of 1 - AUC of each group and of all follow.
     """
-    protocol, genuine = tally.protocol, tally.genuine
+    protocol = tally.protocol
+    genuine = tally.genuine
     member = protocol.person * (tally.n_groups + 1) + protocol.group
     compare = _compared_in_tensor if protocol.listed is None else _compared_in_list
     values, *compared = compare(tally, member)
@@ -84,7 +85,8 @@ def errors_of_entries(pairs: Pairs, thresholds, errs: Callable):
 
     errs : of scores and a threshold.
     """
-    weight, errors = pairs.weight, []
+    weight = pairs.weight
+    errors = []
     if pairs.copy is not None:
         weight = np.where(pairs.copy, 0.0, weight)
     for threshold in thresholds:
@@ -109,24 +111,27 @@ def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
 
     member, compared, of_pair, value : as in `kernels.add_people`.
     """
-    impostors, n_groups = tally.impostors, tally.n_groups + 1
+    impostors = tally.impostors
+    n_groups = tally.n_groups + 1
     chunk = np.searchsorted(tally.upper, thresholds)
-    known = ~np.isnan(thresholds)
+    has_threshold = ~np.isnan(thresholds)
     n_pairs = len(impostors.score)
-    if known.any():
-        n_pairs -= impostors.start[chunk[known].min(), 0]
+    if has_threshold.any():
+        n_pairs -= impostors.start[chunk[has_threshold].min(), 0]
     n_members = len(np.unique(member))
     most = min(n_pairs, n_members * (n_members + 1) // 2)
     size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
-    key, together = np.zeros(size, np.uint64), np.zeros(size)
+    key = np.zeros(size, np.uint64)
+    together = np.zeros(size)
     running = np.zeros((len(member), n_groups))
     sums = np.zeros((2, n_groups, n_groups))
     # in float32, because this is the largest table
     accepted = np.zeros((len(thresholds), *running.shape), np.float32)
     of_groups = np.zeros((2, len(thresholds), n_groups, n_groups))
-    upper, last = np.inf, len(tally.upper)
+    upper = np.inf
+    last = len(tally.upper)
     for point in np.argsort(-thresholds):
-        if known[point]:
+        if has_threshold[point]:
             chunks = slice(chunk[point], last)
             kernels.add_people(
                 impostors.start[chunks], thresholds[point], upper, value[chunks],
@@ -151,8 +156,10 @@ def _compared_in_list(tally: Tally, member):
 
     Also `compared` and `of_pair` of `kernels.add_people`.
     """
-    protocol, impostors = tally.protocol, tally.impostors
-    n_groups, weight = tally.n_groups + 1, impostors.weight
+    protocol = tally.protocol
+    impostors = tally.impostors
+    n_groups = tally.n_groups + 1
+    weight = impostors.weight
     compared = np.zeros(len(member) * n_groups)
     for entry, partner in ((impostors.row, impostors.col), (impostors.col, impostors.row)):
         place = entry.astype(int) * n_groups + protocol.group[partner]
@@ -166,7 +173,8 @@ def _compared_in_list(tally: Tally, member):
     of_groups = low % n_groups * n_groups + high % n_groups
     square = np.bincount(of_groups, together**2, n_groups**2)
     people = np.bincount(of_groups, minlength=n_groups**2).astype(float)
-    numbers, cells = impostors.numbers().sum(0), protocol.cells_of_groups
+    numbers = impostors.numbers().sum(0)
+    cells = protocol.cells_of_groups
     pairs = np.where(cells >= 0, numbers[cells], 0)
     if n_groups > 1 and cells[-1, -1] >= 0:
         pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
@@ -182,7 +190,8 @@ def _compared_in_list(tally: Tally, member):
 
 def _compared_in_tensor(tally: Tally, member):
     """The same of a tensor, without a look at any pair."""
-    protocol, sides = tally.protocol, (tally.protocol.rows, tally.protocol.cols)
+    protocol = tally.protocol
+    sides = (tally.protocol.rows, tally.protocol.cols)
     allowed = protocol.cells_of_kinds >= 0
     group_of_kind = np.zeros((len(allowed), tally.n_groups + 1))
     group_of_kind[protocol.kind, protocol.group] = 1
@@ -228,7 +237,8 @@ def _auc_point(tally: Tally, curve):
     An impostor pair counts the share of genuine weight below it, (chunk, cell), a genuine pair the
     share of impostor weight above it, (pair,), half within one chunk.
     """
-    genuine, n_groups = tally.genuine, tally.n_groups
+    genuine = tally.genuine
+    n_groups = tally.n_groups
     cells = slice(curve, curve + 1) if curve < n_groups else slice(None)
     lower = tally.rejected[:, cells, 0].sum(1)  # (chunk + 1,) genuine weight
     higher = tally.accepted[:, cells, 0].sum(1)

@@ -52,7 +52,8 @@ def make_protocol(
     scale = np.ones(len(image)) if pooled else _identity_scale(identity, share, offset)
     group = group_codes(images.group, images.groups)[image]
     cells = group_cells(len(images.groups), impostors)
-    kind, cells_of_kinds = group, cells
+    kind = group
+    cells_of_kinds = cells
     if isinstance(impostors, Mapping):
         kind, cells_of_kinds = _kinds(scores, group, cells, impostors, symmetric)
     copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
@@ -117,8 +118,10 @@ def _genuine_pairs(images: People, symmetric, copies):
     rows = pd.DataFrame({"identity": images.identity_code[images.probe]})
     cols = pd.DataFrame({"identity": images.identity_code[images.reference]})
     pairs = rows.reset_index(names="row").merge(cols.reset_index(names="col"), on="identity")
-    row, col = pairs.row.to_numpy(), pairs.col.to_numpy()
-    probe, reference = images.probe[row], images.reference[col]
+    row = pairs.row.to_numpy()
+    col = pairs.col.to_numpy()
+    probe = images.probe[row]
+    reference = images.reference[col]
     chosen = np.flatnonzero(probe < reference if symmetric else probe != reference)
     n_genuine = len(chosen)
     require(

@@ -112,10 +112,12 @@ def _errors(tally: Tally, pairs: Pairs, outside, errs: Callable, thresholds):
 
 def error_counts(tally: Tally, thresholds):
     """Numbers of accepted impostor pairs, (level, cell), and of rejected genuine ones."""
-    impostors, genuine = tally.impostors, tally.genuine
+    impostors = tally.impostors
+    genuine = tally.genuine
     numbers = impostors.numbers()
     _, group = genuine.chunks_and_cells()
-    accepts, rejects = [], []
+    accepts = []
+    rejects = []
     for threshold in thresholds:
         k = int(np.searchsorted(tally.upper, threshold))
         in_chunk, cell = impostors.in_chunk(k)
@@ -189,7 +191,8 @@ def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr
     order = np.argsort(scores, kind="stable")
     scores = scores[order]
     last = np.append(scores[1:] > scores[:-1], True)  # of equal scores
-    accepted, rejected = impostors[1] / impostor_total, genuine[1] / genuine_total
+    accepted = impostors[1] / impostor_total
+    rejected = genuine[1] / genuine_total
     lost = np.concatenate([accepted, np.zeros_like(rejected)])[order]
     gained = np.concatenate([np.zeros_like(accepted), rejected])[order]
     # just below the chunk, and at each distinct score

@@ -88,7 +88,8 @@ def sweep(
         blocks = [(i, j) for i, j in blocks if i <= j]
     order = np.random.default_rng(0).permutation(len(blocks))
     blocks = [blocks[k] for k in order]
-    row, col = protocol.genuine_row, protocol.genuine_col - protocol.offset
+    row = protocol.genuine_row
+    col = protocol.genuine_col - protocol.offset
     genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side})
     genuine_pairs = genuine_pairs.groupby(["i", "j"]).indices
     genuine_scores = np.full(len(protocol.genuine_row), np.nan, scores.dtype)
@@ -101,7 +102,8 @@ def sweep(
     )
     labels = dask.delayed(labels, traverse=False)
     selection = Selection(protocol, least_weights, thresholds)
-    failed, extremes = [], []
+    failed = []
+    extremes = []
     bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
     with threads(), bar:
         if protocol.symmetric:
@@ -222,7 +224,8 @@ def _scan(block, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
         impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
         if labels.symmetric:
             impostor &= col > row
-        failed_row, failed_col = row[impostor], col[impostor]
+        failed_row = row[impostor]
+        failed_col = col[impostor]
         lowest = np.fmin.reduce(block, axis=None, initial=np.inf)
         highest = np.fmax.reduce(block, axis=None, initial=-np.inf)
         extremes = float(lowest), float(highest)
@@ -267,7 +270,8 @@ class Selection:
         if len(score) == 0:
             return
         if np.isnan(self.low):  # bins wide enough for more than the first scores show
-            low, high = float(score.min()), float(score.max())
+            low = float(score.min())
+            high = float(score.max())
             spread = max(high - low, 1e-6 * max(abs(high), 1.0))
             self.low = low - spread / 2
             self.bins_per_score = BINS / (2 * spread)

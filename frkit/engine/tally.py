@@ -69,7 +69,8 @@ def tally_scores(
     edges : of a histogram's bins.
     """
     if protocol.listed is not None:
-        swept, self_score = _listed(scores.values, protocol), None
+        swept = _listed(scores.values, protocol)
+        self_score = None
     else:
         totals = protocol.impostor_totals[:, 0]
         weight = totals.sum(keepdims=True)

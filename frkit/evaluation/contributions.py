@@ -113,7 +113,8 @@ def _shares(tally, far, fixed, grouped):
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
     result = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
     names, first = np.unique(protocol.images.identity, return_index=True)
-    thresholds, pairs = rates.threshold.values, tally.genuine
+    thresholds = rates.threshold.values
+    pairs = tally.genuine
 
     def by_identity(of_entries):
         sums = [np.bincount(protocol.identity, of_level, len(names)) for of_level in of_entries]
@@ -214,11 +215,15 @@ def worst_pairs(
     among_worst = np.zeros(len(names), bool)
     among_worst[worst] = share[worst] > 0
     if kind == "genuine":
-        row, col, score = tally.genuine.row, tally.genuine.col, tally.genuine.score
+        row = tally.genuine.row
+        col = tally.genuine.col
+        score = tally.genuine.score
         wrong = (score <= threshold) & ~tally.genuine.copy
         order = score  # the least alike first
     else:
-        row, col, score = tally.impostors.row, tally.impostors.col, tally.impostors.score
+        row = tally.impostors.row
+        col = tally.impostors.col
+        score = tally.impostors.score
         wrong = score > threshold
         order = -score
     person = protocol.identity

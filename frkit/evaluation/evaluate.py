@@ -186,7 +186,10 @@ def evaluate_parts(
         progress = scores.size > LONG_SWEEP
     options = {"by": by, "varying": varying, "weighting": weighting, "impostors": impostors}
     protocol = make_protocol(models[0], resampling=resampling, **options)
-    tables, sums, failed, thin = [], [], [], []
+    tables = []
+    sums = []
+    failed = []
+    thin = []
     complete = protocol.symmetric
     for model, fixed in zip(models, thresholds):
         tally = tally_scores(

@@ -53,7 +53,8 @@ def tree(tables, people, names, facts):
     people : what entries add to the rates of each model, or none. names : of the models, or None
     for a single table without one. facts : the provenance.
     """
-    table, model = tables[0], None
+    table = tables[0]
+    model = None
     if names is not None:
         model = names.rename(MODEL).variable.to_index_variable()
         table = xr.concat(tables, dim=model)
@@ -162,7 +163,8 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
 
 def _varies(protocol):
     """Whether some replicate that contains impostors differs from the data."""
-    people, images = protocol.identity_counts[1:-1], protocol.image_counts[:, 1:-1]
+    people = protocol.identity_counts[1:-1]
+    images = protocol.image_counts[:, 1:-1]
     differs = np.any(images != 1, axis=0) | np.any(people != people[:, :1], axis=1)
     several_people = (np.count_nonzero(people, axis=1) > 1) | (people.shape[1] < 2)
     return bool(np.any(differs & several_people))

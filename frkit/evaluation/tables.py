@@ -26,7 +26,8 @@ def rates_table(tally, far, fixed, far_of):
 
     far, fixed : FAR levels and thresholds, (level,), one of them empty.
     """
-    n_groups, n_columns = tally.n_groups, tally.protocol.n_columns
+    n_groups = tally.n_groups
+    n_columns = tally.protocol.n_columns
     if fixed.size:
         thresholds = np.tile(fixed, (n_columns, 1))
     elif far_of == WORST_GROUP:
@@ -42,7 +43,8 @@ def rates_table(tally, far, fixed, far_of):
     eer, eer_threshold = equal_error_rates(tally)
 
     level, levels = (THRESHOLD_LEVEL, fixed) if fixed.size else (FAR_LEVEL, far)
-    rates, counts = [COLUMN, level], [level]
+    rates = [COLUMN, level]
+    counts = [level]
     of_curves = {
         "far": (rates, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
         "frr": (rates, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
@@ -81,7 +83,8 @@ def _table(tally, of_curves, coords):
 def distribution_table(tally, edges):
     """AUC, mean, standard deviation and histogram of both kinds of scores, of every column."""
     lowest, highest = tally.extremes
-    low, high = edges[0], edges[-1]
+    low = edges[0]
+    high = edges[-1]
     slack = 1e-5 * (high - low)
     require(
         lowest >= low - slack and highest <= high + slack,

@@ -100,7 +100,8 @@ def verification_metrics(
     n_folds = require_whole("folds", folds, 2) if PAIR in scores.dims else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     genuine, compared = _kinds(scores)
-    groups, label = [], None
+    groups = []
+    label = None
     if by is not None:
         probe, reference = labels_of_sides(scores, by)
         probe = probe if PAIR in scores.dims else probe[:, None]
@@ -211,7 +212,8 @@ def fold_accuracies(genuine, impostor, n_folds):
 def least_cllr(genuine, impostor):
     """Cllr after the best monotone calibration; both kinds have the same weight."""
     scores, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
-    n_genuine, n_scores = len(genuine), len(scores)
+    n_genuine = len(genuine)
+    n_scores = len(scores)
     share = np.bincount(place[:n_genuine], minlength=n_scores) / n_genuine
     other = np.bincount(place[n_genuine:], minlength=n_scores) / len(impostor)
     weight = share + other

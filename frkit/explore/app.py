@@ -235,7 +235,9 @@ class OwnData:
         except ValueError:
             words = f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
             raise InputError(words) from None
-        data, models, opening = self.data, list(self.models.value), {}
+        data = self.data
+        models = list(self.models.value)
+        opening = {}
         if 0 < len(models) < len(self.models.options):
             data = data.sel({MODEL: models}).squeeze()
         elif self.paths:  # the report's notebook opens the files again

@@ -12,7 +12,8 @@ from frkit.base import InputError, require
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
     """A control with its words in full before it."""
-    style, layout = {"description_width": "13.5em"}, {"width": "39.5em"}
+    style = {"description_width": "13.5em"}
+    layout = {"width": "39.5em"}
     return kind(description=label, style=style, layout=layout, **settings)
 
 
@@ -36,7 +37,8 @@ def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
 
 def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
     """A control for a range of FAR levels."""
-    ends, options = (0, len(levels) - 1), far_names(levels)
+    ends = (0, len(levels) - 1)
+    options = far_names(levels)
     return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
 
 

@@ -86,7 +86,8 @@ def fairness(
     """
     require_returned("evaluation", evaluation, *TREE)
     trees = [evaluation] if isinstance(evaluation, xr.DataTree) else list(evaluation.values())
-    attributes, evaluations = {}, {}
+    attributes = {}
+    evaluations = {}
     for tree in trees:
         require_groups_and_replicates(tree)
         settings = provenance(tree)

@@ -112,8 +112,10 @@ class Picture:
             name: control for name, control in controls.items() if every or name in names
         }
         height = HEIGHT + foot
-        left, right = side / width, 1 - RIGHT / width
-        bottom, top = foot / height, 1 - TOP / height
+        left = side / width
+        right = 1 - RIGHT / width
+        bottom = foot / height
+        top = 1 - TOP / height
         with mpl.rc_context(LOOK):
             self.canvas = FigureCanvasAgg(Figure(figsize=(width, height)))
             self.ax = self.canvas.figure.add_axes((left, bottom, right - left, top - bottom))

@@ -103,7 +103,9 @@ def canonical_scores(
     """
     groups = _system(kind, index, sizes)
     seeds = iter(np.random.SeedSequence(seed).spawn(2 * len(groups)))
-    scores, genuine, labels = [], [], []
+    scores = []
+    genuine = []
+    labels = []
     for k, (moments, size) in enumerate(zip(groups, sizes)):
         for kind, columns in KINDS.items():
             quantiles = np.random.default_rng(next(seeds)).random(size)
@@ -226,8 +228,8 @@ def thinned(
     for name, share in sorted(keep.items()):
         require(0 < share <= 1, f"the share of {name!r} in keep must lie in (0, 1], got {share!r}")
         in_group = groups == name
-        known = np.unique(groups)
-        require(in_group.any(), f"no group is called {name!r}; there are {listed(known, 20)}")
+        group_names = np.unique(groups)
+        require(in_group.any(), f"no group is called {name!r}; there are {listed(group_names, 20)}")
         people = rng.permutation(np.unique(person[in_group]))
         n_staying = max(1, round(share * len(people)))
         stays[in_group] = np.isin(person[in_group], people[:n_staying])

@@ -316,12 +316,12 @@ def summary(
             index = make(variant, group_sizes=group_sizes, c=c, **options)
             rows.append(_with_ends(evaluation, index, make.__name__, level))
         result = result.merge(xr.concat(rows, variants))
-    known = provenance(evaluation)
+    facts = provenance(evaluation)
     for name in ("scheme", "target", "n", "similarity"):
-        if known.get(name) is not None:
-            result.attrs[name] = known[name]
+        if facts.get(name) is not None:
+            result.attrs[name] = facts[name]
     return result.assign_attrs(
-        by=json.dumps(known["by"]), bins=bins, balance=int(balance), c=c, level=level
+        by=json.dumps(facts["by"]), bins=bins, balance=int(balance), c=c, level=level
     )
 
 

@@ -191,7 +191,8 @@ def effective_interval(evaluation, chosen, level, target):
 def _includes(fair, result):
     """Whether the end towards the fair value reaches it; missing where an end is missing."""
     # a mean of equal rates is not always equal to them in the last bit
-    above, below = result.lower <= fair + TIE, result.upper >= fair - TIE
+    above = result.lower <= fair + TIE
+    below = result.upper >= fair - TIE
     reaches = xr.where(result.estimate >= fair, above, below)
     numbers = result[["estimate", "lower", "upper"]].to_dataarray()
     return reaches.where(numbers.notnull().all("variable"))
@@ -206,11 +207,13 @@ def sup_t(evaluation, chosen, result, level, target):
     Of a rate on the logit scale, of anything else on the measure's: estimate ± c sd, c being the
     quantile of the largest |z| of normal variables that correlate as what people add does.
     """
-    data, estimate = data_of(evaluation), result.estimate
+    data = data_of(evaluation)
+    estimate = result.estimate
     curve = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
     require(curve, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
     if chosen.name in RATES:
-        forth, back = logit, expit
+        forth = logit
+        back = expit
         n = result.n_effective
         middle = (estimate * n + 0.5) / (n + 1)
         sd = 1 / np.sqrt(n * middle * (1 - middle))
@@ -218,7 +221,9 @@ def sup_t(evaluation, chosen, result, level, target):
     else:
         forth, back = SCALES[chosen.scale]
         linear = linearised(evaluation, chosen, target)
-        middle, sd, influence = linear.estimate, linear.se, linear.influence
+        middle = linear.estimate
+        sd = linear.se
+        influence = linear.influence
     resolved = data.get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,

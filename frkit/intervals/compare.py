@@ -127,10 +127,12 @@ def compare(
     target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
     if measure is None:
-        evaluations, chosen = [evaluation_a], find_measure(evaluation_b)
+        evaluations = [evaluation_a]
+        chosen = find_measure(evaluation_b)
     else:
         data_of(evaluation_b)
-        evaluations, chosen = [evaluation_a, evaluation_b], find_measure(measure)
+        evaluations = [evaluation_a, evaluation_b]
+        chosen = find_measure(measure)
     if models == "all":
         require(measure is None and groups is None, "models='all' takes one evaluation, no groups=")
         how = {"method": method, "target": target, "level": level}
@@ -221,7 +223,9 @@ def compare_models(a, b, chosen, method, level, target):
         result = _paired_rates(a, b, chosen.name, target)
     else:
         result = _paired_measures(a, b, chosen, target)
-    estimate, se, df = result.estimate, result.se, result.df
+    estimate = result.estimate
+    se = result.se
+    df = result.df
     reach = stdtrit(df, (1 + level) / 2) * se
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(estimate) / se

@@ -226,7 +226,8 @@ def _over_images(sums, over_people, weight):
     Two images make a single pair, which shows no variance: such people get that of independent
     pairs with the common rate. weight : of each image, (unit,).
     """
-    n, rate = sums.images_of_person, over_people.rate
+    n = sums.images_of_person
+    rate = over_people.rate
     mean_of_others = (n - 1) / np.maximum(n - 2, 1)
     influence = 2 * over_people.influence * mean_of_others
     influence[n <= 2] = 0
@@ -292,7 +293,8 @@ def eer(sums, point, g):
 
     a and b are what FAR falls and FRR rises with the threshold.
     """
-    accepts, rejects = far(sums, point, g, g), frr(sums, point, g)
+    accepts = far(sums, point, g, g)
+    rejects = frr(sums, point, g)
     frr_of_curve = _curve(sums, "frr", g, g)
     (frr_at_low, frr_at_high), log_far = _window(sums, accepts, g, frr_of_curve)
     far_at_low, far_at_high = np.exp(log_far)
@@ -311,7 +313,8 @@ def eer(sums, point, g):
 
 def auc(sums, point, g):
     """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
-    accepts, rejects = far(sums, point, g, g), frr(sums, point, g)
+    accepts = far(sums, point, g, g)
+    rejects = frr(sums, point, g)
     influence = accepts.influence + rejects.influence
     noise = accepts.noise + rejects.noise
     return replace(rejects, influence=influence, noise=noise, least=accepts.least)
@@ -390,7 +393,8 @@ def _beyond_person(sums, values, compared):
     The image of a person with a single one cannot be compared with others of the person: it varies
     as much as those of the others on average.
     """
-    person, n = sums.person_of_unit, sums.images_of_person
+    person = sums.person_of_unit
+    n = sums.images_of_person
     mean = np.bincount(person, values)[person] / n
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
     several = n > 1

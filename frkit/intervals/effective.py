@@ -29,7 +29,8 @@ def effective_number(contribution, level=0.95):
     contribution : of each unit (a person, or an image), from `contributions`. The last factor lets
     a normal quantile stand for that of t, of as many people.
     """
-    rate, variance = contribution.rate, contribution.variance
+    rate = contribution.rate
+    variance = contribution.variance
     has_errors = (variance > 0) & (rate > 0) & (rate < 1)
     n = (rate * (1 - rate) / variance).where(has_errors, np.inf)
     n = np.minimum(n, contribution.comparisons)
@@ -86,7 +87,8 @@ def linearised_interval(evaluation, chosen, level, target):
     forth, back = SCALES[chosen.scale]
     reach = stdtrit(result.df, (1 + level) / 2) * result.se
     middle = forth(result.estimate)
-    lower, upper = back(middle - reach), back(middle + reach)
+    lower = back(middle - reach)
+    upper = back(middle + reach)
     return result[["estimate"]].assign(lower=lower, upper=upper)
 
 
@@ -99,7 +101,8 @@ def linearised(evaluation, chosen, target):
     """
     data = data_of(evaluation)
     forth, _ = SCALES[chosen.scale]
-    moved, people = {}, []
+    moved = {}
+    people = []
     for name in rates_read(chosen, data, MOVED):
         contribution = contributions(evaluation, name, target)
         people.append(contribution.people.values.flat[0])

@@ -69,7 +69,8 @@ def rates_of_line(chosen, data):
 
 def group_rates(evaluation, chosen, target):
     """Rates of groups with effective numbers, the threshold held fixed; p of equality, and n."""
-    rates, p = {}, []
+    rates = {}
+    p = []
     for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = effective_rates(evaluation, name, target, fixed_threshold=True)
         p.append(at_each_place(equality_p, rates[name]))
@@ -117,7 +118,8 @@ def disparity_interval(evaluation, chosen, level, target):
     alone = len(rates) == 1
     steps = STEPS if alone else FEW_STEPS
     level_of_line = 1 - (1 - level) / len(rates)
-    truths, lines = {}, []
+    truths = {}
+    lines = []
     without_errors = False
     for name, rate in rates.items():
         line = f"{REPLICATE}_{name}"
@@ -125,11 +127,14 @@ def disparity_interval(evaluation, chosen, level, target):
         truths[name] = at_each_place(
             compatible_rates, rate, (line, GROUP), level=level_of_line, steps=steps
         )
-        lowest, highest = data[name].min(GROUP), data[name].max(GROUP)
+        lowest = data[name].min(GROUP)
+        highest = data[name].max(GROUP)
         some_have_none = (lowest == 0) & (highest > 0)
         without_errors = without_errors | some_have_none
-    estimate, values = chosen(data), chosen(data.assign(truths))
-    lower, upper = values.min(lines), values.max(lines)
+    estimate = chosen(data)
+    values = chosen(data.assign(truths))
+    lower = values.min(lines)
+    upper = values.max(lines)
     if alone:  # the estimate lies on the line, but for halves of errors
         lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be as low as one likes

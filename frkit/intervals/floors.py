@@ -99,7 +99,8 @@ def fair_floor(
     require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing
-    about, test = {}, {}
+    about = {}
+    test = {}
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
@@ -107,10 +108,12 @@ def fair_floor(
             "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
         permuted = evaluation[DEALT].to_dataset()
-        draws, size = chosen(permuted), permuted.attrs["dealt"]
+        draws = chosen(permuted)
+        size = permuted.attrs["dealt"]
     elif "people" in evaluation.children and rates_of_line(chosen, data):
         draws, test = equal_draws(evaluation, chosen, target)
-        about, size = {"target": target}, "rates"
+        about = {"target": target}
+        size = "rates"
     else:
         require(
             "replicates" in evaluation.children,

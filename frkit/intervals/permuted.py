@@ -139,7 +139,8 @@ def permute_pairs(scores, by, deals, seed, bins, images):
     genuine = scores[GENUINE].values.astype(bool)
     groups, group = np.unique(label[within], return_inverse=True)
     person = f"{PROBE}_{IDENTITY}"
-    unit, kind = np.arange(len(group)), genuine.astype(int)
+    unit = np.arange(len(group))
+    kind = genuine.astype(int)
     if person in scores.coords:
         _, unit = np.unique(scores[person].values, return_inverse=True)
         kind = 0

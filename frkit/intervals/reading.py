@@ -201,7 +201,8 @@ def _where(condition):
             labels = condition[dim].values[condition.any(other_dims).values]
             text = listed(labels)
             if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
-                first, last = f"{labels.min():.3g}", f"{labels.max():.3g}"
+                first = f"{labels.min():.3g}"
+                last = f"{labels.max():.3g}"
                 text = first if first == last else f"{first} to {last}"
             words.append(f"{kind} {text}")
     return " ".join(words)

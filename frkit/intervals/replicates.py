@@ -52,7 +52,8 @@ def naive(values, level, _scale):
 def gaussian(values, level, _scale):
     """Normal quantiles at the mean and standard deviation of θ + (θ* - θ~), appendix B.1."""
     moved = values.estimate + (values.replicates - values.centre)
-    mean, sd = moved.mean(REPLICATE), moved.std(REPLICATE, ddof=1)
+    mean = moved.mean(REPLICATE)
+    sd = moved.std(REPLICATE, ddof=1)
     low, high = ndtri(tails(level))
     return mean + low * sd, mean + high * sd
 

@@ -51,7 +51,8 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     message = "zones compare two models: give two bands by name, {'A': ..., 'B': ...}"
     require(len(bands) == 2, message)
     a, b = bands.values()
-    fair, measure = a.attrs.get("fair"), a.attrs.get("measure")
+    fair = a.attrs.get("fair")
+    measure = a.attrs.get("measure")
     message = "zones need two bands of the same disparity measure, which has a fair value"
     require(fair is not None and measure == b.attrs.get("measure"), message)
     a, b = aligned(a, b)

@@ -189,18 +189,20 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
         "DFI puts all genuine and impostor scores of a group together: evaluate with "
         "weighting='pair', or give both kinds half of the mass with balance=True",
     )
-    n_genuine, n_impostor = tallies.genuine_pairs_group, tallies.impostor_pairs_group
+    n_genuine = tallies.genuine_pairs_group
+    n_impostor = tallies.impostor_pairs_group
     share = n_genuine / (n_genuine + n_impostor)
     return share * genuine + (1 - share) * impostor
 
 
 def score_range(tallies: xr.Dataset) -> float:
     """Length of the range of scores: that of [0, 1], or of [-1, 1] for a cosine."""
-    known = SCORE_BIN in tallies.coords
-    require(known, "this evaluation holds no histograms: evaluate with histogram=100")
+    has_histograms = SCORE_BIN in tallies.coords
+    require(has_histograms, "this evaluation holds no histograms: evaluate with histogram=100")
     centres = tallies[SCORE_BIN].values
     half_bin = (centres[-1] - centres[0]) / max(len(centres) - 1, 1) / 2
-    low, high = round(centres[0] - half_bin, 9), round(centres[-1] + half_bin, 9)
+    low = round(centres[0] - half_bin, 9)
+    high = round(centres[-1] + half_bin, 9)
     require(
         high == 1 and low in (0, -1),
         f"the fairness indices need scores in [0, 1], but the histogram reaches from {low:g} to "
@@ -311,7 +313,8 @@ def group_weights(
     images = over_groups(tallies, "images_group")
     if group_sizes is None:
         return fusion_weights(images, c=c)
-    weights, names = fusion_weights(group_sizes, c=c), images[GROUP].values
+    weights = fusion_weights(group_sizes, c=c)
+    names = images[GROUP].values
     if GROUP not in weights.coords and weights.sizes[GROUP] == len(names):
         weights = weights.assign_coords({GROUP: names})
     require(

@@ -158,8 +158,8 @@ def summarise(
     groups = rates[GROUP].values.astype(str)
     require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
-    known = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
-    require(known, "some rates are NaN: each subset needs pairs of both kinds")
+    complete = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
+    require(complete, "some rates are NaN: each subset needs pairs of both kinds")
     best_eer = rates.eer.mean([BATCH, SUBSET]).argmin(GROUP)
     best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax(GROUP)
     of_eer, of_tpr = (best.copy(data=groups[best.values]) for best in (best_eer, best_tpr))
@@ -175,7 +175,8 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     of_eer, of_tpr: labels of the reference groups, which may differ between models.
     """
     values = _parities(rates.eer, of_eer, "eer", "sp") | _parities(rates.tpr, of_tpr, "tpr", "eop")
-    mean, sd = values["eer_mean"], values["eer_sd"]
+    mean = values["eer_mean"]
+    sd = values["eer_sd"]
     values["welch_t"], values["p_value"] = welch(mean, sd, rates.sizes[SUBSET], of_eer)
     n = signed_n(mean, sd, of_eer)
     values |= {"n_signed": n, "n_absolute": abs(n)}
@@ -218,7 +219,8 @@ def welch(mean: xr.DataArray, sd: xr.DataArray, n_subsets: int, reference: xr.Da
 
 def signed_n(mean: xr.DataArray, sd: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
     """N of eq. 6: (mean of the reference - mean of the group) / σ of the reference; EERs."""
-    of_mean, of_sd = of_group(mean, reference), of_group(sd, reference)
+    of_mean = of_group(mean, reference)
+    of_sd = of_group(sd, reference)
     if bool((of_sd == 0).any()):
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, "

@@ -98,10 +98,10 @@ def subset_rates(
     scores = checked_scores(scores)
     far = [fpr] if threshold is None else None
     _, thresholds, labels = asked_levels(far, threshold, scores)
-    parts = _within_groups(scores, by, varying)
+    scores_of_groups = _within_groups(scores, by, varying)
     n_people = {
         group: len(np.unique(np.concatenate(labels_of_sides(part, IDENTITY))))
-        for group, part in parts.items()
+        for group, part in scores_of_groups.items()
     }
     smallest = min(n_people, key=n_people.get)
     most = n_people[smallest]
@@ -111,13 +111,13 @@ def subset_rates(
         f"larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )
     rates = []
-    for group, part in parts.items():
+    for group, part in scores_of_groups.items():
         draws = Resampling("subset", subsets * batches, group_seed(seed, group), None, subset_size)
         try:
             rates.append(_rates_of(part, fpr, draws, thresholds))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
-    result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
+    result = xr.concat(rates, dim=xr.Variable(GROUP, list(scores_of_groups)), join="exact")
     result["n_people"] = GROUP, list(n_people.values())
     if labels is not None:
         result = result.assign_coords({THRESHOLD_LEVEL: labels})
@@ -158,12 +158,12 @@ def _within_groups(scores: xr.DataArray, by, varying: str) -> dict:
         sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
         groups = who.groups
     require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
-    parts = {}
+    scores_of_groups = {}
     for group in groups.tolist():
         places = {dim: np.flatnonzero(labels == group) for dim, labels in sides.items()}
         require(all(map(len, places.values())), f"group {group!r} has no pairs of its own")
-        parts[group] = scores.isel(places)
-    return parts
+        scores_of_groups[group] = scores.isel(places)
+    return scores_of_groups
 
 
 def group_seed(seed: int, group: str) -> int:
@@ -177,7 +177,8 @@ def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, thresholds) -> 
 
     thresholds : (model, level), which may be none.
     """
-    far, names = np.array([fpr]), None
+    far = np.array([fpr])
+    names = None
     models = models_of(part)
     protocol = make_protocol(models[0], weighting="pair", resampling=draws)
     tables = []
@@ -211,7 +212,8 @@ def _rates_of_model(scores: xr.DataArray, protocol: Protocol, far, fixed) -> xr.
         "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),
     }
     if fixed.size:
-        thresholds, dims = np.tile(fixed, (protocol.n_columns, 1)), (COLUMN, THRESHOLD_LEVEL)
+        thresholds = np.tile(fixed, (protocol.n_columns, 1))
+        dims = (COLUMN, THRESHOLD_LEVEL)
         rates["fmr"] = dims, false_acceptance(tally, thresholds)[1]
         rates["fnmr"] = dims, false_rejection(tally, thresholds)[1]
     return xr.Dataset(rates)

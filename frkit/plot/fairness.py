@@ -125,7 +125,8 @@ def _extent(curves, floors, log):
     shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
     if shown.size == 0:
         return 0.5, 2.0
-    low, high = shown.min(), shown.max()
+    low = shown.min()
+    high = shown.max()
     if log:
         return max(low, high / 1e4) / 1.3, high * 1.3
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
@@ -152,7 +153,8 @@ def _draw_zones(ax, x, letters):
     borders = np.sqrt(x[change - 1] * x[change])
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    starts, ends = np.append(x[0], borders), np.append(borders, x[-1])
+    starts = np.append(x[0], borders)
+    ends = np.append(borders, x[-1])
     zones = letters[np.append(0, change)]
     for letter, middle in zip(zones, np.sqrt(starts * ends), strict=True):
         style = {"weight": "bold", "ha": "center", "va": "bottom"}
@@ -197,13 +199,16 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
         require(measure == f"{name}_group", wanted)
         require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
     far, frr = xr.align(far, frr, join="exact")
-    left, floor = log_floor(far.estimate), log_floor(frr.estimate)
-    x, y = np.maximum(far.estimate, left), np.maximum(frr.estimate, floor)
+    left = log_floor(far.estimate)
+    floor = log_floor(frr.estimate)
+    x = np.maximum(far.estimate, left)
+    y = np.maximum(frr.estimate, floor)
     table = xr.Dataset({"x": x, "y": y}).transpose(GROUP, level_dimension(frr))
     ax, groups = new_axes(ax), frr[GROUP].values
     ax.plot(table.x, table.y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for group, colour in zip(groups, curve_colours(groups), strict=True):
-        curve, ends = table.sel({GROUP: group}), frr.sel({GROUP: group})
+        curve = table.sel({GROUP: group})
+        ends = frr.sel({GROUP: group})
         lower = np.maximum(ends.lower, floor)
         ax.fill_between(curve.x, lower, ends.upper, color=colour, alpha=0.2, linewidth=0)
         ax.plot(curve.x, curve.y, "o-", color=colour, markersize=3.5, label=plain(group))

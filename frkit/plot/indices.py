@@ -142,7 +142,8 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
             )
             ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
         if f"{name}_lower" in found:
-            lower, upper = found[f"{name}_lower"], found[f"{name}_upper"]
+            lower = found[f"{name}_lower"]
+            upper = found[f"{name}_upper"]
             ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(
             x,

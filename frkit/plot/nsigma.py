@@ -194,7 +194,8 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
-        column, row = table.columns.get_loc(name), table.index.get_loc(name)
+        column = table.columns.get_loc(name)
+        row = table.index.get_loc(name)
         frame = Rectangle(
             (column + 0.02, row + 0.03), 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6
         )

@@ -155,9 +155,11 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done):
         size = 8 if place == len(done) - 1 else 4
-        colour, words = COLOURS[0], "held out ± 2 se"
+        colour = COLOURS[0]
+        words = "held out ± 2 se"
         if one.by != "identity":
-            colour, words = COLOURS[1], "held out ± 2 se, folds of images"
+            colour = COLOURS[1]
+            words = "held out ± 2 se, folds of images"
         style = {"fmt": "o", "color": colour, "capsize": 3, "markersize": size}
         ax.errorbar(one.distance, one.rlb, 2 * one.rlb_se, label=words, **style)
         in_sample = {"label": "in sample", "markersize": size, **IN_SAMPLE}

@@ -210,7 +210,8 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     require_dims("replicates", replicates.estimate, (along,))
     ax, x = new_axes(ax), replicates[along].values
     curves = replicates.replicates.transpose(REPLICATE, along).values
-    estimate, centre = replicates.estimate, replicates.centre
+    estimate = replicates.estimate
+    centre = replicates.centre
     floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))

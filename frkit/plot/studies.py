@@ -74,7 +74,8 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ylabel, words = "sup distance of the ROC (FRR)", [result.attrs["words"]]
+    ylabel = "sup distance of the ROC (FRR)"
+    words = [result.attrs["words"]]
     return finish(ax, "images n", ylabel, words, loc="lower left")
 
 

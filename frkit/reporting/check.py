@@ -31,10 +31,10 @@ class Limit:
 
 def parse_limit(text):
     """Read a limit such as "frr@1e-3=0.05" or "eer=0.03"."""
-    parts = re.fullmatch(r"([^@=]+)(?:@([^=]+))?=(.+)", text)
+    match = re.fullmatch(r"([^@=]+)(?:@([^=]+))?=(.+)", text)
     message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
-    require(parts, message)
-    measure, level, value = parts.groups()
+    require(match, message)
+    measure, level, value = match.groups()
     try:
         return Limit(measure.lower(), float(level) if level else None, float(value))
     except ValueError as error:
@@ -70,10 +70,12 @@ def check(path, limits):
     version = report["schema_version"]
     require(version == SCHEMA_VERSION, f"{path} has schema version {version}: make the report anew")
     n_people = report["provenance"].get("n_identities") or np.nan
-    outcomes, lines = [], []
+    outcomes = []
+    lines = []
     for limit in limits:
         for value in _values(report["values"], limit, path):
-            outcome, needed = UNDECIDED, n_people * _deciding_factor(value, limit.value)
+            outcome = UNDECIDED
+            needed = n_people * _deciding_factor(value, limit.value)
             if value["upper"] < limit.value:
                 outcome = BELOW
             if value["lower"] > limit.value:

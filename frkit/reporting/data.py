@@ -19,7 +19,8 @@ MOST_GROUPS = 6  # named in a sentence
 def data(inputs):
     """Count what the data are."""
     section = Section("The data")
-    facts, scores = provenance(inputs.evaluation), models_of(inputs.scores)[0]
+    facts = provenance(inputs.evaluation)
+    scores = models_of(inputs.scores)[0]
     section.answers.append(say("counts", facts, scores.size))
     card = pd.Series(_counts(inputs, facts, scores)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)

@@ -37,9 +37,11 @@ def groups(inputs):
     caption = f"Rates of the groups at one threshold for all, {inputs.about()}"
     section.tables[caption] = table(bands)
     section.tables[f"EER of the groups, {inputs.about()}"] = table(eer)
-    far_bands, frr_bands = inputs.band_of_curve("far_group"), inputs.band_of_curve("frr_group")
+    far_bands = inputs.band_of_curve("far_group")
+    frr_bands = inputs.band_of_curve("frr_group")
     for name, frr in inputs.by_model(frr_bands):
-        title, far = f"Groups{suffix(name)}", of_model(far_bands, name)
+        title = f"Groups{suffix(name)}"
+        far = of_model(far_bands, name)
         if frr.sizes[GROUP] > MOST_GROUPS:
             mean = frr.estimate.mean(FAR_LEVEL).values
             worst = {GROUP: np.sort(np.argsort(-mean)[:MOST_GROUPS])}
@@ -52,7 +54,8 @@ def groups(inputs):
 
 def _answer_whether_groups_differ(inputs, section):
     """A tile, and a sentence for every model and rate, from the ratio of highest to lowest rate."""
-    differences, widest = [], {}
+    differences = []
+    widest = {}
     for rate in RATES:
         with no_cautions():
             ratios = inputs.band(f"{rate}_max_min").isel(inputs.leading)

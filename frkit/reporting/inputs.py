@@ -46,7 +46,8 @@ class Inputs:
 
     def __post_init__(self):
         """Evaluate the scores."""
-        scores, how = self.scores, {"by": self.by, "progress": False, **self.options}
+        scores = self.scores
+        how = {"by": self.by, "progress": False, **self.options}
         self.evaluation = evaluate(scores, **self.levels, **how)
         self.rates = self.evaluation["empirical"].to_dataset()
         self.along = FAR_LEVEL if FAR_LEVEL in self.rates.dims else THRESHOLD_LEVEL
@@ -54,7 +55,8 @@ class Inputs:
         self.named = f"{PROBE}_{IDENTITY}" in scores.coords
         self.leading, self.too_few_errors = leading_level(self.rates, self.along)
         asked = self.levels.get("far", CURVE_OF_THRESHOLDS)
-        least, most = min(asked), max(asked)
+        least = min(asked)
+        most = max(asked)
         if most == least:
             most = min(10 * least, (1 + least) / 2)
         with no_cautions():

@@ -220,7 +220,8 @@ def side_columns(header):
         mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
         for name in header:
             for match in mark.finditer(name.lower()):
-                before, after = name[: match.start()], name[match.end() :]
+                before = name[: match.start()]
+                after = name[match.end() :]
                 other = before + second + after
                 if other in header:
                     stem = (before + after).strip("_-. ").lower()

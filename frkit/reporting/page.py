@@ -127,7 +127,8 @@ def _fit_into_column(ax):
     legend = ax.get_legend()
     if legend is None:
         return
-    handles, labels = legend.legend_handles, [entry.get_text() for entry in legend.get_texts()]
+    handles = legend.legend_handles
+    labels = [entry.get_text() for entry in legend.get_texts()]
     legend.remove()
     if handles:
         columns = 2 if len(labels) > 2 and max(map(len, labels)) < 30 else 1

@@ -221,7 +221,8 @@ def _opened(data, opening):
         return open_data(data, **opening), str(data)
     if not isinstance(data, Mapping) or isinstance(data, xr.Dataset):
         return data, None
-    models, paths = {}, {}
+    models = {}
+    paths = {}
     for name, part in data.items():
         models[str(name)], paths[str(name)] = _opened(part, opening)
     return together(models), paths if all(paths.values()) else None
@@ -229,16 +230,18 @@ def _opened(data, opening):
 
 def _make(evaluated, quick, progress):
     """Make every part; what the data do not support is left out with its reason."""
-    sections, reasons = {}, {}
-    parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
+    sections = {}
+    reasons = {}
+    chosen_parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
     if quick:
         titles = [part.title for part in PARTS.values() if part.long]
         reasons["quick=True"] = [*titles, "permutation tests"]
-    total = EVALUATION + sum(part.share for part in parts.values())
+    total = EVALUATION + sum(part.share for part in chosen_parts.values())
     with _bar(progress, total) as step:
         step(0, "error rates at all levels")
-        inputs, done = evaluated(), EVALUATION
-        for name, part in parts.items():
+        inputs = evaluated()
+        done = EVALUATION
+        for name, part in chosen_parts.items():
             step(done, part.title)
             try:
                 sections[name] = part.make(inputs)

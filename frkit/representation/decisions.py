@@ -65,7 +65,8 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
             "some group has only images with, or none with, label "
             f"{listed(labels[undefined])}: no rates there (NaN)"
         )
-    opportunity, false_positive_gap = _gap(true_positive_rates), _gap(false_positive_rates)
+    opportunity = _gap(true_positive_rates)
+    false_positive_gap = _gap(false_positive_rates)
     gaps = {
         "demographic_parity": _gap(rates),
         "equal_opportunity": opportunity.mask(undefined),
@@ -158,7 +159,8 @@ def _metrics(truth, predicted, labels, score):
     columns = range(len(labels)) if len(labels) > 2 else [1]
     rows = []
     for column in columns:
-        true, positive = truth == labels[column], predicted == labels[column]
+        true = truth == labels[column]
+        positive = predicted == labels[column]
         row = {
             "false_positive_rate": np.nan if true.all() else positive[~true].mean(),
             "f1": f1_score(true, positive, zero_division=np.nan),

@@ -46,7 +46,8 @@ def independent_directions(x, person):
     Bai & Saranadasa (1996), eq. 3.3.
     """
     _, first = np.unique(person, return_index=True)
-    n_rows, n_features = min(len(first), MOST_ROWS), x.shape[1]
+    n_rows = min(len(first), MOST_ROWS)
+    n_features = x.shape[1]
     evenly = np.linspace(0, len(first) - 1, n_rows).astype(int)
     some = x[first[evenly]]
     centred = some - some.mean(0)

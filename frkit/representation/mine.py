@@ -96,17 +96,21 @@ def read(x, problem, fold, critic):
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
     step, average = 0, None
-    batch_values, curve = [0.0], []
-    best, best_step = -np.inf, 0
+    batch_values = [0.0]
+    curve = []
+    best = -np.inf
+    best_step = 0
     while True:
         held_out = self_normalised(_outputs(parameters, validation), z_validation, shares).mean()
         curve.append((step, np.mean(batch_values), held_out))
         if held_out > best or critic.patience is None:
-            best, best_step = held_out, step
+            best = held_out
+            best_step = step
             best_parameters = {name: values.copy() for name, values in parameters.items()}
         if step >= critic.iterations or step - best_step >= (critic.patience or np.inf):
             break
-        n_steps, batch_values = min(CHECK, critic.iterations - step), []
+        n_steps = min(CHECK, critic.iterations - step)
+        batch_values = []
         for rows in rng.integers(0, len(train), (n_steps, critic.batch)):
             t, layers = forward(parameters, train.take(rows, axis=0))
             value, average, gradient = loss(t, z_train[rows], shares_32, average, critic.smoothing)

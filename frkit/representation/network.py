@@ -44,9 +44,11 @@ def forward(p, x):
         mapped, mapped_slope = elu(x @ p["map_r"])
         classes, classes_slope = elu(p["map_z"])
     else:
-        mapped, mapped_slope = x, None
+        mapped = x
+        mapped_slope = None
         one_hot = np.eye(len(p["first_z"]), dtype=x.dtype)
-        classes, classes_slope = one_hot, None
+        classes = one_hot
+        classes_slope = None
     from_images = mapped @ p["first_r"]
     from_classes = classes @ p["first_z"] + p["first_bias"]
     hidden = from_classes.shape[1]

@@ -124,7 +124,8 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
 
 def _read(x, problem, classifier, folds, seed):
     """Held-out and in-sample accuracy and loss."""
-    z, person = problem.z, problem.person
+    z = problem.z
+    person = problem.person
     h = entropy(problem.shares)
     right, losses = np.empty((2, len(z)))
     in_sample = []
@@ -134,7 +135,8 @@ def _read(x, problem, classifier, folds, seed):
         in_train = _judged(classifier, x[train], z[train])
         in_sample.append(np.mean(in_train, axis=1))
     accuracy_in_sample, loss_in_sample = np.mean(in_sample, axis=0)
-    accuracy, loss = right.mean(), losses.mean()
+    accuracy = right.mean()
+    loss = losses.mean()
     loss_se = standard_error(losses - loss, person)
     values = {
         "accuracy": accuracy,

@@ -100,12 +100,15 @@ def gather_problem(faces, attribute, *, by, folds, varying):
 
 def _check_counts(problem, by, folds):
     """Two classes at least, and of each at least one person (or image) for every fold."""
-    name, classes = problem.name, problem.classes
+    name = problem.name
+    classes = problem.classes
     words = f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}"
     require(len(classes) >= 2, f"{words}; at least two are needed to tell one from another")
-    units, what = problem.person, "people"
+    units = problem.person
+    what = "people"
     if by == "image":
-        units, what = np.arange(len(problem.z)), "images"
+        units = np.arange(len(problem.z))
+        what = "images"
     counts = pd.Series(units).groupby(problem.z).nunique()
     fewest = counts.min()
     rarest = classes[counts.idxmin()]

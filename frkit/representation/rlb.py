@@ -208,7 +208,8 @@ def _splits(problem, by, folds, seeds):
         state = int(seed.generate_state(1)[0])
         tests = [test for _, test in stratified(problem.z, person, folds, state)]
         for k, network_seed in enumerate(seed.spawn(folds)):
-            test, validation = tests[k], tests[(k + 1) % folds]
+            test = tests[k]
+            validation = tests[(k + 1) % folds]
             both = np.concatenate([test, validation])
             train = np.setdiff1d(images, both)
             plan.append(Fold(train, validation, test, network_seed))
@@ -221,7 +222,8 @@ def _run(encoders, problems, plans, critic, progress):
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
-    train, tasks = dask.delayed(read, pure=False), []
+    train = dask.delayed(read, pure=False)
+    tasks = []
     for x in encoders:
         shared = dask.delayed(x, pure=False, traverse=False)
         of_encoder = []
@@ -235,7 +237,9 @@ def _run(encoders, problems, plans, critic, progress):
 
 def _summary(x, problem, plan, readings, folds):
     """All numbers of one encoder and one attribute."""
-    z, shares, n = problem.z, problem.shares, len(problem.z)
+    z = problem.z
+    shares = problem.shares
+    n = len(problem.z)
     n_seeds = len(plan) // folds
     h = entropy(shares)
     # T of every image, from the network that has not seen its person

@@ -90,7 +90,8 @@ def shifted_classes(
     embedding = np.sqrt(1 - likeness) * noise
     embedding += np.sqrt(likeness) * shared_noise[identity]
     embedding += (distance * place)[identity, None] * direction
-    information, h = true_information(distance, shares, both_sides), entropy(shares)
+    information = true_information(distance, shares, both_sides)
+    h = entropy(shares)
     return xr.Dataset(
         {"embedding": ((IMAGE, FEATURE), embedding.astype(np.float32))},
         {

@@ -107,13 +107,13 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     for name in attributes_of(by):
         wanted = f"{PROBE}_{name}", f"{REFERENCE}_{name}", name
         present = [column for column in wanted if column in scores.coords][:2]
-        known = {
+        attributes = {
             column.removeprefix("probe_").removeprefix("reference_") for column in scores.coords
         }
-        known -= {PAIR, GENUINE, PROBE, REFERENCE, MODEL}
+        attributes -= {PAIR, GENUINE, PROBE, REFERENCE, MODEL}
         require(
             len(present) == 2 or len(present) == 1 and PAIR in scores.dims,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(known))}",
+            f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
         )
         columns.append([scores[present[0]].values, scores[present[-1]].values])
     return [crossed(list(side)) for side in zip(*columns, strict=True)]
@@ -175,7 +175,8 @@ class People:
         A probe that is no reference is replaced by such a probe: its scores exist.
         """
         every = np.arange(len(self.names))
-        on_probe, on_reference = np.isin(every, self.probe), np.isin(every, self.reference)
+        on_probe = np.isin(every, self.probe)
+        on_reference = np.isin(every, self.reference)
         if np.all(on_probe & on_reference):
             return self.identity
         sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
@@ -204,7 +205,8 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
         person = _on_images(scores, PERSON, places)
     group = np.full(len(names), UNKNOWN)
     if by is not None:
-        group, attribute = _on_images(scores, by, places), CROSSED.join(attributes_of(by))
+        group = _on_images(scores, by, places)
+        attribute = CROSSED.join(attributes_of(by))
         group, identity, person = resolve_varying(group, identity, varying, attribute, person)
     return People(names, identity, person, group, groups_among(group, by), *places)
 

@@ -192,5 +192,6 @@ def _warn_of_failed(lazy, probes, references, symmetric):
     other_image = probes[IMAGE][row] != references[IMAGE][col]
     same_person = probes[IDENTITY][row] == references[IDENTITY][col]
     orders = 2 if symmetric else 1
-    n_genuine, n_impostor = np.sum(same_person & other_image), np.sum(~same_person)
+    n_genuine = np.sum(same_person & other_image)
+    n_impostor = np.sum(~same_person)
     warn_of_failed(n_genuine // orders, n_impostor // orders)

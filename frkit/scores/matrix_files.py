@@ -81,7 +81,8 @@ def open_scores(
         else:
             require(labels is None, "labels= go with an .npy: a text table has its own ids")
             values, *ids = _from_text(path)
-        people, keys = ids, {IDENTITY: ids}
+        people = ids
+        keys = {IDENTITY: ids}
         if identity is not None:
             people = [identities_from(side, identity) for side in ids]
             options |= dict(zip((PROBE, REFERENCE), ids))

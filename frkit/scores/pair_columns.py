@@ -64,7 +64,8 @@ def _by_name(source):
 def _verdicts(column):
     """Return which pairs are genuine; a blank cell says neither, and is refused."""
     text = column.astype(str).str.strip().str.lower().str.removesuffix(".0")
-    genuine, impostor = text.isin(GENUINE_WORDS), text.isin(IMPOSTOR_WORDS)
+    genuine = text.isin(GENUINE_WORDS)
+    impostor = text.isin(IMPOSTOR_WORDS)
     unclear = column[~(genuine | impostor)]
     first = unclear.iloc[0] if len(unclear) else ""
     shown = "a blank cell" if pd.isna(first) else repr(str(first))

@@ -134,7 +134,8 @@ def read_lfw(path, scores=None) -> dict:
     """Read LFW's pairs.txt with a file of scores in the same order."""
     form = "name n1 n2, or nameA n1 nameB n2, after a first line of folds and pairs"
     table = read_text(Path(path), "name [n1 other n2]", form)
-    line, head = table.index[0], table.iloc[0].dropna()
+    line = table.index[0]
+    head = table.iloc[0].dropna()
     is_head = len(head) <= 2 and head.str.fullmatch("[0-9]+").all()
     require(is_head, f"line {line} must be the number of folds and of pairs a fold")
     n_pairs = 2 * head.astype(int).prod()

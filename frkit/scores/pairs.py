@@ -220,8 +220,8 @@ def _split(labels):
     words, code = np.unique(labels, return_inverse=True)
     sides = []
     for word in words.tolist():
-        parts = [part.strip() or UNKNOWN for part in word.split(BETWEEN)]
-        sides.append(parts if len(parts) == 2 else [word, word])
+        both = [label.strip() or UNKNOWN for label in word.split(BETWEEN)]
+        sides.append(both if len(both) == 2 else [word, word])
     return np.array(sides, str).T[:, code]
 
 

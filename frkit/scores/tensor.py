@@ -24,9 +24,7 @@ from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
 MOST_BLOCKS = 96  # along a side, unless chunks are given
-KEPT = (
-    1_000_000_000  # bytes of rows from a disk that stay in memory: 500,000 images of 512 features
-)
+KEPT = 1_000_000_000  # bytes of rows from a disk that stay in memory
 
 
 def score_tensor(
@@ -228,7 +226,8 @@ def _block(probe, reference, function, tile):
     scores = np.empty((len(probe), len(reference)), np.float32)
     for i in range(0, len(probe), tile):
         for j in range(0, len(reference), tile):
-            rows, cols = slice(i, i + tile), slice(j, j + tile)
+            rows = slice(i, i + tile)
+            cols = slice(j, j + tile)
             scores[rows, cols] = function(probe[rows], reference[cols])
     return scores
 

@@ -58,7 +58,8 @@ class Study:
         """Draw one data set and evaluate it by every scheme."""
         _, images, replicates = self.seeds(number)
         sample = self.mixture(number).sample(per_identity=self.per_identity, seed=images)
-        scores, evaluations = score_tensor(sample), {}
+        scores = score_tensor(sample)
+        evaluations = {}
         for scheme in self.schemes:
             # the groups of all data sets have the same sizes: so do those of the replicates
             strata = None if scheme == "image" else self.by

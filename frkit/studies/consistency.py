@@ -157,7 +157,8 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     require(levels.size > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
     distance = abs(part.frr - part.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
-    n, n_full = result.n_images, result.attrs["n_full"]
+    n = result.n_images
+    n_full = result.attrs["n_full"]
     if result.attrs["exact"]:
         what, slope = "the exact truth of the mixture", "slope of 1/√n"
         rate = 1 / np.sqrt(n)
@@ -224,13 +225,14 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
     require(bool((counts >= 2).any()), "no identity has two images: there is nothing to split")
     rng = np.random.default_rng(seed)
-    parts, odd = [[], []], 0
+    halves = [[], []]
+    odd = 0
     for code in np.flatnonzero(counts >= 2):
         images = rng.permutation(np.flatnonzero(codes == code))
         # of an odd number the first part gets the extra image at first, then the second part
         half = (images.size + 1 - odd % 2) // 2
         odd += images.size % 2
-        parts[0].extend(images[:half])
-        parts[1].extend(images[half:])
-    first, second = (faces.isel({IMAGE: np.sort(part)}) for part in parts)
+        halves[0].extend(images[:half])
+        halves[1].extend(images[half:])
+    first, second = (faces.isel({IMAGE: np.sort(part)}) for part in halves)
     return first, second

@@ -169,17 +169,18 @@ def coverage(
     return result.assign_attrs(_description(study, n_datasets, chosen, target))
 
 
-def _names(name, values, known):
-    """Return one or several known names as a tuple."""
+def _names(name, values, allowed):
+    """Return one or several allowed names as a tuple."""
     values = (values,) if isinstance(values, str) else tuple(values)
     for value in values:
-        require_one_of(name, value, known)
+        require_one_of(name, value, allowed)
     return values
 
 
 def exact(study, chosen):
     """Return the measure of the population, from its exact rates, EERs or distributions."""
-    population, by = study.population, study.by
+    population = study.population
+    by = study.by
     if chosen.dealt:
         return chosen(population.population_distributions(int(study.per_identity), by=by))
     rates = population.population_roc(study.far, by=by)
@@ -205,7 +206,8 @@ def count(
 
     paths: files of the data sets. target: whom methods that read no replicates are about.
     """
-    evaluations, counted = stacked(paths), []
+    evaluations = stacked(paths)
+    counted = []
     with warnings.catch_warnings():
         # warnings say of one interval what the study measures
         warnings.simplefilter("ignore", DataWarning)

@@ -142,7 +142,8 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
     require_one_of("method", method, METHODS)
     require_one_of("attribute", attribute, ("sex", "race"))
     x = train["embedding"].values.astype(float)
-    label, group = train["label"].values, train[attribute].values
+    label = train["label"].values
+    group = train[attribute].values
     weight = np.ones(label.shape)
     if method == "resampling":  # label and group become independent, all cells equal
         for task in range(N_TASKS):
@@ -293,8 +294,8 @@ def _measures(train, test, attribute, critic):
         cohort = np.char.add(np.char.add(group, ", "), test.sex.values)
     spreads = []
     for task in range(N_TASKS):
-        one = test.isel({TASK: task})
-        spreads.append(cohort_spread(one.label, one.predicted, cohort, score=one.score))
+        of_task = test.isel({TASK: task})
+        spreads.append(cohort_spread(of_task.label, of_task.predicted, cohort, score=of_task.score))
     spread = xr.concat(spreads, TASK).mean(TASK)
     accuracy = spread.sel(metric="accuracy", drop=True)
     precision = spread.sel(metric="average_precision", drop=True)

@@ -128,9 +128,11 @@ def finetuning(
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
     x = unit_rows(evaluated["embedding"].transpose(IMAGE, FEATURE).values)
-    rates, losses = [], []
+    rates = []
+    losses = []
     for of_batch in with_progress(of_batches, "batches of models", progress, models):
-        versions, batch_losses = {UNTUNED: evaluated}, []
+        versions = {UNTUNED: evaluated}
+        batch_losses = []
         for kind, of_kind in zip(kinds, of_batch.spawn(len(kinds)), strict=True):
             rng = np.random.default_rng(of_kind)
             drawn = rng.choice(kinds[kind], max(2, round(SHARE * len(kinds[kind]))))

@@ -263,7 +263,8 @@ def _smallest_factor(value, goal, rising, fewest):
         gap = goal - value(np.exp(logarithm))
         return gap if rising else -gap
 
-    lowest, highest = np.log(fewest), np.log(FARTHEST)
+    lowest = np.log(fewest)
+    highest = np.log(FARTHEST)
     if lowest > highest or missing(highest) > 0:
         return np.nan
     if missing(lowest) <= 0:

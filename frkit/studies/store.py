@@ -23,7 +23,8 @@ def write(path, evaluations, parameters):
 
     The file gets its name when it is complete, so that a study that is killed leaves whole files.
     """
-    arrays, nodes = {}, {}
+    arrays = {}
+    nodes = {}
     for name, node in xr.DataTree(children=evaluations).to_dict(relative=True).items():
         for variable, values in node.data_vars.items():
             arrays[f"{name}/{variable}"] = values.values

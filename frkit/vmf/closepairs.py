@@ -62,7 +62,8 @@ class PairScores:
 
 def log_density(z, concentrations, cosines, dim):
     """Log density of the score in z; z and cosines broadcast with concentrations[..., 0]."""
-    first, second = concentrations[..., 0], concentrations[..., 1]
+    first = concentrations[..., 0]
+    second = concentrations[..., 1]
     product = first * second
     t = np.tanh(z)
     root = 1 / np.cosh(z)  # sqrt(1 - t^2)

@@ -173,9 +173,11 @@ def _posterior(length, count, marginal, dim):
     """Posterior mean (K,) and standard deviation (K,) of log kappa, and both of the population."""
     rough = np.log(marginal[np.isfinite(marginal)])
     most_precise = np.sqrt(2 / ((count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
-    mean, spread = rough.mean(), max(rough.std(), most_precise)
+    mean = rough.mean()
+    spread = max(rough.std(), most_precise)
     margin = 1 + 3 * spread
-    low, high = rough.min() - margin, rough.max() + margin
+    low = rough.min() - margin
+    high = rough.max() + margin
     n_points = int((high - low) / (GRID_STEP * most_precise))
     grid = np.linspace(low, high, np.clip(n_points, SMALLEST_GRID, LARGEST_GRID))
 
@@ -223,7 +225,9 @@ def _residual_dimension(images, mix):
     It is 1 over the mean squared cosine of residuals of different identities, because directions
     share the variance.
     """
-    residuals, n_within, within = [], 0, 0.0
+    residuals = []
+    n_within = 0
+    within = 0.0
     for points, mean in zip(images, mix.mean_directions):
         if len(points) > 1:
             across = points - np.outer(points @ mean, mean)

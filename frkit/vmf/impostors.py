@@ -83,7 +83,8 @@ class ImpostorScores:
 def impostor_scores(left, right, integrate_close_pairs):
     """Impostor scores of pairs between two groups, or within one if left is right."""
     dim = left.directions.shape[1]
-    limit, close = np.inf, None
+    limit = np.inf
+    close = None
     if integrate_close_pairs:
         # terms outgrow their sum by (1 - m^2)^(-p/4) at mean score m, and so does their rounding
         growth = PAIR_ERROR / (SAFETY * EPSILON)

@@ -88,7 +88,8 @@ class Mixture:
         self.fitted = None
 
     def __repr__(self) -> str:
-        low, high = self.concentrations.min(), self.concentrations.max()
+        low = self.concentrations.min()
+        high = self.concentrations.max()
         text = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
         for name, labels in self.groups.items():
             text += f", {name}: {', '.join(np.unique(labels))}"

@@ -48,7 +48,8 @@ class PanelDistribution:
 
     def mass_below(self, z, row):
         """Mass below z, precise in the far lower tail too; arguments broadcast."""
-        low, high = self.edges[row, 0], self.edges[row, -1]
+        low = self.edges[row, 0]
+        high = self.edges[row, -1]
         z = np.clip(z, low, high)
         panel = ((z - low) / (high - low) * self.n_panels).astype(int)
         panel = np.minimum(panel, self.n_panels - 1)
@@ -60,7 +61,8 @@ class PanelDistribution:
         target = probability * self.total[row]
         n_edges_below = (self.edge_masses[row] <= target[:, None]).sum(axis=1)
         panel = np.clip(n_edges_below - 1, 0, self.n_panels - 1)
-        start, end = self.edges[row, panel], self.edges[row, panel + 1]
+        start = self.edges[row, panel]
+        end = self.edges[row, panel + 1]
         mass = target - self.edge_masses[row, panel]
         panel_mass = np.maximum(self.panel_masses[row, panel], np.finfo(float).tiny)
         z = start + (end - start) * mass / panel_mass

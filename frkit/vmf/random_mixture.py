@@ -49,7 +49,8 @@ def mixture(
     options, shares = options_of_groups(groups, ("share", "kappa", "cohesion"))
     sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
-    directions, concentrations = [], []
+    directions = []
+    concentrations = []
     for name, size in zip(options, sizes):
         cohesion = number("cohesion", options[name].get("cohesion", 0), 0)
         directions.append(_directions(size, dim, cohesion, rng))
@@ -132,7 +133,8 @@ def subspace_mixture(
     own_share = number("own_share", own_share, 0, 1)
     labels = np.repeat(list(options), group_sizes(n_identities, shares))
     rng = np.random.default_rng(seed)
-    directions, concentrations = np.zeros((n_identities, dim)), np.empty(n_identities)
+    directions = np.zeros((n_identities, dim))
+    concentrations = np.empty(n_identities)
     common_directions = _uniform_directions(rng, n_identities, common)
     directions[:, :common] = np.sqrt(1 - own_share) * common_directions
     start = common

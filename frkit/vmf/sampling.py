@@ -117,7 +117,8 @@ def _faces(mix, per_identity, sources):
         noise = np.zeros(shape)
         for rng, share in sources:
             noise += np.sqrt(share) * rng.standard_normal(shape)
-        radial, tangent = noise[:, 0], noise[:, 1:]
+        radial = noise[:, 0]
+        tangent = noise[:, 1:]
         embedding[rows] = place(mix.mean_directions, mix.radial, identity[rows], radial, tangent)
     groups = {name: labels[identity] for name, labels in mix.groups.items()}
     return faces(embedding, mix.identity[identity], **groups)

@@ -30,7 +30,8 @@ def survival(thresholds, dim, coefficients):
     """
     n_terms = coefficients.shape[1]
     total = np.zeros(np.shape(thresholds), EXTENDED)
-    size, last = np.zeros_like(total), np.zeros_like(total)
+    size = np.zeros_like(total)
+    last = np.zeros_like(total)
     for m, term in enumerate(survival_terms(thresholds, dim, n_terms)):
         total += coefficients[0, m] * term
         term_size = coefficients[1, m] * np.abs(term)
@@ -90,14 +91,16 @@ def pair_coefficients(left, right, n_terms, limit=np.inf):
 def _block_sums(cosines, included, left, right, dim):
     """Sums of left[m, k] right[m, l] P_m(cosines[k, l]) over the included pairs, and with |P_m|."""
     sums = np.empty((2, len(left)))
-    before, now = np.zeros_like(cosines), included.astype(float)
+    before = np.zeros_like(cosines)
+    now = included.astype(float)
     for m in range(len(left)):
         sums[0, m] = left[m] @ now @ right[m]
         size = np.abs(now)
         sums[1, m] = left[m] @ size @ right[m]
         # P_(m+1) from P_m and P_(m-1), both at most 1 in size: nothing overflows
         scale = m + dim - 2
-        grow, fall = (m + scale) / scale, m / scale
+        grow = (m + scale) / scale
+        fall = m / scale
         before, now = now, grow * cosines * now - fall * before
     return sums
 
