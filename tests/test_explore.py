@@ -77,7 +77,7 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
     (notes,) = [child for child in box.children if type(child) is widgets.HTML]
     assert "fewer than ten errors" in notes.value
     find(box, "FAR range").value = (FAR[0], FAR[-2])
-    assert "fewer than ten errors" in notes.value, "a caution stays as long as it holds"
+    assert "fewer than ten errors" in notes.value, "a caution stays as long as it applies"
 
     def show(ax):
         warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)

@@ -267,7 +267,7 @@ BAD_TABLES = {
     "number absent": ("identity,f0,f2\na,1,2\n", "without gaps.* they are 'f0', 'f2'"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
-    "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or holds NUL"),
+    "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or contains NUL"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
     "decimal comma": ("identity;f0;f1\na;1,5;2\n", "'1,5' is not a finite number"),
     "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .* rows .1"),
@@ -348,7 +348,7 @@ def test_npy_without_labels(tmp_path):
 @pytest.mark.parametrize("word", ["a" + chr(0xD800), "a\0b"], ids=["half a character", "NUL"])
 def test_labels_that_are_no_text_are_refused_when_they_are_read(tmp_path, word):
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, note=[word] * 5)
-    with pytest.raises(InputError, match="f.npz: note: a label is no text, or holds NUL"):
+    with pytest.raises(InputError, match="f.npz: note: a label is no text, or contains NUL"):
         open_faces(tmp_path / "f.npz")
 
 

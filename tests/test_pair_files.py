@@ -279,7 +279,8 @@ def test_unknown_formats_and_options(tmp_path):
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
     bad = {
-        "a,b\n1,2\n": "no column holds image names such as 'id1/w/2.wav' nor .* 'id1', .* are 'a'",
+        "a,b\n1,2\n": "no column contains image names such as 'id1/w/2.wav' nor .* 'id1', "
+        ".* are 'a'",
         "who\nid1\nid2\n": "has no column of labels beside 'who'",
     }
     for text, message in bad.items():

@@ -12,7 +12,7 @@ from frkit.plot.style import UNRESOLVED
 
 
 def labelled(ax, words):
-    """The one line whose legend entry holds the words."""
+    """The one line whose legend entry contains the words."""
     (line,) = [line for line in ax.lines if words in str(line.get_label())]
     return line
 

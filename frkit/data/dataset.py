@@ -162,7 +162,7 @@ def _check_people(identity, when):
     require(
         counts.max() >= 2,
         f"no identity has two images{when} ({len(people)} identities, one image each), so no "
-        "genuine pair; check that identity holds people, not image names",
+        "genuine pair; check that identity contains people, not image names",
     )
 
 
@@ -183,7 +183,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     Parameters
     ----------
     models : mapping of str to xr.Dataset
-        Encoder name to faces Dataset (image, feature). All must hold the same image names,
+        Encoder name to faces Dataset (image, feature). All must have the same image names,
         identities and attributes; images in another order are brought into the order of the first.
 
     Returns
@@ -207,7 +207,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     require(len(models) > 0, "stack_models needs a mapping of model name to faces")
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
-        words = f"model {name!r} holds several models already; stack single ones"
+        words = f"model {name!r} contains several models already; stack single ones"
         require(MODEL not in faces.dims, words)
     first_name, first = next(iter(models.items()))
     aligned = [_aligned(name, faces, first_name, first) for name, faces in models.items()]
@@ -224,10 +224,10 @@ def _aligned(name, faces, first_name, first):
     both = f"models {first_name!r} and {name!r}"
     images = first[IMAGE].values
     differ = np.setxor1d(images, faces[IMAGE].values)
-    require(len(differ) == 0, f"{both} must hold the same images, only one has {listed(differ)}")
+    require(len(differ) == 0, f"{both} must have the same images, only one has {listed(differ)}")
     faces = faces.sel({IMAGE: images})
     differ = sorted(set(first.coords) ^ set(faces.coords))
-    require(not differ, f"{both} must hold the same attributes, only one has {listed(differ)}")
+    require(not differ, f"{both} must have the same attributes, only one has {listed(differ)}")
     for label in first.coords:
         differ = images[first[label].values != faces[label].values]
         require(len(differ) == 0, f"{both} differ in {label} of images {listed(differ)}")

@@ -98,7 +98,9 @@ def _best_column(columns, keys):
     best = max(shares, key=shares.get)
     examples = [f"{kind} names such as {listed(sides[0][:1])}" for kind, sides in keys.items()]
     shown = [f"{name!r} ({listed(labels, 2)})" for name, labels in columns.items()]
-    words = f"no column holds {' nor '.join(examples)}, so nothing can be joined; the columns are"
+    words = (
+        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are"
+    )
     require(shares[best] > 0, f"{words} {'; '.join(shown)}")
     return best
 

@@ -71,7 +71,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
         array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
     kind = array.dtype.kind
-    words = f"{name} holds {array.dtype} values, which are no labels; give text or numbers"
+    words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
     require(kind not in "Vc", words)
     try:
         if kind in "UbiuM":
@@ -81,7 +81,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
         code, distinct = pd.factorize(words)
         distinct = np.array([_normalized(word) for word in distinct], str)
     except ValueError as error:
-        raise InputError(f"{name}: a label is no text, or holds NUL: {error}") from error
+        raise InputError(f"{name}: a label is no text, or contains NUL: {error}") from error
     labels = distinct[code]
     is_masked = np.ma.is_masked(values)
     return np.where(np.ma.getmask(values), UNKNOWN, labels) if is_masked else labels
@@ -171,7 +171,7 @@ def crossed(labels):
         return labels[0]
     texts = np.array(labels)
     wrong = texts[np.strings.find(texts, CROSSED) >= 0]
-    words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
+    words = f"labels that are crossed must not contain {CROSSED!r}, which stands between them"
     require(len(wrong) == 0, f"{words}: {listed(wrong)}")
     flat = texts[0]
     for attribute in texts[1:]:
@@ -227,7 +227,7 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if rule == "keep":
         return labels, identity, person
     images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
-    pairs = images.drop_duplicates()  # the index holds the row of the first image
+    pairs = images.drop_duplicates()  # the index is the row of the first image
     # of identities within which the label varies
     pairs = pairs[pairs.identity.duplicated(keep=False)]
     if pairs.empty:

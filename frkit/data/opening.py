@@ -79,7 +79,7 @@ def open_faces(
     -------
     xr.Dataset
         As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file
-        holds three dimensions and the names `model`.
+        contains three dimensions and the names `model`.
 
     Raises
     ------

@@ -193,7 +193,9 @@ def worst_pairs(
     pairs = require_whole("pairs", pairs, 1)
     require_returned("who", who, "fk.contributions", "threshold", "scores")
     scores = checked_scores(scores)
-    require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
+    require(
+        MODEL not in scores.dims, "scores contain several models: select one with .sel(model=...)"
+    )
     over = ", ".join(map(str, who.threshold.dims))
     require(
         who.threshold.ndim == 0,

@@ -20,7 +20,7 @@ from frkit.evaluation.tables import COLUMN, distribution_table, rates_table, thi
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, models_of
 
-LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
+LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless progress= is given
 
 
 def evaluate(

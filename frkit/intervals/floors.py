@@ -25,8 +25,8 @@ TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
     "replicates": "as a test not counted: permutation_test is exact, for new people",
-    "people": "deals people to groups at random: exact where people could change groups",
-    "scores": "deals scores to groups at random: liberal where pairs share people",
+    "people": "assigns people to groups at random: exact where people could change groups",
+    "scores": "assigns scores to groups at random: liberal where pairs share people",
 }
 
 
@@ -104,7 +104,7 @@ def fair_floor(
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
-            f"the floor of {chosen.name!r} deals people to groups at random, which needs the "
+            f"the floor of {chosen.name!r} assigns people to groups at random, which needs the "
             "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
         permuted = evaluation[DEALT].to_dataset()

@@ -29,7 +29,7 @@ class Measure:
     label : str
         Words for an axis, with the unit.
     dealt : bool
-        Whether its floor deals people to groups at random, which `indices.evaluate` does.
+        Whether its floor assigns people to groups at random, which `indices.evaluate` does.
     binned : bool
         Whether it compares histograms: noise within bins moves it to one side, and resampling
         overdoes that.
@@ -195,7 +195,7 @@ def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
         remedies.append("histogram=100")
     require(
         name in tallies,
-        f"this evaluation holds no {name!r}: evaluate with {' and '.join(remedies) or 'scores'}",
+        f"this evaluation contains no {name!r}: evaluate with {' and '.join(remedies) or 'scores'}",
     )
     return tallies[name]
 

@@ -198,7 +198,7 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
 def score_range(tallies: xr.Dataset) -> float:
     """Length of the range of scores: that of [0, 1], or of [-1, 1] for a cosine."""
     has_histograms = SCORE_BIN in tallies.coords
-    require(has_histograms, "this evaluation holds no histograms: evaluate with histogram=100")
+    require(has_histograms, "this evaluation contains no histograms: evaluate with histogram=100")
     centres = tallies[SCORE_BIN].values
     half_bin = (centres[-1] - centres[0]) / max(len(centres) - 1, 1) / 2
     low = round(centres[0] - half_bin, 9)

@@ -19,7 +19,7 @@ from frkit.reporting.tables import MEASURE, VALUE, table, texts_of
 from frkit.resampling import Resampling
 
 DEALS, REPLICATES = 999, 200
-MOST_GROUPS = 7  # in one figure: as many colours are told apart
+MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
 MOST_SENTENCES = 3  # on the first screen
 RATES = ("frr", "far")
 WITH_HISTOGRAMS = ("auc_spread",)  # the one sweep of a report makes none
@@ -115,7 +115,7 @@ def _permutation_tests(inputs, section):
     how |= {**inputs.levels, **inputs.chosen("weighting", "varying")}
     tests = []
     try:
-        require(inputs.named, "it deals labels to people, and nobody is named here")
+        require(inputs.named, "it assigns labels to people at random, and nobody is named here")
         inputs.require_all_impostors()
         for rate in RATES:
             with no_cautions():

@@ -1,4 +1,4 @@
-"""Any file of faces or scores, told apart by its name and its header; several of them as models."""
+"""Any file of faces or scores, recognised by its name and its header; several of them as models."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ ID_FILES = (f"_{PROBE}.txt", f"_{PROBE}.csv", f"_{PROBE}.npy")  # beside the .np
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
 FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
 FRACTION = re.compile(r"-?\d*\.\d+(e-?\d+)?")
-PREVIEW = 200  # rows that tell what a column holds
+PREVIEW = 200  # rows that show what a column contains
 
 
 def open_data(

@@ -243,7 +243,7 @@ def shares(weighting, identities: np.ndarray) -> np.ndarray:
     share = np.asarray(weighting, float)
     require(
         share.shape == identities.shape and np.all(np.isfinite(share) & (share > 0)),
-        f"weighting must hold one positive p_k for each of the {len(identities)} identities, by "
+        f"weighting must contain one positive p_k for each of the {len(identities)} identities, by "
         "name or sorted by name",
     )
     return share / share.mean()

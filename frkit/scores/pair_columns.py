@@ -86,13 +86,13 @@ def refuse(lines, what: str) -> None:
 
 def read_scores(scores, n: int, where, trials: pd.DataFrame | None = None):
     """Read the scores of n pairs in their order, from a file or an array; or of several models."""
-    missing = f"{where} hold(s) no scores: give scores=, a file with one score per line"
+    missing = f"{where} contain(s) no scores: give scores=, a file with one score per line"
     require(scores is not None, missing)
     if isinstance(scores, Mapping):
         return {str(name): read_scores(model, n, where, trials) for name, model in scores.items()}
     if isinstance(scores, (str, Path)):
         values = score_lines(Path(scores), trials)
-        fits = f"{scores}: holds {len(values)} scores, but {where} hold(s) {n} pairs"
+        fits = f"{scores}: contains {len(values)} scores, but {where} contain(s) {n} pairs"
     else:
         values = real_numbers("scores", scores)
         fits = f"scores has shape {values.shape}, but there are {n} pairs"

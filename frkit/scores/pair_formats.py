@@ -173,7 +173,7 @@ def read_rfw(path, scores=None) -> dict:
         paths = sorted(paths[0].rglob("*_pairs.txt"))
         require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        require(scores is None, "the score table holds its scores: leave scores= out")
+        require(scores is None, "the score table contains its scores: leave scores= out")
         return mapped(read_frame(paths[0]), RFW_TABLE) | {"distance": True}
     races = [_rfw_race(race) for race in paths]
     out = {name: np.concatenate([race[name] for race in races]) for name in races[0]}

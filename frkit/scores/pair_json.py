@@ -13,7 +13,7 @@ from frkit.data.tables import open_text, to_numbers
 from frkit.scores.pair_columns import NAMES, mapped
 
 FORMS = (
-    "JSON must hold {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
+    "JSON must contain {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
     "{'genuine': [...], 'impostor': [...]}, or a table as a list of objects or an object of lists"
 )
 
@@ -57,7 +57,7 @@ def _nested(data):
         scores = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
         models[model] = pd.Series(scores, dtype=object)
     table = pd.DataFrame(models)
-    require(len(table) > 0, "holds no score")
+    require(len(table) > 0, "contains no score")
     is_same = all(len(scores) == len(table) for scores in models.values())
     require(is_same, f"models {listed(models)} did not score the same pairs")
     scores = {model: _numbers(table[model]) for model in models}

@@ -54,8 +54,8 @@ def is_finished(path, parameters, people):
     differing = [name for name, value in parameters.items() if stored.get(name) != value]
     require(
         not differing,
-        f"{path} holds a data set of another number or seed, or of a study with other parameters "
-        f"({', '.join(differing)}): give another store",
+        f"{path} contains a data set of another number or seed, or of a study with other "
+        f"parameters ({', '.join(differing)}): give another store",
     )
     return not people or any(name.endswith(PEOPLE) for name in header["nodes"])
 

@@ -139,7 +139,7 @@ def _images(faces):
     check_faces(faces)
     require(
         MODEL not in faces["embedding"].dims,
-        "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))",
+        "these faces contain several models: fit each, as in fk.vmf.fit(faces.sel(model=name))",
     )
     values = faces["embedding"].transpose(IMAGE, FEATURE).values
     check_rows(values, values, None)
