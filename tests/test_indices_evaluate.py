@@ -1,4 +1,4 @@
-"""From scores to the nine indices: the slow twin, maps, deals, intervals and refusals."""
+"""From scores to the nine indices: slow twin, maps, floors, intervals and refusals."""
 
 import warnings
 
@@ -90,11 +90,11 @@ def test_a_mapped_tensor_computes_nothing_until_asked(scores):
     assert scores.attrs["similarity"] == "cosine", "the caller's scores stay as they are"
 
 
-# --- deals and floors ----------------------------------------------------------------------------
+# --- floors --------------------------------------------------------------------------------------
 
 
 def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
-    """Each deal, made by hand: new group labels for the people, and the twin."""
+    """Each random assignment, made by hand: new group labels for the people, and the twin."""
     ev = fk.indices.evaluate(scores, by="group", bins=9, deals=3)
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
@@ -142,7 +142,7 @@ def test_the_summary_repeats_bands_and_floors(scores):
     floor = fk.fair_floor(ev, "cfi_extremal", level=0.9)
     assert (row.cfi_lower, row.cfi_upper) == (band.lower, band.upper)
     assert (row.cfi_floor, row.cfi_p) == (floor["median"], floor.p)
-    assert ev["dealt"].sizes["replicate"] == 30, "as many deals as replicates unless told otherwise"
+    assert ev["dealt"].sizes["replicate"] == 30, "as many assignments as replicates by default"
     np.testing.assert_allclose(found.z_distribution.sum("score_bin"), 1)
     np.testing.assert_allclose(found.z_separation, abs(found.genuine_mean - found.impostor_mean))
     assert found.attrs["target"] == "these 18 identities, new images"

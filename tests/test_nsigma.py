@@ -271,5 +271,5 @@ def test_lists_with_failed_comparisons_or_without_people_are_refused():
     refuse("1 of .* scores are NaN", pairs.assign(score=failed), by="race")
     nobody = pairs.drop_vars(["probe_identity", "reference_identity"])
     refuse("carry no identities", nobody, by="race")
-    with pytest.raises(fk.InputError, match="cannot be dealt"):
+    with pytest.raises(fk.InputError, match="cannot change groups"):
         floor(pairs, by="race")

@@ -97,8 +97,8 @@ def fairness_indices(
     -------
     xr.Dataset
         What `indices.summary` returns: `sfi`, `cfi`, `dfi` over `variant`, with `_lower`, `_upper`,
-        `_floor` and further ends where there are replicates and deals; the groups' parts and
-        weights.
+        `_floor` and further ends where there are replicates and random assignments; the groups'
+        parts and weights.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def evaluate(
     varying: str = "error",
     progress: bool | None = None,
 ) -> xr.DataTree:
-    """Tally whole score distributions of groups, with replicates and deals, for SFI, CFI and DFI.
+    """Tally whole score distributions of groups, for SFI, CFI and DFI.
 
     All pairs weigh the same, impostors are of the same group. `band`, `uncertainty`, `compare` and
     `fair_floor` take the result with any of the measures "sfi_normal", ..., "dfi_weighted", or with
@@ -160,16 +160,16 @@ def evaluate(
     resampling : Resampling, optional
         How replicates are drawn; without it there are none.
     deals : int, optional
-        How often people (scores, in a list: a pair goes with the person of its probe) are dealt to
-        groups at random, for the floor; by default as many as replicates.
+        How often people (scores, in a list: a pair goes with the person of its probe) are
+        assigned to groups at random, for the floor; by default as many as replicates.
     varying, progress
         As in `frkit.evaluate`.
 
     Returns
     -------
     xr.DataTree
-        As from `frkit.evaluate(..., histogram=bins)` without the rates, and with deals the node
-        `dealt`, over (replicate, group).
+        As from `frkit.evaluate(..., histogram=bins)` without the rates. The node `dealt`, over
+        (replicate, group), contains the random assignments.
 
     Raises
     ------
@@ -255,9 +255,10 @@ def summary(
     -------
     xr.Dataset
         `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
-        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`. With deals also
-        `<index>_floor` (median) and `<index>_floor_limit` of what these people would give in groups
-        at random, and `<index>_p`, the share of deals that are no fairer than the data. Over group:
+        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`. With random assignments
+        also `<index>_floor` (median) and `<index>_floor_limit` of what these people would give in
+        groups at random, and `<index>_p`, the share of assignments that are no fairer than the
+        data. Over group:
         `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
         `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
         sum 1. In front `model`, where there are several.

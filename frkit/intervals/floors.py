@@ -40,8 +40,8 @@ def fair_floor(
     the measure of these draws is the floor. `p` is that of the chi-square test of equal rates, as
     in `band`. What is no rate comes from replicates, divided by their own centre and multiplied by
     the mean over groups. For SFI, CFI and DFI, which compare whole distributions, the people
-    themselves are dealt to groups of the same sizes at random (the shuffle baseline); only an
-    evaluation by `indices.evaluate` contains such deals.
+    themselves are assigned to groups of the same sizes at random (the shuffle baseline); only an
+    evaluation by `indices.evaluate` contains such assignments.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def fair_floor(
     Raises
     ------
     InputError
-        The measure has no fair value, there are no replicates or deals where these are read, an
-        unknown target, or a level outside (0, 1).
+        The measure has no fair value, there are no replicates or random assignments where these
+        are read, an unknown target, or a level outside (0, 1).
 
     Warns
     -----

@@ -30,7 +30,7 @@ from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
 
-COLUMNS = 1_000  # of groups and deals that one sweep adds up
+COLUMNS = 1_000  # groups times permutations in one sweep
 
 
 def permutation_test(
@@ -65,9 +65,9 @@ def permutation_test(
     far, threshold, weighting, varying
         As in `evaluate`; an attribute must be a property of the person ("split" is refused).
     n : int
-        Deals of the labels; the smallest p is 1 / (n + 1).
+        Random permutations of the labels; the smallest p is 1 / (n + 1).
     seed : int
-        Of the deals; the first of many deals are the deals of few.
+        Of the permutations; with a larger n the first ones stay the same.
     level : float
         The quantile of the permuted measure that is given as `limit`, in (0, 1).
 
@@ -76,7 +76,7 @@ def permutation_test(
     xr.Dataset
         `estimate`, `p`, and of the permuted measure `median` and `limit` (away from the fair value)
         and `n_nonfinite`, over the measure's dimensions. Groups without an error have infinite
-        ratios, among the deals as in the data, which the test takes as they are.
+        ratios, in the data and after a permutation; the test takes them as they are.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def permutation_test(
     require_inside("level", level, 0, 1)
     require(
         varying != "split",
-        "varying='split' makes several people of one, which cannot be dealt one by one",
+        "varying='split' makes several people of one, whose labels cannot be permuted one by one",
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
     evaluation = evaluate(scores, far=far, threshold=threshold, **options)
@@ -125,10 +125,10 @@ def permutation_test(
     )
     who = make_protocol(models_of(scores)[0], by=by, varying=varying).images
     person, group = groups_of_people(who)
-    message = "these pairs carry no identities, so that there is nobody to deal labels to"
+    message = "these pairs carry no identities, so there are no people whose labels can be permuted"
     require(person.max() > 0, message)
-    deals = [permute(group, rng) for rng in generators(n, seed)]
-    permuted = np.stack([group, *deals])
+    others = [permute(group, rng) for rng in generators(n, seed)]
+    permuted = np.stack([group, *others])
     rates = _rates_of_permuted(scores, data, weighting, person, permuted)[list(names)]
     for name in names:
         observed = rates[name].isel({REPLICATE: 0})
@@ -136,7 +136,7 @@ def permutation_test(
         require(
             np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
             f"labels of {by!r} differ between the images or pairs of a person, so that people "
-            "cannot be dealt to groups; say varying='first' or 'most frequent'",
+            "cannot change groups; say varying='first' or 'most frequent'",
         )
     draws = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
     result = against(chosen(data), draws, chosen.fair, level)
@@ -148,7 +148,7 @@ def permutation_test(
 def _rates_of_permuted(scores, data, weighting, person, permuted):
     """Rates of the permuted groups, over (replicate, group), at the thresholds of the data.
 
-    person : the person of each image. permuted : the group of each person, (deal, person).
+    person : the person of each image. permuted : the group of each person, (permutation, person).
     """
     level = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
     threshold = data.threshold.drop_vars(level)

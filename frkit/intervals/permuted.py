@@ -1,6 +1,6 @@
 """People, or scores, permuted between groups at random: how much groups differ by chance.
 
-A deal is one permutation, which keeps the sizes of the groups.
+Each permutation keeps the sizes of the groups.
 """
 
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ TALLIES = {  # of the pairs of a group -> dims
 }
 
 
-def generators(deals, seed):
-    """One generator for each deal: the first of many deals are the deals of few."""
-    seeds = np.random.SeedSequence((seed, 1)).spawn(deals)
+def generators(n, seed):
+    """One generator for each permutation: with more of them the first ones stay the same."""
+    seeds = np.random.SeedSequence((seed, 1)).spawn(n)
     return [np.random.Generator(np.random.SFC64(child)) for child in seeds]
 
 
@@ -51,11 +51,11 @@ def permute(group, rng, kind=0):
 # --- tensors -------------------------------------------------------------------------------------
 
 
-def permute_people(scores, by, varying, deals, seed, **options):
-    """Tallies of all deals of a tensor, from one sweep: variables over (replicate, group)."""
+def permute_people(scores, by, varying, n, seed, **options):
+    """Tallies of all permutations of a tensor, from one sweep, over (replicate, group)."""
     who = people(scores, by, varying)
     person, group = groups_of_people(who)
-    permuted = np.stack([permute(group, rng) for rng in generators(deals, seed)])
+    permuted = np.stack([permute(group, rng) for rng in generators(n, seed)])
     tallies = evaluate_permuted(who.relabel(scores), person, permuted, who.groups, **options)
     of_scores = ("genuine", "impostor", "images")
     names = {name: f"{name}_group" for name in tallies if name.startswith(of_scores)}
@@ -74,28 +74,28 @@ def groups_of_people(who):
 def evaluate_permuted(scores, person, permuted, groups, **options):
     """Rates and tallies of permuted groups, over (replicate, group).
 
-    person : the person of each image. permuted : the group of each person, (deal, person).
+    person : the person of each image. permuted : the group of each person, (permutation, person).
     """
     draws = PermutedGroups(person, permuted)
     node = evaluate_parts(scores, resampling=draws, **options)["replicates"].to_dataset()
-    deals = range(len(permuted))
-    columns = pd.MultiIndex.from_product([deals, groups], names=["deal", GROUP])
+    numbers = range(len(permuted))
+    columns = pd.MultiIndex.from_product([numbers, groups], names=["permutation", GROUP])
     index = xr.Coordinates.from_pandas_multiindex(columns, REPLICATE)
-    return node.assign_coords(index).unstack(REPLICATE).rename(deal=REPLICATE)
+    return node.assign_coords(index).unstack(REPLICATE).rename(permutation=REPLICATE)
 
 
 @dataclass(frozen=True, eq=False)
 class PermutedGroups:
-    """Deals in the form of a resampling scheme: replicate d K + g is group g of K in deal d.
+    """Permutations as a resampling scheme: replicate i K + g is group g of K in permutation i.
 
-    person : the person of each image, (image,). permuted : the group of each person, (deal,
-    person).
+    person : the person of each image, (image,). permuted : the group of each person,
+    (permutation, person).
     """
 
     person: np.ndarray
     permuted: np.ndarray
     seed = 0
-    scheme = "deal"
+    scheme = "permutation"
     strata = None
 
     @property
@@ -105,13 +105,14 @@ class PermutedGroups:
 
     def target(self, _n_identities):
         """What these replicates are about, in words."""
-        return "groups dealt at random"
+        return "people assigned to groups at random"
 
     def weights(self, identity, image=None, strata=None, person=None):
         """Counts of every replicate, as `Resampling.weights` gives them, for the same images."""
         names, first = np.unique(identity, return_index=True)
         n_groups = self.n // len(self.permuted)
-        group_of_identity = self.permuted[:, None, self.person[first]]  # (deal, group, identity)
+        # over (permutation, group, identity)
+        group_of_identity = self.permuted[:, None, self.person[first]]
         counts = group_of_identity == np.arange(n_groups)[:, None]
         counts = counts.reshape(self.n, -1).astype(np.uint16)
         images = np.ones((self.n, len(identity)), np.uint16)
@@ -125,8 +126,8 @@ class PermutedGroups:
 # --- lists of pairs ------------------------------------------------------------------------------
 
 
-def permute_pairs(scores, by, deals, seed, bins, images):
-    """Tallies of all deals of a list: a pair goes with the person of its probe.
+def permute_pairs(scores, by, n, seed, bins, images):
+    """Tallies of all permutations of a list: a pair goes with the person of its probe.
 
     Without people each score is permuted alone, and every group keeps its numbers of genuine and of
     impostor scores. images : of each group, which stay.
@@ -149,7 +150,7 @@ def permute_pairs(scores, by, deals, seed, bins, images):
     of_pairs = [name for name, labels in scores.coords.items() if PAIR in labels.dims]
     values = scores.drop_vars(of_pairs)
     every = []
-    for rng in generators(deals, seed):
+    for rng in generators(n, seed):
         permuted = xr.DataArray(permute(group_of_unit, rng, kind)[unit], dims=PAIR)
         tallies = {}
         for name, some in (("genuine", genuine), ("impostor", ~genuine)):

@@ -121,31 +121,31 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
 def floor(
     scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: int = 0, **options
 ) -> xr.Dataset:
-    """N, SP and EOP of groups that are alike: people are dealt anew to groups of the same sizes.
+    """N, SP and EOP of groups that are alike: people are assigned to groups of the same sizes.
 
-    Dealt groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference
+    Such groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference
     is the best group of these data, so all others look worse (the winner's curse). An estimate
     within this range is no sign of unfairness.
 
     Parameters
     ----------
     scores : xr.DataArray
-        Score tensor over ([model,] probe, reference); a list of pairs cannot be dealt, because
+        Score tensor over ([model,] probe, reference); a list of pairs cannot be used, because
         pairs across groups are absent from most lists.
     by : str or list of str
         Attribute, or several to cross; it must be a property of the identity. People without label
         stay out.
     deals : int
-        How often people are dealt, at least 1.
+        How often people are assigned to groups at random, at least 1.
     seed : int
-        Seed of the deals and of the subsets, fresh for each deal.
+        Seed of the assignments and of the subsets, fresh for each assignment.
     **options
         Further options of `n_sigma`.
 
     Returns
     -------
     xr.Dataset
-        The variables of `n_sigma` over deal in front.
+        The variables of `n_sigma`, with the dim `deal` of the assignments in front.
 
     Raises
     ------
@@ -166,19 +166,21 @@ def floor(
     True
     """
     scores = checked_scores(scores)
-    is_list = PAIR in scores.dims
-    require(not is_list, "a list cannot be dealt to groups: most have no pairs across groups")
+    require(
+        PAIR not in scores.dims,
+        "people of a list cannot change groups: most lists have no pairs across groups",
+    )
     who = people(scores, by, "error")
     person, group = groups_of_people(who)
     each = []
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)
         label = np.append(who.groups, UNKNOWN)[permute(group, rng)[person]]
-        dealt = scores.assign_coords(
+        assigned = scores.assign_coords(
             probe_dealt_group=(PROBE, label[who.probe]),
             reference_dealt_group=(REFERENCE, label[who.reference]),
         )
-        each.append(n_sigma(dealt, by="dealt_group", seed=int(rng.integers(2**32)), **options))
+        each.append(n_sigma(assigned, by="dealt_group", seed=int(rng.integers(2**32)), **options))
     return _stacked(each, "deal", np.arange(deals))
 
 

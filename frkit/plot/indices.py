@@ -89,8 +89,8 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
 def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the nine indices with their intervals and their floors.
 
-    A cap of the colour of the index is the point that 5 % of the deals of people to random groups
-    fall below. The shade from there to 1 is where no unfairness is shown.
+    A cap of the colour of the index is the point that 5 % of the random assignments of people to
+    groups fall below. The shade from there to 1 is where no unfairness is shown.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     dict of str to xr.Dataset
         "normal", the faces as they are. "R_S": the features of every image are permuted. "R_G":
         every person gets the embeddings of other people's images, the images of a person together.
-        "Z_S": the labels of the people are permuted. "Z_G": new labels are dealt to the people,
+        "Z_S": the labels of the people are permuted. "Z_G": new labels are drawn for the people,
         with as many of each class as before, so that the entropy stays (with that condition it has
         the law of Z_S).
 
@@ -190,7 +190,7 @@ def trial(
     n_images, n_features : int
         Size of the data set.
     by : {"identity", "image"}
-        What is dealt to folds.
+        What is divided into folds.
     hidden : int
         Width of the statistics network.
     seed : int
