@@ -56,6 +56,7 @@ def listed():
 SCORES = {
     "tensor": lambda: fk.score_tensor(unequal_faces()),
     "rectangular": lambda: rectangular(slice(None), slice(0, -2)),
+    "people on one side": lambda: rectangular(slice(None, -8), slice(6, None)),
     "asymmetric": rectangular,
     "list": listed,
 }

@@ -209,12 +209,14 @@ def _compared_in_tensor(tally: Tally, member):
     if protocol.symmetric:
         of_groups[:, 1] /= 2
     (probe, reference), (n_probe, n_reference) = of_groups
-    present = (n_probe + n_reference > 0).astype(float)
+    as_probe = (n_probe > 0).astype(float)
+    as_reference = (n_reference > 0).astype(float)
+    as_both = as_probe * as_reference
     squares = _couples(probe**2, reference**2)
     values = {
         "compared": compared,
         "compared_square": squares + _couples(probe * reference, probe * reference),
-        "people_pairs": _couples(present, present / 2),
+        "people_pairs": _couples(as_probe, as_reference) - _couples(as_both, as_both / 2),
         "impostor_pairs": _couples(n_probe, n_reference),
     }
     of_members = np.stack([probe.ravel(), reference.ravel()])

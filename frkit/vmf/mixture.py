@@ -168,6 +168,7 @@ class Mixture:
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
         mixture. The copies have the attribute `by` and the attributes of this mixture.
         """
+        require(len(set(names)) == len(names), f"names of copies must be distinct, got {names!r}")
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
