@@ -88,7 +88,8 @@ def write_mat(ds, path):
     from scipy.io import savemat
 
     cells = {name: np.array(ds[name].values, object)[:, None] for name in ds.coords}
-    savemat(path, cells | {"embedding": ds.embedding.values, "age": np.array(AGE, float)})
+    columns = cells | {"embedding": ds.embedding.values, "age": np.array(AGE, float)}
+    savemat(path, columns, do_compression=True)
 
 
 def write_mat73(ds, path):

@@ -1,8 +1,7 @@
-"""What a user sees of frkit: its names, its help, and what editors and type checkers know."""
+"""What a user sees of frkit: its names, and what editors and type checkers know."""
 
 import ast
 import importlib
-import inspect
 import os
 import re
 import subprocess
@@ -69,31 +68,3 @@ def test_a_type_checker_sees_every_call(tmp_path):
     errors = re.findall(r":(\d+): error: (.*)  ", answer.stdout)
     assert errors == [("8", 'Module has no attribute "evaluatte"')], answer.stdout
     assert (ROOT / "frkit/py.typed").exists()
-
-
-def functions(name, public):
-    """The parameters of a public function, or of a class's constructor and public methods."""
-    if inspect.isfunction(inspect.unwrap(public)):
-        yield name, [*inspect.signature(public).parameters.values()]
-    elif inspect.isclass(public) and not issubclass(public, (Exception, Warning)):
-        for method, function in vars(public).items():
-            if inspect.isfunction(function) and (method == "__init__" or method[0] != "_"):
-                yield f"{name}.{method}", [*inspect.signature(function).parameters.values()][1:]
-
-
-PACKAGES = [name for name in fk.__all__ if inspect.ismodule(getattr(fk, name))]
-PUBLIC = {name: getattr(fk, name) for name in fk.__all__}
-for package in PACKAGES:
-    module = getattr(fk, package)
-    PUBLIC |= {f"{package}.{name}": getattr(module, name) for name in module.__all__}
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_argument_says_what_it_takes(name):
-    """What is passed on (`**options`) is said by those that take it."""
-    passed_on = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    for words, parameters in functions(name, PUBLIC[name]):
-        for parameter in parameters:
-            said = parameter.annotation is not parameter.empty or parameter.kind in passed_on
-            assert said, f"{words}: {parameter.name}"
-            assert "numpy._typing" not in str(parameter), f"{words}: help() must stay readable"

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -216,31 +217,28 @@ def worst_pairs(
     worst = np.argsort(-share, kind="stable")[:identities]
     among_worst = np.zeros(len(names), bool)
     among_worst[worst] = share[worst] > 0
+    compared = tally.genuine if kind == "genuine" else tally.impostors
+    table = pd.DataFrame({"row": compared.row, "col": compared.col, "score": compared.score})
     if kind == "genuine":
-        row = tally.genuine.row
-        col = tally.genuine.col
-        score = tally.genuine.score
-        wrong = (score <= threshold) & ~tally.genuine.copy
-        order = score  # the least alike first
+        wrong = (compared.score <= threshold) & ~compared.copy
     else:
-        row = tally.impostors.row
-        col = tally.impostors.col
-        score = tally.impostors.score
-        wrong = score > threshold
-        order = -score
+        wrong = compared.score > threshold
     person = protocol.identity
-    wrong &= among_worst[person[row]] | among_worst[person[col]]
-    wrong = np.flatnonzero(wrong)
-    shown = wrong[np.lexsort((col[wrong], row[wrong], order[wrong]))[:pairs]]
-    row, col, score = row[shown], col[shown], score[shown]
+    wrong &= among_worst[person[table.row]] | among_worst[person[table.col]]
+    table = table[wrong].sort_values(
+        ["score", "row", "col"], ascending=[kind == "genuine", True, True]
+    )
+    table = table.head(pairs)
     image_names = protocol.images.names[protocol.image]
+    probe = person[table.row]
+    reference = person[table.col]
     columns = {
-        "probe": image_names[row],
-        "reference": image_names[col],
-        "probe_identity": names[person[row]],
-        "reference_identity": names[person[col]],
-        "score": 0.0 + sign * score,
-        "share": np.maximum(share[person[row]], share[person[col]]),
+        "probe": image_names[table.row],
+        "reference": image_names[table.col],
+        "probe_identity": names[probe],
+        "reference_identity": names[reference],
+        "score": 0.0 + sign * table.score.to_numpy(),
+        "share": np.maximum(share[probe], share[reference]),
     }
     variables = {name: (PAIR, values) for name, values in columns.items()}
-    return xr.Dataset(variables, {PAIR: np.arange(len(row))})
+    return xr.Dataset(variables, {PAIR: np.arange(len(table))})
