@@ -132,6 +132,7 @@ def test_the_figure_follows_its_controls(evaluation):
 @pytest.mark.slow
 def test_a_button_evaluates_another_scheme_and_same_group_pairs(scores, evaluation):
     box = fk.explore.fairness(evaluation, scores)
+    find(box, "interval").value = "recentered"
     before = picture(box)
     find(box, "scheme").value = "identity"
     find(box, "Evaluate these settings").click()

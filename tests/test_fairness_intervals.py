@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from engine_cases import as_twin, counts, people
+from scipy import stats
 from test_intervals import interval_by_hand
-from trees import provenance
 from twin import empirical, vstatistic, weighted
 from twin_rates import summary
 
@@ -77,41 +77,24 @@ def test_intervals_from_replicates_equal_the_twin(name, evaluation, rates):
         np.testing.assert_array_equal(band.centre, band.estimate)
 
 
-def rate_tree(data, centre, replicates):
-    """An evaluation of FRR of two groups at one level, from given rates."""
-
-    def node(frr):
-        frr = np.asarray(frr, float)[..., None, :]
-        dims = ("replicate", "far_level", "group")[-frr.ndim :]
-        return xr.Dataset({"frr_group": (dims, frr)}, {"group": ["a", "b"], "far_level": [0.1]})
-
-    nodes = {"empirical": data, "vstatistic": centre, "replicates": replicates}
-    tree = xr.DataTree.from_dict({name: node(frr) for name, frr in nodes.items()})
-    tree.attrs["provenance"] = provenance(scheme="identity", n=4, target="new identities")
-    return tree
-
-
-FAIR_NOISE = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 1.25]])
-
-
-def test_a_floor_on_paper():
-    tree = rate_tree([0.1, 0.3], [0.1, 0.3], FAIR_NOISE * [0.1, 0.3])
-    floor = fk.fair_floor(tree, "frr_max_min").isel(far_level=0)
-    # fair replicates have max/min 2, 2, 1 and 1.25; the estimate is 3
-    np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 1 / 5])
-    with pytest.raises(fk.InputError, match="'frr_group' has no fair value"):
-        fk.fair_floor(tree, "frr_group")
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [("max_min", [0.1, 0.2]), ("gini", [0.1 / 3, 0.2 / 3]), ("max_difference", [0.075, 0.225])],
-)
-def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
-    """Ties are common where few errors are counted: they count, also after rounding."""
-    floor = fk.fair_floor(rate_tree(data, data, FAIR_NOISE * data), f"frr_{name}").isel(far_level=0)
-    # two of four fair replicates are as unequal as the data, and the data are counted in
-    assert float(floor.p) == 3 / 5
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_floor_is_that_of_binomial_draws_of_equal_rates():
+    faces = people([5] * 60, groups=GROUPS, dim=3)
+    ev = fk.evaluate(fk.score_tensor(faces), threshold=[0.5], by="gender")
+    groups = fk.band(ev, "frr_group").isel(threshold_level=0)
+    n, rate = groups.n_effective.values, groups.estimate.values
+    common = np.average(rate, weights=n)
+    trials = n.round().astype(int)
+    drawn = np.random.default_rng(1).binomial(trials, common, (20_000, 3)) / trials
+    differences = drawn.max(1) - drawn.min(1)
+    floor = fk.fair_floor(ev, "frr_max_difference").isel(threshold_level=0)
+    assert float(floor["median"]) == pytest.approx(np.median(differences), rel=0.1)
+    assert float(floor.limit) == pytest.approx(np.quantile(differences, 0.95), rel=0.1)
+    square = np.sum(n * (rate - common) ** 2) / (common * (1 - common))
+    assert float(floor.p) == pytest.approx(stats.chi2.sf(square, 2), rel=1e-6)
+    for name, words in (("frr_group", "no fair value"), ("eer_threshold_group", "no fair value")):
+        with pytest.raises(fk.InputError, match=words):
+            fk.fair_floor(ev, name)
 
 
 @pytest.mark.filterwarnings("ignore:(up to|fewer):frkit.DataWarning")

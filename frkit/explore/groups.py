@@ -112,9 +112,7 @@ def fairness(
     @remembered
     def band_and_floor(key, metric, level, method, replicates):
         tree = first_replicates(evaluations[key], replicates)
-        # without what people contribute, the floor is made of the replicates that were chosen
-        replicates_only = tree.drop_nodes("people", errors="ignore")
-        floor = fair_floor(replicates_only, metric, level=level)
+        floor = fair_floor(tree, metric, level=level)
         return band(tree, metric, method=method, level=level), floor
 
     def draw(ax, metric, far, level, method, replicates, models=(), **key):

@@ -1,30 +1,25 @@
 """The fair floor: what a disparity measure would print for a perfectly fair model, on these data.
 
-Three ways to such a model: binomial draws of equal rates with the groups' effective numbers of
-comparisons; where other things than rates are read, replicates whose group rates are divided by
-their centre (`fair_replicates`); and people permuted between groups at random
-(`frkit.intervals.permuted`), for whole score distributions and for N-Sigma.
+Two ways to such a model: binomial draws of equal rates with the groups' effective numbers of
+comparisons; and people permuted between groups at random (`frkit.intervals.permuted`), for whole
+score distributions and for N-Sigma.
 """
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REFERENCE_GROUP, REPLICATE, require, require_inside, require_one_of
+from frkit.base import REPLICATE, require, require_inside, require_one_of
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.contributions import TARGETS
 from frkit.intervals.equality import equal_draws, rates_of_line
 from frkit.intervals.permuted import DEALT
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import quantiles
-from frkit.measures.registry import GROUP_RATES
 from frkit.measures.registry import measure as find_measure
 
-SHIFTED = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
-SCALED = (*GROUP_RATES, "impostor_sd_group", "genuine_sd_group", "auc_group")
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
-    "replicates": "as a test not counted: permutation_test is exact, for new people",
     "people": "assigns people to groups at random: exact where people could change groups",
     "scores": "assigns scores to groups at random: liberal where pairs share people",
 }
@@ -38,8 +33,7 @@ def fair_floor(
     A disparity cannot fall below its fair value, so noise alone lifts it. Equal rates of all
     groups, with the groups' effective numbers of comparisons, are drawn 1,000 times from binomials:
     the measure of these draws is the floor. `p` is that of the chi-square test of equal rates, as
-    in `band`. What is no rate comes from replicates, divided by their own centre and multiplied by
-    the mean over groups. For SFI, CFI and DFI, which compare whole distributions, the people
+    in `band`. For SFI, CFI and DFI, which compare whole distributions, the people
     themselves are assigned to groups of the same sizes at random (the shuffle baseline); only an
     evaluation by `indices.evaluate` contains such assignments.
 
@@ -48,8 +42,8 @@ def fair_floor(
     evaluation : xr.DataTree
         What `evaluate(..., by=...)` or `indices.evaluate` returned.
     measure : str or callable
-        A disparity measure: a registered name such as "frr_max_geomean", or one registered by you
-        with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a shift.
+        A disparity of FAR, FRR or EER: a registered name such as "frr_max_geomean", or one
+        registered by you with `fair=`; or an index of whole distributions such as "dfi_normal".
     target : {"new people", "these people"}, optional
         As in `band`.
     level : float
@@ -67,8 +61,8 @@ def fair_floor(
     Raises
     ------
     InputError
-        The measure has no fair value, there are no replicates or random assignments where these
-        are read, an unknown target, or a level outside (0, 1).
+        The measure has no fair value or reads other things than rates, an index without random
+        assignments, people who are not known, an unknown target, or a level outside (0, 1).
 
     Warns
     -----
@@ -99,8 +93,6 @@ def fair_floor(
     require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing
-    about = {}
-    test = {}
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
@@ -109,51 +101,21 @@ def fair_floor(
         )
         permuted = evaluation[DEALT].to_dataset()
         draws = chosen(permuted)
-        size = permuted.attrs["dealt"]
-    elif "people" in evaluation.children and rates_of_line(chosen, data):
-        draws, test = equal_draws(evaluation, chosen, target)
-        about = {"target": target}
-        size = "rates"
+        test = {}
+        about = {"size": SIZES[permuted.attrs["dealt"]]}
     else:
         require(
-            "replicates" in evaluation.children,
-            f"the floor of {chosen.name!r} needs replicates: "
-            "evaluate(..., resampling=Resampling(...))",
+            "people" in evaluation.children and rates_of_line(chosen, data),
+            f"{chosen.name!r} has no floor here: floors are of disparities of FAR, FRR or EER, "
+            "in evaluations that know the people",
         )
-        nodes = ("empirical", "vstatistic", "replicates")
-        draws = chosen(fair_replicates(*(evaluation[node].to_dataset() for node in nodes)))
-        size = "replicates"
+        draws, test = equal_draws(evaluation, chosen, target)
+        about = {"size": SIZES["rates"], "target": target}
     result = against(estimate, draws, chosen.fair, level).assign(test)
     result = with_resolved(result, chosen, evaluation)
-    attrs = {"level": level, "size": SIZES[size], **about}
-    result = labelled(result, evaluation, chosen, "fair floor", **attrs)
+    result = labelled(result, evaluation, chosen, "fair floor", level=level, **about)
     warn_of(evaluation, chosen, result)
     return result
-
-
-def fair_replicates(data, centre, replicates):
-    """Replicates in which groups differ by noise alone; what cannot be made fair is left out."""
-    fair = {name: value for name, value in replicates.items() if GROUP not in value.dims}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for name in {*replicates} & {*SCALED, *SHIFTED}:
-            common = _common(data[name])
-            if name in SHIFTED:
-                fair[name] = replicates[name] - centre[name] + common
-            elif name == "auc_group":
-                relative = (1 - replicates[name]) / (1 - centre[name])
-                fair[name] = 1 - relative * (1 - common)
-            else:  # a group without an error shows no noise: NaN
-                relative = replicates[name] / centre[name].where(centre[name] > 0)
-                most = 1 if name in GROUP_RATES else np.inf
-                fair[name] = (relative * common).clip(max=most)
-        if "frr_group" in fair and "frr" in fair:
-            fair["frr"] = replicates.frr / centre.frr * _common(data.frr_group)
-    return xr.Dataset(fair, coords=replicates.coords)
-
-
-def _common(rates):
-    """One rate for all groups."""
-    return rates.mean({GROUP, REFERENCE_GROUP} & {*rates.dims})
 
 
 def against(estimate, draws, fair, level):

@@ -237,7 +237,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     for name in ("kolmogorov", "wasserstein"):
         distance = float(study[name])
         chance = float(study[f"{name}_chance"])
-        captions.append(f"{name.title()} distance {distance:.2g} (chance: up to {chance:.2g})")
+        captions.append(f"{name.title()} distance {distance:.2g} (chance {chance:.2g})")
     ylabel = "probability of a smaller error"
     return finish(ax, "error of the FRR", ylabel, captions, loc="lower right")
 

@@ -110,12 +110,13 @@ def coverage(
         Over (scheme, method, level) and the dims of the measure: `coverage`, `coverage_se`,
         `miss_below`, `miss_above` (an undefined interval counts as none of these) and `width`. Over
         scheme and the dims of the measure: the mean `estimate`, `false_rejects`, `resolved` and, of
-        a disparity, `called_unfair`, the share of data sets with p <= .05 of equal groups. Over the
-        dims of the measure: `truth`. For a rate over far_level also the distances between the law
-        of θ* - θ~, pooled over data sets, and that of θ^ - θ: `kolmogorov` and `wasserstein` (unit
-        of the rate), each with `_chance`, the 95 % point for as many errors drawn from the pooled
-        law; `law` contains quantiles of both over (errors, probability). Select a method by
-        `study.sel({"method": "naive"})`: `sel(method=...)` has another meaning in xarray.
+        a disparity with "effective" among the methods, and of an index, `called_unfair`, the share
+        of data sets with p <= .05 of equal groups. Over the dims of the measure: `truth`. For a
+        rate over far_level also the distances between the law of θ* - θ~, pooled over data sets,
+        and that of θ^ - θ: `kolmogorov` and `wasserstein` (unit of the rate), each with `_chance`,
+        the 95 % point for as many errors drawn from the pooled law; `law` contains quantiles of
+        both over (errors, probability). Select a method by `study.sel({"method": "naive"})`:
+        `sel(method=...)` has another meaning in xarray.
 
     Raises
     ------
@@ -244,8 +245,10 @@ def _counts(evaluation, intervals, truth, chosen):
     result["estimate"] = chosen(data).mean(DATA_SET)
     if chosen.fair is not None:
         tests = [rows.p.isel(level=0) for rows in intervals if "p" in rows and not chosen.dealt]
-        p = tests[0] if tests else fair_floor(evaluation, chosen).p
-        result["called_unfair"] = (p <= SIZE).mean(DATA_SET)
+        if chosen.dealt:
+            tests = [fair_floor(evaluation, chosen).p]
+        if tests:
+            result["called_unfair"] = (tests[0] <= SIZE).mean(DATA_SET)
     for name in ("false_rejects", "resolved"):
         if name in data:
             result[name] = data[name].mean(DATA_SET)
