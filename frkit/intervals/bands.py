@@ -295,10 +295,11 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     True
     """
     chosen = find_measure(measure)
-    estimate, centre, replicates = values_of(evaluation, chosen)
-    finite = np.isfinite(replicates).all(REPLICATE)
-    sd = (replicates - centre).where(finite).std(REPLICATE, ddof=1, skipna=False)
-    result = (sd / estimate.where(estimate != 0)).rename("uncertainty").drop_attrs()
+    values = values_of(evaluation, chosen)
+    finite = np.isfinite(values.replicates).all(REPLICATE)
+    deviations = (values.replicates - values.centre).where(finite)
+    sd = deviations.std(REPLICATE, ddof=1, skipna=False)
+    result = (sd / values.estimate.where(values.estimate != 0)).rename("uncertainty").drop_attrs()
     return labelled(result, evaluation, chosen, "standard deviation over estimate")
 
 
@@ -339,8 +340,8 @@ def fan(
     50
     """
     chosen = find_measure(measure)
-    estimate, centre, replicates = values_of(evaluation, chosen)
-    curves = (replicates - centre) + estimate if recentered else replicates
-    result = xr.Dataset({"estimate": estimate, "centre": centre, "replicates": curves})
+    result = values_of(evaluation, chosen)
+    if recentered:
+        result["replicates"] = (result.replicates - result.centre) + result.estimate
     result = with_resolved(result, chosen, evaluation)
     return labelled(result, evaluation, chosen, "recentered" if recentered else "naive")

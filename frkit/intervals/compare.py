@@ -37,7 +37,7 @@ from frkit.intervals.reading import (
     warn_of,
     with_resolved,
 )
-from frkit.intervals.replicates import Values, interval, values_of
+from frkit.intervals.replicates import interval, values_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.measures.registry import measure as find_measure
 
@@ -95,7 +95,7 @@ def compare(
         `n_effective`: how many pairs of independent comparisons would show as much of the
         difference of two models; of two groups, the sum of both numbers. With "all"
         `p_holm` allows for the number of comparisons. `p` is NaN where the estimate is infinite or
-        undefined. `resolved` is true where it is true for both models.
+        undefined. `resolved` is true where it is true for both models, or both groups.
 
     Raises
     ------
@@ -122,34 +122,37 @@ def compare(
     >>> bool(abs(fk.compare(cosine, euclid, "frr").estimate).max() < 1e-9)
     True
     """
-    data_of(evaluation_a)
     require_inside("level", level, 0, 1)
     target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
+    dim = MODEL if groups is None else GROUP
     if measure is None:
-        evaluations = [evaluation_a]
         chosen = find_measure(evaluation_b)
+        pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
+        evaluations = [evaluation_a]
+        if dim == MODEL:  # other models are not looked at
+            evaluations = [evaluation_a.sel({MODEL: np.unique(pairs)})]
     else:
-        data_of(evaluation_b)
-        evaluations = [evaluation_a, evaluation_b]
         chosen = find_measure(measure)
-    if models == "all":
-        require(measure is None and groups is None, "models='all' takes one evaluation, no groups=")
-        how = {"method": method, "target": target, "level": level}
-        return _all_models(evaluation_a, chosen, how)
-    if groups is None:
-        evaluations = _two_models(evaluations, models)
-        method, _ = choose(method, evaluations[0], chosen)
-        a, b = map(str, models or ("A", "B"))
-        result = compare_models(*evaluations, chosen, method, level, target).assign_attrs(a=a, b=b)
+        require(groups is None, "groups= compares groups of one evaluation")
+        _require_same_images(evaluation_a, evaluation_b)
+        pairs = [tuple(map(str, models or ("A", "B")))]
+        evaluations = [evaluation_a, evaluation_b]
+    method, _ = choose(method, evaluation_a, chosen)
+    values = [_values(each, chosen, dim, method, target, level) for each in evaluations]
+    rows = []
+    for pair in pairs:
+        sides = values
+        if measure is None:
+            sides = [values[0].sel({dim: name}, drop=True) for name in pair]
+        rows.append(_contrast(*aligned(*sides), chosen, dim, method, level))
+    if len(pairs) == 1:
+        [(a, b)] = pairs
+        result = rows[0].assign_attrs(a=a, b=b)
     else:
-        alone = measure is None and models is None
-        require(alone, "groups= compares groups of one evaluation of one model")
-        method, _ = choose(method, evaluation_a, chosen)
-        result = compare_groups(evaluation_a, chosen, groups, method, level, target)
-    result = with_resolved(result, chosen, *evaluations)
+        result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
     about = {"target": target} if method == EFFECTIVE else {}
-    result = labelled(result, evaluations[0], chosen, method, level=level, **about)
+    result = labelled(result, evaluation_a, chosen, method, level=level, **about)
     warn_of(evaluation_a, chosen, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:
@@ -160,40 +163,23 @@ def compare(
     return result
 
 
-# --- models --------------------------------------------------------------------------------------
+def _pairs(data, dim, wanted):
+    """The two names of each comparison: those that are wanted, or all pairs."""
+    names = np.atleast_1d(data.get(dim, [])).tolist()
+    several = len(names) > 1
+    require(several, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}")
+    if isinstance(wanted, str) and wanted == "all":
+        return list(combinations(names, 2))
+    require(
+        wanted is not None and len(wanted) == 2 and len({*wanted} & {*names}) == 2,
+        f"{dim}s={wanted!r} must be 'all', or two of {names}",
+    )
+    return [tuple(wanted)]
 
 
-def _all_models(evaluation, chosen, how):
-    """Every pair of the models of one evaluation, with Holm's correction."""
-    names = _models_of(evaluation)
-    require(len(names) > 1, "models='all' needs an evaluation of several models")
-    pairs = list(combinations(names, 2))
-    rows = [compare(evaluation, chosen, models=pair, **how) for pair in pairs]
-    rows = [row.drop_vars("measure", errors="ignore") for row in rows]
-    return _with_pairs(xr.concat(rows, CONTRAST, combine_attrs="drop_conflicts"), pairs)
-
-
-def _models_of(evaluation):
-    """The names of the models of an evaluation, or none."""
-    names = data_of(evaluation).get(MODEL, [])
-    return np.atleast_1d(names).tolist()
-
-
-def _two_models(evaluations, models):
-    """The evaluations of two models, which must be of the same images and draws."""
-    if len(evaluations) == 1:
-        require(
-            models is not None and len(models) == 2,
-            "compare takes two evaluations and a measure, or one evaluation, a measure and "
-            f"models=(A, B); got models={models!r}",
-        )
-        [evaluation] = evaluations
-        names = [str(name) for name in _models_of(evaluation)]
-        for name in models:
-            message = f"no model is called {name!r} in this evaluation; its models are {names}"
-            require(name in names, message)
-        return [evaluation.sel({MODEL: name}, drop=True) for name in models]
-    first, second = map(provenance, evaluations)
+def _require_same_images(a, b):
+    """Refuse evaluations of other images or other draws."""
+    first, second = provenance(a), provenance(b)
     differ = [fact for fact in SAME if first.get(fact) != second.get(fact)]
     others = second.get("labels", {})
     for name, digest in first.get("labels", {}).items():
@@ -211,35 +197,78 @@ def _two_models(evaluations, models):
         "nothing says that image 0 of one is image 0 of the other. Name them, fk.faces(..., "
         "image=names), stack both models with fk.stack_models, or evaluate the same faces",
     )
-    return evaluations
 
 
-def compare_models(a, b, chosen, method, level, target):
-    """Difference, or ratio on the log scale, of two models on the same people."""
+def aligned(first, second):
+    """Both, if they lie at exactly the same levels and groups."""
+    message = "the two lie at other levels or groups"
+    require({*first.dims} == {*second.dims}, message)
+    try:
+        return xr.align(first, second, join="exact")
+    except ValueError as error:
+        raise InputError(f"{message}: {error}") from error
+
+
+def _values(evaluation, chosen, dim, method, target, level):
+    """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
+    name = chosen.name
     if method != EFFECTIVE:
-        sides = zip(values_of(a, chosen), values_of(b, chosen))
-        return _from_replicates([aligned(*side) for side in sides], method, level, chosen.scale)
-    if chosen.name in RATES:
-        result = _paired_rates(a, b, chosen.name, target)
+        values = values_of(evaluation, chosen)
+    elif dim == GROUP:
+        require(
+            name in RATES,
+            f"{name!r} is no rate: groups are compared by their rates (far_group, frr_group, "
+            "eer_group), or name a method that reads replicates",
+        )
+        values = effective_rates(evaluation, name, target, level, fixed_threshold=True)
+    elif name in RATES:
+        rate = evaluation["empirical"][name].drop_attrs()
+        values = contributions(evaluation, name, target).assign(estimate=rate)
     else:
-        result = _paired_measures(a, b, chosen, target)
-    estimate = result.estimate
-    se = result.se
-    df = result.df
-    reach = stdtrit(df, (1 + level) / 2) * se
+        values = linearised(evaluation, chosen, target)
+    message = f"{name!r} does not run over {dim}s; take a rate such as 'far_group'"
+    require(dim == MODEL or GROUP in values.estimate.dims, message)
+    return with_resolved(values, chosen, evaluation)
+
+
+def _contrast(a, b, chosen, dim, method, level):
+    """The difference of two models or groups, or their ratio where the measure's scale is log."""
+    scale = chosen.scale
+    if method != EFFECTIVE:
+        result = _from_replicates(a, b, method, level, scale)
+    elif dim == GROUP:
+        result = newcombe(a, b)
+    elif chosen.name in RATES:
+        result = _t_test(_paired_rates(a, b), level)
+    else:
+        result = _t_test(_paired_measures(a, b, scale), level)
+    if "resolved" in a:
+        result["resolved"] = a.resolved & b.resolved
+    if dim == GROUP and method == EFFECTIVE or scale != LOG_SCALE:
+        return result.assign_attrs(contrast="difference", null=0)
+    on_scale = result[[name for name in ("estimate", "lower", "upper", "centre") if name in result]]
+    return result.assign(np.exp(on_scale)).assign_attrs(contrast="ratio", null=1)
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def _t_test(difference, level):
+    """Interval and p-value of a `difference` of paired people with its `se` and `df`."""
+    estimate = difference.estimate
+    reach = stdtrit(difference.df, (1 + level) / 2) * difference.se
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.abs(estimate) / se
-    p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
-    p = np.maximum(p, result.get("smallest_p", 0.0))
-    p = p.where(np.isfinite(estimate))
-    result = result.assign(lower=estimate - reach, upper=estimate + reach, p=p)
-    return _as_contrast(result.drop_vars("smallest_p", errors="ignore"), chosen.scale)
+        t = np.abs(estimate) / difference.se
+    p = 2 * xr.apply_ufunc(stats.t.sf, t, difference.df)
+    p = np.maximum(p, difference.smallest_p).where(np.isfinite(estimate))
+    result = difference.drop_vars("smallest_p")
+    return result.assign(lower=estimate - reach, upper=estimate + reach, p=p)
 
 
-def _paired_rates(a, b, name, target):
+def _paired_rates(a, b):
     """Difference of a rate with `se`, `df`, `n_effective`, and the smallest p of a sign test."""
-    first, second = aligned(a["empirical"][name], b["empirical"][name])
-    pair = paired_contributions(contributions(a, name, target), contributions(b, name, target))
+    pair = paired_contributions(a, b)
+    first, second = a.estimate, b.estimate
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = difference_variance(pair)
         n = (first * (1 - first) + second * (1 - second)) / variance
@@ -250,7 +279,7 @@ def _paired_rates(a, b, name, target):
         "n_effective": n,
         "smallest_p": np.minimum(2.0 ** (1 - pair.differing), 1.0),
     }
-    return xr.Dataset(result).transpose(*first.dims)
+    return xr.Dataset(result)
 
 
 def paired_contributions(a, b):
@@ -292,88 +321,16 @@ def difference_variance(pair):
     return xr.where(pair.observed, pair.variance, pair.spread / n)
 
 
-def _paired_measures(a, b, chosen, target):
+def _paired_measures(a, b, scale):
     """Difference of a function of rates, on its scale, by the delta method."""
-    first, second = (linearised(tree, chosen, target) for tree in (a, b))
-    forth, _ = SCALES[chosen.scale]
-    with np.errstate(invalid="ignore"):
-        difference = np.subtract(*aligned(forth(first.estimate), forth(second.estimate)))
-    se = standard_error(first.influence - second.influence, difference)
-    return xr.Dataset({"estimate": difference, "se": se, "df": first.df})
-
-
-def aligned(first, second):
-    """Both, if they lie at exactly the same levels and groups."""
-    message = "the two lie at other levels or groups"
-    require({*first.dims} == {*second.dims}, message)
-    try:
-        return xr.align(first, second, join="exact")
-    except ValueError as error:
-        raise InputError(f"{message}: {error}") from error
-
-
-def _from_replicates(sides, method, level, scale):
-    """The interval of A - B, or A / B on the log scale, and the p-value of no difference.
-
-    sides : of estimate, centre and replicates, each of A and of B. p counts how often the
-    replicates, moved to the estimate, lie beyond zero, seen from the estimate.
-    """
     forth, _ = SCALES[scale]
     with np.errstate(invalid="ignore"):
-        values = Values(*(forth(a) - forth(b) for a, b in sides))
-        moved = values.estimate + (values.replicates - values.centre)
-    n = moved.sizes[REPLICATE]
-    beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)
-    p = np.minimum(2 * (1 + beyond) / (n + 1), 1)
-    result = interval(values, method, level, IDENTITY_SCALE)
-    result["p"] = p.where(np.isfinite(values.estimate))
-    return _as_contrast(result, scale)
+        difference = forth(a.estimate) - forth(b.estimate)
+    se = standard_error(a.influence - b.influence, difference)
+    return xr.Dataset({"estimate": difference, "se": se, "df": a.df, "smallest_p": 0.0})
 
 
-def _as_contrast(result, scale):
-    """A difference; on the log scale the ratio that it is the logarithm of."""
-    if scale != LOG_SCALE:
-        return result.assign_attrs(contrast="difference", null=0)
-    names = [name for name in ("estimate", "lower", "upper", "centre") if name in result]
-    return result.assign(np.exp(result[names])).assign_attrs(contrast="ratio", null=1)
-
-
-# --- groups --------------------------------------------------------------------------------------
-
-
-def compare_groups(evaluation, chosen, groups, method, level, target):
-    """The difference of two groups, or of all pairs of groups with Holm's correction."""
-    estimate = chosen(data_of(evaluation))
-    message = f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'"
-    require(GROUP in estimate.dims, message)
-    names = estimate[GROUP].values.tolist()
-    pairs = list(combinations(names, 2)) if groups == "all" else [tuple(groups)]
-    for pair in pairs:
-        require(
-            len(pair) == 2 and len({*pair} & {*names}) == 2,
-            f"groups must be 'all', or two of {listed(names)}; got {groups!r}",
-        )
-    if method == EFFECTIVE:
-        require(
-            chosen.name in RATES,
-            f"{chosen.name!r} is no rate: groups are compared by their rates (far_group, "
-            "frr_group, eer_group), or name a method that reads replicates",
-        )
-        rates = effective_rates(evaluation, chosen.name, target, level, fixed_threshold=True)
-        result = newcombe(*_sides(rates, pairs))
-    else:
-        values = [_sides(each, pairs) for each in values_of(evaluation, chosen)]
-        result = _from_replicates(values, method, level, chosen.scale)
-    if len(pairs) == 1:
-        [(a, b)] = pairs
-        return result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
-    return _with_pairs(result, pairs)
-
-
-def _sides(values, pairs):
-    """The first and the second group of each pair, over `contrast`."""
-    sides = [xr.DataArray(list(names), dims=CONTRAST) for names in zip(*pairs)]
-    return [values.sel({GROUP: names}).drop_vars(GROUP) for names in sides]
+# --- groups, replicates --------------------------------------------------------------------------
 
 
 def newcombe(a, b):
@@ -386,7 +343,25 @@ def newcombe(a, b):
         "p": at_each_place(equality_p, xr.concat([a, b], GROUP)),
         "n_effective": a.n_effective + b.n_effective,
     }
-    return xr.Dataset(result, attrs={"contrast": "difference", "null": 0})
+    return xr.Dataset(result)
+
+
+def _from_replicates(a, b, method, level, scale):
+    """The interval of A - B on the measure's scale, and the p-value of no difference.
+
+    p counts how often the replicates, moved to the estimate, lie beyond zero, seen from the
+    estimate.
+    """
+    forth, _ = SCALES[scale]
+    names = ["estimate", "centre", "replicates"]
+    with np.errstate(invalid="ignore"):
+        values = forth(a[names]) - forth(b[names])
+        moved = values.estimate + (values.replicates - values.centre)
+    n = moved.sizes[REPLICATE]
+    beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)
+    p = np.minimum(2 * (1 + beyond) / (n + 1), 1)
+    result = interval(values, method, level, IDENTITY_SCALE)
+    return result.assign(p=p.where(np.isfinite(values.estimate)))
 
 
 # --- several comparisons -------------------------------------------------------------------------

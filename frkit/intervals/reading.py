@@ -111,21 +111,19 @@ def labelled(result, evaluation, chosen, method, **attrs):
     )
 
 
-def with_resolved(result, chosen, *evaluations):
+def with_resolved(result, chosen, evaluation):
     """Add `resolved`, of the groups that the measure reads, where it has the dims of the result."""
-    for evaluation in evaluations:
-        data = data_of(evaluation)
-        dims = {*result.estimate.dims}
-        if "resolved" not in data or not {*data.resolved.dims} <= dims:
-            return result
-        resolved = data.resolved & result.get("resolved", True)
-        for name in rates_read(chosen, data):
-            errors = data.get(ERRORS_OF.get(name))
-            if errors is not None:
-                groups = {GROUP, REFERENCE_GROUP} & {*errors.dims} - dims
-                resolved = resolved & (errors >= RESOLVED).all(groups)
-        result = result.assign(resolved=resolved)
-    return result
+    data = data_of(evaluation)
+    dims = {*result.estimate.dims}
+    if "resolved" not in data or not {*data.resolved.dims} <= dims:
+        return result
+    resolved = data.resolved
+    for name in rates_read(chosen, data):
+        errors = data.get(ERRORS_OF.get(name))
+        if errors is not None:
+            groups = {GROUP, REFERENCE_GROUP} & {*errors.dims} - dims
+            resolved = resolved & (errors >= RESOLVED).all(groups)
+    return result.assign(resolved=resolved)
 
 
 # --- cautions ------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ Each goes from an estimate θ, the centre θ~ and replicates θ* to the two ends
 """
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -15,14 +14,6 @@ from frkit.intervals.effective import logarithm
 from frkit.intervals.reading import data_of, provenance
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
-
-
-class Values(NamedTuple):
-    """One measure of the data, of what replicates vary about, and of the replicates."""
-
-    estimate: xr.DataArray
-    centre: xr.DataArray
-    replicates: xr.DataArray
 
 
 def interval(values, method, level, scale):
@@ -61,7 +52,7 @@ def gaussian(values, level, _scale):
 def pivotal(values, level, scale):
     """θ minus the opposite quantiles of θ* - θ~, on the measure's scale."""
     if scale == LOG_SCALE:
-        lower, upper = pivotal(Values(*map(logarithm, values)), level, "")
+        lower, upper = pivotal(logarithm(values), level, "")
         return np.exp(lower), np.exp(upper)
     lower, upper = quantiles(values.replicates - values.centre, tails(level))
     return values.estimate - upper, values.estimate - lower
@@ -96,7 +87,7 @@ def quantiles(values, probabilities):
 
 
 def values_of(evaluation, chosen):
-    """A measure of the data, the V-statistic and the replicates."""
+    """A measure of the data (`estimate`), the V-statistic (`centre`) and the `replicates`."""
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing
     require(
@@ -119,7 +110,7 @@ def values_of(evaluation, chosen):
     require(n >= 2, message)
     if chosen.binned:
         centre = _centre_of_binned(centre, replicates, SCHEMES[facts["scheme"]].pair_noise)
-    return Values(estimate, centre, replicates)
+    return xr.Dataset({"estimate": estimate, "centre": centre, "replicates": replicates})
 
 
 def _centre_of_binned(centre, replicates, pair_noise):

@@ -10,7 +10,7 @@ from frkit.base import require_inside
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import fan
-from frkit.intervals.replicates import Values, interval
+from frkit.intervals.replicates import interval
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import Progress, along
@@ -83,10 +83,9 @@ def bootstrap_bias(
     def of_number(images):
         scores = score_tensor(mixture.sample(per_identity=images, seed=seed))
         curves = fan(evaluate(scores, far=far, resampling=resampling))
-        values = Values(curves.estimate, curves.centre, curves.replicates)
 
         def ends(method):
-            return interval(values, method, level, "identity")[["lower", "upper"]]
+            return interval(curves, method, level, "identity")[["lower", "upper"]]
 
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
