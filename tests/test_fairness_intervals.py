@@ -13,7 +13,7 @@ from twin import empirical, vstatistic, weighted
 from twin_rates import summary
 
 import frkit as fk
-from frkit.intervals.permuted import generators, permute
+from frkit.intervals.permuted import permutations
 from frkit.measures import measure
 
 FAR = (0.1, 0.25)
@@ -142,8 +142,8 @@ def test_permutations_equal_those_evaluated_one_by_one(name, away):
     who, first, owner = np.unique(faces.identity.values, return_index=True, return_inverse=True)
     code = np.searchsorted(["a", "b"], faces.gender.values[first])
     values = []
-    for rng in generators(19, 3):
-        gender = np.array(["a", "b"])[permute(code, rng)][owner]
+    for permuted in permutations(code, 19, 3):
+        gender = np.array(["a", "b"])[permuted][owner]
         dealt = fk.score_tensor(faces.assign_coords(gender=("image", gender)))
         node = fk.evaluate(dealt, threshold=threshold, by="gender")["empirical"].to_dataset()
         values.append(measure(name)(node).values)

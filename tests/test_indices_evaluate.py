@@ -10,7 +10,7 @@ from engine_cases import people
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
-from frkit.intervals.permuted import generators, permute
+from frkit.intervals.permuted import permutations
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 VARIANTS = ("normal", "extremal", "weighted")
@@ -99,8 +99,8 @@ def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
     code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
-    for at, rng in enumerate(generators(3, 0)):
-        label = np.array(list("abc"))[permute(code, rng)][np.searchsorted(names, who)]
+    for at, permuted in enumerate(permutations(code, 3, 0)):
+        label = np.array(list("abc"))[permuted][np.searchsorted(names, who)]
         again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
         found = of_replicate(ev["dealt"], at)
         assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)

@@ -28,7 +28,7 @@ from frkit.base import (
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
-from frkit.intervals.permuted import DEALT, permute_pairs, permute_people
+from frkit.intervals.permuted import DEALT, distributions_of_permuted
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import Measure
 from frkit.measures.sfi_cfi_dfi import (
@@ -198,14 +198,16 @@ def evaluate(
         deals = 0 if resampling is None else resampling.n
     require(deals == 0 or deals >= 2, f"deals must be 0 (no floor) or at least 2, got {deals}")
     mapped = unit_scores(scores, score_map)
-    options = {
-        "weighting": "pair",
-        "histogram": (bins, (0.0, 1.0)),
-        "progress": progress,
-        "rates": False,
-    }
     evaluation = evaluate_parts(
-        mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **options
+        mapped,
+        by=by,
+        resampling=resampling,
+        weighting="pair",
+        impostors="same-group",
+        varying=varying,
+        histogram=(bins, (0.0, 1.0)),
+        progress=progress,
+        rates=False,
     )
     tallies = evaluation["empirical"].to_dataset()
     groups = tallies[GROUP].values
@@ -220,10 +222,10 @@ def evaluate(
         )
     if deals:
         seed = 0 if resampling is None else resampling.seed
+        edges = np.linspace(0, 1, bins + 1)
+        dealt = distributions_of_permuted(mapped, by, varying, deals, seed, edges, progress)
         if PAIR in mapped.dims:
-            dealt = permute_pairs(mapped, by, deals, seed, bins, tallies.images_group)
-        else:
-            dealt = permute_people(mapped, by, varying, deals, seed, **options)
+            dealt["images_group"] = tallies.images_group
         units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
         evaluation[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return evaluation

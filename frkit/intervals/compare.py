@@ -222,7 +222,7 @@ def _values(evaluation, chosen, dim, method, target, level):
         )
         values = effective_rates(evaluation, name, target, level, fixed_threshold=True)
     elif name in RATES:
-        rate = evaluation["empirical"][name].drop_attrs()
+        rate = evaluation["empirical"][name]
         values = contributions(evaluation, name, target).assign(estimate=rate)
     else:
         values = linearised(evaluation, chosen, target)

@@ -21,16 +21,15 @@ from frkit.base import (
 )
 from frkit.engine.protocol import make_protocol
 from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.options import asked_levels
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import RATES_OF_GROUPS
 from frkit.intervals.floors import against
-from frkit.intervals.permuted import evaluate_permuted, generators, groups_of_people, permute
+from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permutations
 from frkit.intervals.reading import data_of, labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
-
-COLUMNS = 1_000  # groups times permutations in one sweep
 
 
 def permutation_test(
@@ -127,9 +126,15 @@ def permutation_test(
     person, group = groups_of_people(who)
     message = "these pairs carry no identities, so there are no people whose labels can be permuted"
     require(person.max() > 0, message)
-    others = [permute(group, rng) for rng in generators(n, seed)]
-    permuted = np.stack([group, *others])
-    rates = _rates_of_permuted(scores, data, weighting, person, permuted)[list(names)]
+    permuted = np.append([group], permutations(group, n, seed), axis=0)
+    level_dim = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
+    _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), scores)
+    with warnings.catch_warnings():  # the data's own evaluation has given them
+        warnings.simplefilter("ignore", DataWarning)
+        rates = evaluate_permuted(
+            scores, person, permuted, data[GROUP].values, weighting, thresholds=thresholds
+        )
+    rates = rates.rename({THRESHOLD_LEVEL: level_dim})[list(names)]
     for name in names:
         observed = rates[name].isel({REPLICATE: 0})
         observed = observed.transpose(*data[name].dims)
@@ -143,25 +148,3 @@ def permutation_test(
     result = with_resolved(result, chosen, evaluation)
     by = by if isinstance(by, str) else " & ".join(by)
     return labelled(result, evaluation, chosen, "permutation of labels", n=n, level=level, by=by)
-
-
-def _rates_of_permuted(scores, data, weighting, person, permuted):
-    """Rates of the permuted groups, over (replicate, group), at the thresholds of the data.
-
-    person : the person of each image. permuted : the group of each person, (permutation, person).
-    """
-    level = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
-    threshold = data.threshold.drop_vars(level)
-    groups = data[GROUP].values
-    step = max(1, COLUMNS // len(groups))
-    every = []
-    with warnings.catch_warnings():  # the data's own evaluation has given them
-        warnings.simplefilter("ignore", DataWarning)
-        for begin in range(0, len(permuted), step):
-            some = permuted[begin : begin + step]
-            rates = evaluate_permuted(
-                scores, person, some, groups, people=False, threshold=threshold, weighting=weighting
-            )
-            every.append(rates[["far", "frr", "eer"]])
-    names = {"far": "far_group", "frr": "frr_group", "eer": "eer_group", THRESHOLD_LEVEL: level}
-    return xr.concat(every, REPLICATE).rename(names).assign_coords({level: data[level]})

@@ -1,42 +1,33 @@
 """People, or scores, permuted between groups at random: how much groups differ by chance.
 
-Each permutation keeps the sizes of the groups.
+Each permutation keeps the sizes of the groups. Its groups are columns of counts, as replicates are:
+one sweep over the scores tallies many permutations.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import (
     GENUINE,
     GROUP,
     IDENTITY,
-    IMAGE,
+    MODEL,
     PAIR,
     PROBE,
     REFERENCE,
     REPLICATE,
-    SCORE_BIN,
+    THRESHOLD_LEVEL,
     UNKNOWN,
 )
-from frkit.evaluation.evaluate import evaluate_parts
-from frkit.scores.groups import labels_of_sides, people
+from frkit.engine.protocol import make_protocol
+from frkit.engine.tally import NONE, tally_scores
+from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
+from frkit.scores.groups import labels_of_sides, models_of, people
 
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were permuted
-TALLIES = {  # of the pairs of a group -> dims
-    "pairs": [GROUP],
-    "mean": [GROUP],
-    "sd": [GROUP],
-    "histogram": [SCORE_BIN, GROUP],
-}
-
-
-def generators(n, seed):
-    """One generator for each permutation: with more of them the first ones stay the same."""
-    seeds = np.random.SeedSequence((seed, 1)).spawn(n)
-    return [np.random.Generator(np.random.SFC64(child)) for child in seeds]
+CELLS = 100_000_000  # counts of images in one sweep
 
 
 def permute(group, rng, kind=0):
@@ -48,18 +39,11 @@ def permute(group, rng, kind=0):
     return permuted
 
 
-# --- tensors -------------------------------------------------------------------------------------
-
-
-def permute_people(scores, by, varying, n, seed, **options):
-    """Tallies of all permutations of a tensor, from one sweep, over (replicate, group)."""
-    who = people(scores, by, varying)
-    person, group = groups_of_people(who)
-    permuted = np.stack([permute(group, rng) for rng in generators(n, seed)])
-    tallies = evaluate_permuted(who.relabel(scores), person, permuted, who.groups, **options)
-    of_scores = ("genuine", "impostor", "images")
-    names = {name: f"{name}_group" for name in tallies if name.startswith(of_scores)}
-    return tallies[[*names]].rename(names)
+def permutations(group, n, seed, kind=0):
+    """Permuted numbers of groups, (permutation, person); with a larger n the first ones stay."""
+    seeds = np.random.SeedSequence((seed, 1)).spawn(n)
+    generators = [np.random.Generator(np.random.SFC64(child)) for child in seeds]
+    return np.array([permute(group, rng, kind) for rng in generators], np.int16)
 
 
 def groups_of_people(who):
@@ -71,114 +55,71 @@ def groups_of_people(who):
     return who.identity_code, group
 
 
-def evaluate_permuted(scores, person, permuted, groups, **options):
-    """Rates and tallies of permuted groups, over (replicate, group).
+def distributions_of_permuted(scores, by, varying, n, seed, edges, progress):
+    """Moments and histograms of all permutations, over ([model,] replicate, group).
+
+    In a list a pair goes with the person of its probe. Without people each score is permuted alone,
+    and every group keeps its numbers of genuine and of impostor scores.
+    """
+    kind = 0
+    if PAIR in scores.dims:
+        label, partner = labels_of_sides(scores, by)
+        within = (label == partner) & (label != UNKNOWN)
+        if PROBE in scores.coords:
+            within &= scores[PROBE].values != scores[REFERENCE].values
+        scores = scores.isel({PAIR: within})
+        groups, group_of_pair = np.unique(label[within], return_inverse=True)
+        owner = np.arange(len(group_of_pair))
+        if f"{PROBE}_{IDENTITY}" in scores.coords:
+            owner = np.unique(scores[f"{PROBE}_{IDENTITY}"].values, return_inverse=True)[1]
+        else:
+            kind = scores[GENUINE].values.astype(int)
+        group = np.zeros(owner.max() + 1, int)
+        group[owner] = group_of_pair
+        person = np.tile(owner, 2)  # of both sides of each pair
+        names = [name for name, column in scores.coords.items() if PAIR in column.dims]
+        scores = scores.drop_vars({*names} - {GENUINE})
+    else:
+        who = people(scores, by, varying)
+        scores = who.relabel(scores)
+        groups = who.groups
+        person, group = groups_of_people(who)
+    permuted = permutations(group, n, seed, kind)
+    how = {"weighting": "pair", "edges": edges, "progress": progress}
+    return evaluate_permuted(scores, person, permuted, groups, **how)
+
+
+def evaluate_permuted(
+    scores, person, permuted, groups, weighting, *, thresholds=None, edges=NONE, progress=False
+):
+    """Rates at thresholds, or distributions, of permuted groups: ([model,] replicate, group).
 
     person : the person of each image. permuted : the group of each person, (permutation, person).
+    thresholds : (model, level). edges : of the bins of histograms.
     """
-    draws = PermutedGroups(person, permuted)
-    node = evaluate_parts(scores, resampling=draws, **options)["replicates"].to_dataset()
-    numbers = range(len(permuted))
-    columns = pd.MultiIndex.from_product([numbers, groups], names=["permutation", GROUP])
-    index = xr.Coordinates.from_pandas_multiindex(columns, REPLICATE)
-    return node.assign_coords(index).unstack(REPLICATE).rename(permutation=REPLICATE)
-
-
-@dataclass(frozen=True, eq=False)
-class PermutedGroups:
-    """Permutations as a resampling scheme: replicate i K + g is group g of K in permutation i.
-
-    person : the person of each image, (image,). permuted : the group of each person,
-    (permutation, person).
-    """
-
-    person: np.ndarray
-    permuted: np.ndarray
-    seed = 0
-    scheme = "permutation"
-    strata = None
-
-    @property
-    def n(self):
-        """Replicates."""
-        return len(self.permuted) * (int(self.permuted.max()) + 1)
-
-    def target(self, _n_identities):
-        """What these replicates are about, in words."""
-        return "people assigned to groups at random"
-
-    def weights(self, identity, image=None, strata=None, person=None):
-        """Counts of every replicate, as `Resampling.weights` gives them, for the same images."""
-        names, first = np.unique(identity, return_index=True)
-        n_groups = self.n // len(self.permuted)
-        # over (permutation, group, identity)
-        group_of_identity = self.permuted[:, None, self.person[first]]
-        counts = group_of_identity == np.arange(n_groups)[:, None]
-        counts = counts.reshape(self.n, -1).astype(np.uint16)
-        images = np.ones((self.n, len(identity)), np.uint16)
-        variables = {
-            "identity_count": ((REPLICATE, IDENTITY), counts),
-            "image_count": ((REPLICATE, IMAGE), images),
-        }
-        return xr.Dataset(variables, coords={IDENTITY: names})
-
-
-# --- lists of pairs ------------------------------------------------------------------------------
-
-
-def permute_pairs(scores, by, n, seed, bins, images):
-    """Tallies of all permutations of a list: a pair goes with the person of its probe.
-
-    Without people each score is permuted alone, and every group keeps its numbers of genuine and of
-    impostor scores. images : of each group, which stay.
-    """
-    label, partner = labels_of_sides(scores, by)
-    within = (label == partner) & (label != UNKNOWN)
-    if PROBE in scores.coords:
-        within &= scores[PROBE].values != scores[REFERENCE].values
-    scores = scores.isel({PAIR: within})
-    genuine = scores[GENUINE].values.astype(bool)
-    groups, group = np.unique(label[within], return_inverse=True)
-    person = f"{PROBE}_{IDENTITY}"
-    unit = np.arange(len(group))
-    kind = genuine.astype(int)
-    if person in scores.coords:
-        _, unit = np.unique(scores[person].values, return_inverse=True)
-        kind = 0
-    group_of_unit = np.zeros(unit.max() + 1, int)
-    group_of_unit[unit] = group
-    of_pairs = [name for name, labels in scores.coords.items() if PAIR in labels.dims]
-    values = scores.drop_vars(of_pairs)
+    models = models_of(scores)
+    if thresholds is None:
+        thresholds = [NONE] * len(models)
+    protocol = make_protocol(models[0], weighting=weighting)
+    first = np.unique(protocol.images.identity, return_index=True)[1]
+    step = max(1, CELLS // (len(groups) * len(person)))
     every = []
-    for rng in generators(n, seed):
-        permuted = xr.DataArray(permute(group_of_unit, rng, kind)[unit], dims=PAIR)
-        tallies = {}
-        for name, some in (("genuine", genuine), ("impostor", ~genuine)):
-            results = xr.apply_ufunc(
-                _tallies,
-                values.isel({PAIR: some}),
-                permuted.isel({PAIR: some}),
-                kwargs={"n_groups": len(groups), "bins": bins},
-                input_core_dims=[[PAIR], [PAIR]],
-                output_core_dims=list(TALLIES.values()),
-                vectorize=True,
-            )
-            for tally, result in zip(TALLIES, results):
-                tallies[f"{name}_{tally}_group"] = result
-        every.append(xr.Dataset(tallies))
-    middles = (np.arange(bins) + 0.5) / bins
-    result = xr.concat(every, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: middles})
-    return result.assign(images_group=images)
-
-
-def _tallies(score, group, n_groups, bins):
-    """Pairs, mean, standard deviation and histogram of the scores of each group."""
-    pairs = np.bincount(group, minlength=n_groups)
-    score_bin = np.minimum((score * bins).astype(int), bins - 1)
-    cell = score_bin * n_groups + group
-    histogram = np.bincount(cell, minlength=bins * n_groups).reshape(bins, n_groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(group, score, n_groups) / pairs
-        square = np.bincount(group, score**2, n_groups) / pairs
-        sd = np.sqrt(np.maximum(square - mean**2, 0))
-        return pairs.astype(float), mean, sd, histogram / pairs
+    for begin in range(0, len(permuted), step):
+        group_of_identity = permuted[begin : begin + step, None, person[first]]
+        identities = group_of_identity == np.arange(len(groups))[:, None]
+        identities = identities.reshape(-1, len(first))
+        images = np.ones((len(identities), len(person)), np.uint8)
+        columns = replace(protocol, drawn=(images, identities))
+        tables = []
+        for model, fixed in zip(models, thresholds):
+            tally = tally_scores(model, columns, threshold=fixed, edges=edges, progress=progress)
+            if len(edges):
+                table = distribution_table(tally, edges)
+            else:
+                table = rates_table(tally, NONE, fixed, "all").drop_vars(THRESHOLD_LEVEL)
+            tables.append(table[[name for name in table if COLUMN in table[name].dims]])
+        table = xr.concat(tables, scores[MODEL]) if MODEL in scores.dims else tables[0]
+        every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
+    result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
+    result = result.construct({COLUMN: (REPLICATE, GROUP)}).assign_coords({GROUP: groups})
+    return result.rename({name: f"{name}_group" for name in result})
