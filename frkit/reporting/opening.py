@@ -1,10 +1,9 @@
 """Any file of faces or scores, recognised by its name and its header; several of them as models."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -113,16 +112,17 @@ def open_data(
         elif format == "bfw" and score:
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
-        extra = [name for name in options if name not in takes]
-        words = f"read as {format}, it takes no {listed(extra)}; it takes {', '.join(takes)}"
-        require(not extra, words)
+        extra = listed(name for name in options if name not in takes)
+        require(not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}")
         if format == "faces":
             return open_faces(path, **options)
         if format == "matrix":
             return open_scores(path, **options)
         options = guessed | options
         if format == "columns":
-            options.setdefault("distance", _is_distance(options["columns"]))
+            # one name, several, or those of models by the models' names
+            scores = pd.Series(options["columns"].get("score", []), dtype=str)
+            options.setdefault("distance", bool(scores.str.lower().isin(DISTANCES).any()))
         return open_pairs(path, format=format, **options)
 
 
@@ -163,13 +163,6 @@ def guess(path, score=None, pattern=False):
     return "faces", {}
 
 
-def _is_distance(columns):
-    """Whether the columns of scores have the name of a distance."""
-    score = columns.get("score", [])
-    names = score.values() if isinstance(score, Mapping) else np.atleast_1d(score)
-    return any(str(name).lower() in DISTANCES for name in names)
-
-
 def _numbers(table):
     """Return the columns most of whose cells are numbers."""
     numbers = table.apply(pd.to_numeric, errors="coerce")
@@ -199,8 +192,7 @@ def column_roles(table, score=None, pattern=False):
         roles["genuine"] = verdicts[0]
     others = [name for name in others if name not in verdicts]
     numbers = _numbers(table[others])
-    if not scores:
-        scores = [name for name in numbers if (numbers[name] % 1 > 0).any()]
+    scores = scores or [name for name in numbers if (numbers[name] % 1 > 0).any()]
     shown = f"the columns are {listed(header, 30)}"
     words = "no column looks like scores: name them (--score), or the --format of a file without"
     require(scores, f"{words} a header; {shown}")

@@ -61,7 +61,7 @@ def page(report, body=None):
 
     Parameters
     ----------
-    report : Contents
+    report : Report
     body : str, optional
         What `fragment` returned, if it is known.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, partial
 from pathlib import Path
 
 import xarray as xr
@@ -24,7 +25,7 @@ from frkit.base import (
 )
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
-from frkit.reporting.contents import Contents, Section
+from frkit.reporting.contents import Section
 from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import kind_of, open_data, together
 from frkit.reporting.words import describe
@@ -61,7 +62,8 @@ IN_TABLE = ("errors", "models", "groups", "fairness", "indices", "n_sigma", "rlb
 WITH_REFERENCES = {"indices", "n_sigma", "rlb"}
 
 
-class Report(Contents):
+@dataclass(repr=False)
+class Report:
     """What `report` found: a short text when printed, its first screen in a notebook.
 
     Attributes
@@ -78,6 +80,29 @@ class Report(Contents):
     made : dict
         The arguments of the call.
     """
+
+    sections: dict
+    evaluation: xr.DataTree
+    made: dict
+    cautions: list
+    left_out: list
+    leading: dict
+    bibtex: str
+    title: str
+    files: list
+    command: str = ""
+    created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
+
+    def __post_init__(self):
+        self.tiles, self.answers = [], []
+        self.tables, self.figures, self.results = {}, {}, {}
+        for key, section in self.sections.items():
+            self.tiles += section.tiles
+            self.answers += section.answers
+            self.tables.update(section.tables)
+            self.figures.update(section.figures)
+            for name, result in section.results.items():
+                self.results[key, name] = result
 
     @cached_property
     def pictures(self):
@@ -189,30 +214,34 @@ def report(
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
+    made = {"data": None, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
+    made |= options
+    if opening:
+        made["opening"] = dict(opening)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data, paths = _opened(data, opening or {})
         faces = data if kind_of(data) == "faces" else None
         scores = checked_scores(data) if faces is None else score_tensor(faces)
-
-        def evaluated():
-            return Inputs(scores, faces, by, levels, level, seed, quick, options)
-
-        contents = _make(evaluated, quick, progress)
-    asked = {"data": paths, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
-    asked |= options
-    if opening:
-        asked["opening"] = dict(opening)
-    cautions = []
-    for warning in caught:
-        words = str(warning.message)
-        if not issubclass(warning.category, DataWarning):
-            place = warning.category, warning.filename, warning.lineno
-            warnings.warn_explicit(warning.message, *place)
-        # of replicates without a number there is one caution for each measure: tables show "–"
-        elif words not in cautions and "n_nonfinite" not in words:
-            cautions.append(words)
-    return Report(made=asked, cautions=cautions, **contents)
+        evaluated = partial(Inputs, scores, faces, by, levels, level, seed, quick, options)
+        inputs, sections, left_out = _make(evaluated, quick, progress)
+        methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
+    sections["methods"] = Section("Methods", lines=[methods.paragraph])
+    made["data"] = paths
+    paths = paths.values() if isinstance(paths, dict) else filter(None, [paths])
+    files = [Path(path).name for path in paths]
+    subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
+    return Report(
+        sections=sections,
+        evaluation=inputs.evaluation,
+        made=made,
+        cautions=_cautions(caught),
+        left_out=left_out,
+        leading=_leading(inputs),
+        bibtex=methods.bibtex,
+        title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
+        files=files,
+    )
 
 
 def _opened(data, opening):
@@ -229,7 +258,7 @@ def _opened(data, opening):
 
 
 def _make(evaluated, quick, progress):
-    """Make every part; what the data do not support is left out with its reason."""
+    """Evaluate, and make every part; what the data do not support is left out with its reason."""
     sections = {}
     reasons = {}
     chosen_parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
@@ -249,15 +278,8 @@ def _make(evaluated, quick, progress):
                 reasons.setdefault(str(error), []).append(part.title)
             done += part.share
         step(total, "done")
-    methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
-    sections["methods"] = Section("Methods", lines=[methods.paragraph])
-    return {
-        "sections": sections,
-        "evaluation": inputs.evaluation,
-        "left_out": [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()],
-        "leading": _leading(inputs),
-        "bibtex": methods.bibtex,
-    }
+    left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
+    return inputs, sections, left_out
 
 
 @contextmanager
@@ -275,6 +297,19 @@ def _bar(progress, total):
             bar.update(done - bar.n)
 
         yield step
+
+
+def _cautions(caught):
+    """Warnings about the data, each once; other warnings are given again."""
+    cautions = []
+    for warning in caught:
+        words = str(warning.message)
+        if not issubclass(warning.category, DataWarning):
+            warnings.warn(warning.message, stacklevel=2)
+        # of replicates without a number there is one caution for each measure: tables show "–"
+        elif words not in cautions and "n_nonfinite" not in words:
+            cautions.append(words)
+    return cautions
 
 
 def _leading(inputs):

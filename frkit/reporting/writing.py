@@ -118,7 +118,7 @@ def numbers(report):
         "left_out": report.left_out,
         "provenance": provenance(report.evaluation),
     }
-    return json.dumps(_plain(contents), indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(contents), indent=1, ensure_ascii=False)
 
 
 def _values(section, result):
@@ -126,28 +126,29 @@ def _values(section, result):
     about = {name: result.attrs[attr] for attr, name in ABOUT.items() if attr in result.attrs}
     records = []
     for row in numbers_of(result).reset_index().to_dict("records"):
-        known = {NAMES.get(name, name): value for name, value in row.items() if value != ""}
-        words = {re.sub(r"\W+", "_", name).strip("_").lower(): known[name] for name in known}
-        records.append({"section": section, **about, **words})
+        record = {"section": section, **about}
+        for head, value in row.items():
+            if value != "":
+                name = re.sub(r"\W+", "_", NAMES.get(head, head)).strip("_").lower()
+                record[name] = value
+        records.append(record)
     return records
 
 
-def _plain(value):
-    """A value as JSON and Python write it."""
+def plain(value):
+    """The same as JSON and Python write it, with None for what is not finite."""
+    return json.loads(json.dumps(value, default=_known_to_json), parse_constant=lambda _: None)
+
+
+def _known_to_json(value):
     if isinstance(value, xr.DataArray):  # thresholds of models, or weights of people
         for dim in {MODEL, IDENTITY} & set(value.dims):
-            value = dict(zip(value[dim].values, value.transpose(dim, ...).values))
+            return dict(zip(value[dim].values, value.transpose(dim, ...).values))
     if isinstance(value, pd.DataFrame):
-        value = value.to_dict("records")
+        return value.to_dict("records")
     if isinstance(value, Mapping | pd.Series):
-        return {str(name): _plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "dtype"):
-        return _plain(np.asarray(value).tolist())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value
+        return dict(value)
+    return np.asarray(value).tolist() if hasattr(value, "dtype") else str(value)
 
 
 # --- the notebook ---------------------------------------------------------------------------------
@@ -157,8 +158,8 @@ def notebook(report, folder):
     """A notebook that makes the report again, and goes on from there."""
     import nbformat
 
-    options = _plain(report.made)
-    source = options.pop("data", None)
+    options = plain(report.made)
+    source = options.pop("data")
     if isinstance(source, str):
         source = _seen_from(folder, source)
     elif source:
