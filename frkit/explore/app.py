@@ -10,13 +10,12 @@ from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
-import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
 from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled, start_at
-from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, message
+from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import ENDINGS, guess, kind_of, model_names, open_data, preview
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
@@ -27,6 +26,7 @@ ROLES = {
     "reference_identity": "reference identity",
 }
 NO_ATTRIBUTES = (IDENTITY, IMAGE, MODEL, PERSON)
+COUNTED = (IMAGE, PAIR, PROBE)  # dims whose sizes are shown
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -84,32 +84,14 @@ class OwnData:
     """The controls, the data that were read, and the last report."""
 
     def __init__(self, path=None):
-        self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
-        self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
-        self.upload.layout = AS_WIDE_AS_ITS_WORDS
-        self.read_button = widgets.Button(description="Read", layout=AS_WIDE_AS_ITS_WORDS)
-        self.sample_button = widgets.Button(
-            description="Use sample data", layout=AS_WIDE_AS_ITS_WORDS
-        )
-        self.status, self.preview = widgets.HTML(), widgets.HTML()
-        self.scores = control(widgets.SelectMultiple, "scores", rows=4)
-        self.columns = {
-            role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
-        }
-        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
-        self.models = control(widgets.SelectMultiple, "models", rows=3)
-        self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
-        self.folder = control(widgets.Text, "folder", value="frkit-report")
-        self.save_button = widgets.Button(
-            description="Write report", disabled=True, layout=AS_WIDE_AS_ITS_WORDS
-        )
-        self.link, self.result = widgets.HTML(), widgets.HTML()
-        sources = [self.upload, self.read_button, self.sample_button]
+        sources = self.data_controls(path)
         columns = [self.scores, *self.columns.values()]
-        settings = [self.by, self.models, self.far, self.quick]
+        settings = self.question_controls()
         self.work = Work("Evaluate", self.evaluate, [self.path, *sources, *columns, *settings])
         self.work.button.button_style = "primary"
+        self.folder = control(widgets.Text, "folder", value="frkit-report")
+        self.save_button = button("Write report", self.save, disabled=True)
+        self.link, self.result = widgets.HTML(), widgets.HTML()
         self.mapping = widgets.VBox([self.preview, *columns])
         buttons = widgets.HBox(sources, layout={"flex_flow": "row wrap"})
         panes = [
@@ -121,13 +103,32 @@ class OwnData:
         controls = widgets.VBox(panes, layout=NARROW)
         result = widgets.VBox([self.result], layout=WIDE)
         self.box = widgets.HBox([controls, result], layout=WRAPPED)
-        self.read_button.on_click(self.read)
-        self.sample_button.on_click(self.read_sample)
-        self.save_button.on_click(self.save)
-        self.upload.observe(self.receive, names="value")
         for column in columns:
             column.observe(self.map_columns, names="value")
         self.read()
+
+    def data_controls(self, path):
+        """Controls of the files and their columns; the buttons are returned."""
+        self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
+        self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
+        self.upload.layout = AS_WIDE_AS_ITS_WORDS
+        self.upload.observe(self.receive, names="value")
+        self.read_button = button("Read", self.read)
+        self.sample_button = button("Use sample data", self.read_sample)
+        self.status, self.preview = widgets.HTML(), widgets.HTML()
+        self.scores = control(widgets.SelectMultiple, "scores", rows=4)
+        self.columns = {
+            role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
+        }
+        return [self.upload, self.read_button, self.sample_button]
+
+    def question_controls(self):
+        """Controls of what is asked."""
+        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
+        self.models = control(widgets.SelectMultiple, "models", rows=3)
+        self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
+        self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
+        return [self.by, self.models, self.far, self.quick]
 
     def receive(self, change):
         """Store uploaded files, and read them."""
@@ -178,7 +179,7 @@ class OwnData:
         for role, column in self.columns.items():
             column.options = [NONE, *header]
             column.value = roles.get(role, NONE)
-        self.opening = {"format": form, **guessed}  # from now on another choice reads again
+        self.opening = {"format": form, "columns": roles}  # now another choice reads again
 
     def map_columns(self, _change):
         """Read again with other columns."""
@@ -198,7 +199,12 @@ class OwnData:
         """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self.data = data = self.opened()
+            if self.paths:
+                paths = self.paths if len(self.paths) > 1 else self.paths[0]
+                self.data = open_data(paths, **self.opening)
+            else:
+                self.data = demo_faces()
+        data = self.data
         attributes = attributes_of(data)
         models = data[MODEL].values.tolist() if MODEL in data.dims else []
         self.by.options = [NONE, *attributes]
@@ -208,21 +214,12 @@ class OwnData:
         self.mapping.layout.display = "" if self.opening else "none"
         self.result.value, self.link.value = heading("Report", REPORT), ""
         self.save_button.disabled = True
-        counted = [dim for dim in (IMAGE, PAIR, PROBE) if dim in data.sizes]
-        contents = [f"{data.sizes[dim]:,} {dim}s" for dim in counted]
+        contents = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
         if models:
             contents.append(f"models: {', '.join(models)}")
         contents.append(f"attributes: {', '.join(attributes) or 'none'}")
         words = f"{kind_of(data)}: {'; '.join(contents)}"
-        cautions = [str(caution.message) for caution in caught]
-        self.say(". ".join([words, *cautions]))
-
-    def opened(self):
-        """The faces or scores in the files; the sample where none is named."""
-        if not self.paths:
-            return demo_faces()
-        paths = self.paths if len(self.paths) > 1 else self.paths[0]
-        return open_data(paths, **self.opening)
+        self.say(". ".join([words, *(str(caution.message) for caution in caught)]))
 
     def evaluate(self, progress):
         """Make the report and show it."""
@@ -279,32 +276,29 @@ class OwnData:
             self.say(str(error), alert=True)
 
 
-def attributes_of(data: xr.Dataset | xr.DataArray) -> list[str]:
+def attributes_of(data):
     """Attributes whose groups can be compared: of images, or of both sides of a pair."""
     side = "" if IMAGE in data.dims else f"{PROBE}_"
-    columns = {
-        str(name).removeprefix(side): values
-        for name, values in data.coords.items()
-        if str(name).startswith(side)
-    }
-    return [
-        name
-        for name, values in columns.items()
-        if name not in NO_ATTRIBUTES and np.unique(values).size <= MOST_LABELS
-    ]
+    attributes = []
+    for name, values in data.coords.items():
+        attribute = name.removeprefix(side)
+        of_images = name.startswith(side) and attribute not in NO_ATTRIBUTES
+        if of_images and np.unique(values).size <= MOST_LABELS:
+            attributes.append(attribute)
+    return attributes
 
 
-def pane(title: str, words: str, *contents: widgets.Widget) -> widgets.VBox:
+def pane(title, words, *contents):
     """One step: its title, what to do there, and its controls."""
     return widgets.VBox([widgets.HTML(heading(title, words)), *contents])
 
 
-def heading(title: str, words: str) -> str:
+def heading(title, words):
     """The title of a pane, and what it shows or what to do there."""
     return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(words)}'
 
 
-def control(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
+def control(kind, label, **settings):
     """A control that fits into the narrow column."""
     widget = labelled(kind, label, **settings)
     widget.layout = {"width": "auto", "max_width": "38em"}

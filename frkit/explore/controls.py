@@ -1,16 +1,14 @@
 """Controls with their labels, and the values with which they begin."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import ipywidgets as widgets
-import numpy as np
 from traitlets import TraitError
 
 from frkit.base import InputError, require
 
 
-def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
+def labelled(kind, label, **settings):
     """A control with its words in full before it."""
     style = {"description_width": "13.5em"}
     layout = {"width": "39.5em"}
@@ -23,31 +21,31 @@ number = partial(labelled, widgets.FloatSlider)
 tick = partial(labelled, widgets.Checkbox)
 
 
-def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
+def several(label, options, value):
     """A control that chooses any number of options."""
     rows = min(8, len(options))
     label = f"{label} (Ctrl for several)"
     return labelled(widgets.SelectMultiple, label, options=options, value=value, rows=rows)
 
 
-def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
+def far_names(levels):
     """FAR levels as options of a control: what is shown, and the level."""
     return [(f"{level:.1e}", level) for level in levels.tolist()]
 
 
-def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
+def far_range(levels):
     """A control for a range of FAR levels."""
     ends = (0, len(levels) - 1)
     options = far_names(levels)
     return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
 
 
-def values_of(controls: Mapping[str, widgets.Widget]) -> dict:
+def values_of(controls):
     """What is chosen, by the names of the controls."""
     return {name: control.value for name, control in controls.items()}
 
 
-def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
+def start_at(controls, start):
     """Set controls to the values with which an explorer begins; sliders take the nearest one."""
     for name, wanted in start.items():
         require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
@@ -65,6 +63,6 @@ def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]
             raise InputError(words) from error
 
 
-def nearest(options: list[float], wanted: float) -> float:
+def nearest(options, wanted):
     """The option that is nearest to a number."""
     return min(options, key=lambda option: abs(option - wanted))

@@ -14,7 +14,7 @@ OF_REPLICATES = ("recentered", "naive", "gaussian", "pivotal")
 TREE = ("frkit.evaluate(scores, far=...)", "empirical", "provenance")
 
 
-def within(far: tuple[float, float]) -> dict[str, slice]:
+def within(far):
     """Select a range of FAR levels, both ends included."""
     return {FAR_LEVEL: slice(*far)}
 

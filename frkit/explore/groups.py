@@ -141,7 +141,7 @@ def fairness(
     return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
 
 
-def require_groups_and_replicates(tree: xr.DataTree) -> None:
+def require_groups_and_replicates(tree):
     """Refuse an evaluation that has no groups, no FAR levels, or no replicates."""
     lacks = "this evaluation has no {}: call evaluate(..., {}=...)"
     require(provenance(tree)["by"] is not None, lacks.format("groups", "by"))
@@ -149,7 +149,7 @@ def require_groups_and_replicates(tree: xr.DataTree) -> None:
     require("replicates" in tree.children, lacks.format("replicates", "resampling"))
 
 
-def fairness_controls(rates: xr.DataTree, n: int) -> dict[str, widgets.Widget]:
+def fairness_controls(rates, n):
     """The controls that select a band from these rates and n replicates."""
     metrics = [name for name in names() if name.startswith(("far_", "frr_"))]
     metrics = [name for name in metrics if measure(name).fair is not None]
@@ -166,7 +166,7 @@ def fairness_controls(rates: xr.DataTree, n: int) -> dict[str, widgets.Widget]:
     return controls
 
 
-def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
+def first_replicates(evaluation, n):
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
     result = evaluation.copy()
     result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(n)})
@@ -316,13 +316,13 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, bars, right, **start).box()
 
 
-def with_steps(result: xr.Dataset, step: float) -> xr.Dataset:
+def with_steps(result, step):
     """The same with risk levels at multiples of `step`."""
     levels = ("minimal", "limited", "high", "unacceptable")
     return nsigma.with_risk(result, {name: step * k for k, name in enumerate(levels)})
 
 
-def first_subsets(rates: xr.Dataset, count: int, reference: str, **place) -> xr.Dataset:
+def first_subsets(rates, count, reference, **place):
     """N of the first `count` subsets; `place` selects size and model."""
     chosen = rates.sel(place).isel({SUBSET: slice(count)})
     result = nsigma.summarise(chosen, reference=None if reference == BEST else reference)

@@ -2,14 +2,12 @@
 
 import io
 import warnings
-from collections.abc import Callable
 from functools import cache, partial
 from html import escape
 from inspect import signature
 
 import ipywidgets as widgets
 import matplotlib as mpl
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
@@ -148,7 +146,7 @@ class Picture:
         self.image.value = out.getvalue()
 
 
-def thin_ticks(ax: Axes) -> None:
+def thin_ticks(ax):
     """Drop small ticks of log axes: they take a third of a picture's time, and lack room."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
@@ -160,12 +158,12 @@ def thin_ticks(ax: Axes) -> None:
             axis.set_minor_locator(LogLocator(subs=(2, 5)))
 
 
-def say(ax: Axes, words: str) -> None:
+def say(ax, words):
     """Words where there is nothing to draw."""
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
 
 
-def remembered(compute: Callable) -> Callable:
+def remembered(compute):
     """The function with a cache; each cached result repeats its warnings."""
     compute_once = cache(partial(with_cautions, compute))
 
@@ -178,7 +176,7 @@ def remembered(compute: Callable) -> Callable:
     return result_and_warnings
 
 
-def with_cautions(compute: Callable, *args, **options) -> tuple:
+def with_cautions(compute, *args, **options):
     """The result of a function, and its warnings."""
     with warnings.catch_warnings(record=True) as caught, each_time():
         warnings.simplefilter("always")

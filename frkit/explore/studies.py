@@ -147,7 +147,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     return panel.box("Draw new data and bootstrap them", compute)
 
 
-def recentered(fan: xr.Dataset) -> xr.Dataset:
+def recentered(fan):
     """The fan moved from its centre to the empirical curve."""
     moved = fan.replicates - fan.centre + fan.estimate
     return fan.assign(replicates=moved).assign_attrs(method="recentered")
@@ -229,7 +229,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     return panel.box("Run a study of this size", compute, **size_controls(settings))
 
 
-def size_controls(settings: dict) -> dict[str, widgets.Widget]:
+def size_controls(settings):
     """Sliders for the size of a coverage study; they begin with that of these settings."""
     sliders = {}
     for name, (label, low, high, step) in SIZES.items():

@@ -34,17 +34,13 @@ class Work:
 
     def __init__(self, label, compute, controls=()):
         self.compute = compute
-        self.button = widgets.Button(description=label, layout=AS_WIDE_AS_ITS_WORDS)
-        self.stop_button = widgets.Button(
-            description="Stop", disabled=True, layout=AS_WIDE_AS_ITS_WORDS
-        )
+        self.button = button(label, self.start)
+        self.stop_button = button("Stop", self.stop, disabled=True)
         self.bar = widgets.FloatProgress(max=1, layout={"visibility": "hidden"})
         self.buttons = widgets.HBox([self.button, self.stop_button, self.bar])
         self.words = widgets.HTML()
         self.controls = [self.button, *controls]
         self.stopping = Event()
-        self.button.on_click(self.start)
-        self.stop_button.on_click(self.stop)
 
     def start(self, _button=None):
         """Start the work, in a thread where there is a kernel."""
@@ -104,7 +100,14 @@ class Work:
         self.words.value = message(words, alert)
 
 
-def message(words: str, alert: bool = False) -> str:
+def button(label, action, **settings):
+    """A button that calls a function with itself."""
+    widget = widgets.Button(description=label, layout=AS_WIDE_AS_ITS_WORDS, **settings)
+    widget.on_click(action)
+    return widget
+
+
+def message(words, alert=False):
     """A paragraph that screen readers announce; an alert has a colour."""
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
     return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{escape(words)}</p>'

@@ -92,8 +92,7 @@ def fairness(
         if words in limits:
             label = f"{words}: 95 % of fair floor" if words else "95 % of the fair floor"
             # a line that ends at infinity would not be drawn: it leaves the axes instead
-            beyond = FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)
-            limit = np.minimum(limits[words].limit, beyond)
+            limit = np.minimum(limits[words].limit, FAR_ABOVE * top)
             style = {"color": colour, "linewidth": 1.2, "zorder": 4}
             ax.plot(levels, limit, "--", label=plain(label), **style)
     if "fair" in first.attrs:
@@ -104,9 +103,7 @@ def fairness(
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        inches = ax.bbox.height / ax.figure.dpi
-        many = top < 100 * bottom and inches > 2
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if many else (3,)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5) if top < 100 * bottom else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     captions = [caption(curve.attrs) for curve in curves.values()]
@@ -198,28 +195,24 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
         wanted = f"{name} must be a band of {name}_group, this is one of {measure}"
         require(measure == f"{name}_group", wanted)
         require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
-    far, frr = xr.align(far, frr, join="exact")
+    far, frr = xr.align(far.transpose(GROUP, ...), frr.transpose(GROUP, ...), join="exact")
     left = log_floor(far.estimate)
     floor = log_floor(frr.estimate)
-    x = np.maximum(far.estimate, left)
-    y = np.maximum(frr.estimate, floor)
-    table = xr.Dataset({"x": x, "y": y}).transpose(GROUP, level_dimension(frr))
+    x = np.maximum(far.estimate, left).values
+    y = np.maximum(frr.estimate, floor).values
+    lower = np.maximum(frr.lower, floor)
     ax, groups = new_axes(ax), frr[GROUP].values
-    ax.plot(table.x, table.y, color="#BBBBBB", linewidth=0.8, zorder=1)
-    for group, colour in zip(groups, curve_colours(groups), strict=True):
-        curve = table.sel({GROUP: group})
-        ends = frr.sel({GROUP: group})
-        lower = np.maximum(ends.lower, floor)
-        ax.fill_between(curve.x, lower, ends.upper, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(curve.x, curve.y, "o-", color=colour, markersize=3.5, label=plain(group))
-    at_zero = table.where((far.estimate <= 0) | (frr.estimate <= 0))
-    if at_zero.x.notnull().any():
-        words = "a rate of 0: no place on a log axis"
-        style = {"color": UNRESOLVED, "markerfacecolor": "white"}
-        draw_edge(ax, np.ravel(at_zero.x), np.ravel(at_zero.y), "v", words, **style)
+    ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
+    for row, colour in enumerate(curve_colours(groups)):
+        band = {"color": colour, "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(x[row], lower[row], frr.upper[row], **band)
+        ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(groups[row]))
+    at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
+    style = {"color": UNRESOLVED, "markerfacecolor": "white"}
+    draw_edge(ax, x[at_zero], y[at_zero], "v", "a rate of 0: no place on a log axis", **style)
+    ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
-    ax.set(xscale="log", yscale="log")
     xlabel = far.attrs.get("label", "FAR of the group")
     ylabel = frr.attrs.get("label", "FRR of the group")
     captions = ["grey: one threshold for all", caption(frr.attrs)]
@@ -266,19 +259,11 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     table = rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
     table = table.rename(index=plain, columns=plain)
     positive = table.values[table.values > 0]
-    norm = None
-    if positive.size:
-        norm = LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True)
-    sns.heatmap(
-        table,
-        norm=norm,
-        cmap="Blues",
-        ax=ax,
-        annot=True,
-        fmt=".2g",
-        square=True,
-        cbar_kws={"label": "FAR"},
+    norm = (
+        LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
     )
+    cells = {"annot": True, "fmt": ".2g", "square": True}
+    sns.heatmap(table, norm=norm, cmap="Blues", ax=ax, cbar_kws={"label": "FAR"}, **cells)
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
     words = "FAR between groups"
