@@ -4,12 +4,13 @@
 cell.
 """
 
+from itertools import combinations
 from unittest import mock
 
-import numpy as np
 from matplotlib import pyplot as plt
-from matplotlib.patches import Rectangle
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 FOUND = []
 TOUCH = 1.0  # pixels by which boxes may overlap: they are a little larger than their letters
@@ -38,47 +39,37 @@ def over(one, other):
     return width > TOUCH and height > TOUCH
 
 
-def along(line):
-    """Points of a line in pixels; between its own ones others, where it is drawn there."""
-    own = line.axes.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
-    if line.get_linestyle() == "None":
-        return own
-    steps = np.linspace(0, 1, 20)[:, None, None]
-    return (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
-
-
-def across(patch):
-    """Points of a bar, or of the edge of another patch, in pixels."""
-    if not isinstance(patch, Rectangle):
-        return patch.get_transform().transform(patch.get_path().vertices)
-    box = patch.get_window_extent()
-    x, y = np.meshgrid(np.linspace(box.x0, box.x1, 9), np.linspace(box.y0, box.y1, 9))
-    return np.column_stack([x.ravel(), y.ravel()])
-
-
-def data_points(ax):
-    """What is drawn in the axes, in pixels, except what spans all of them, such as a zone."""
+def covers_data(box, ax):
+    """Whether a box covers a line or a bar, except what spans all of the axes, such as a zone."""
+    inside = Bbox.intersection(box, ax.bbox)
+    if inside is None:
+        return False
     lines = [line for line in ax.lines if line.get_transform() == ax.transData]
-    lines = [line for line in lines if line.get_visible()]
+    for line in filter(Line2D.get_visible, lines):
+        path = ax.transData.transform_path(line.get_path())
+        only_marks = line.get_linestyle() == "None"
+        if (
+            inside.count_contains(path.vertices)
+            if only_marks
+            else path.intersects_bbox(inside, False)
+        ):
+            return True
     branches = [patch.get_transform().contains_branch_seperately for patch in ax.patches]
     bars = [patch for patch, of in zip(ax.patches, branches) if all(of(ax.transData))]
     bars = [patch for patch in bars if patch.get_window_extent().height]
-    points = np.concatenate([np.empty((0, 2)), *map(along, lines), *map(across, bars)])
-    return points[np.isfinite(points).all(axis=1)]
+    paths = [patch.get_transform().transform_path(patch.get_path()) for patch in bars]
+    return any(path.intersects_bbox(inside) for path in paths)
 
 
 def faults(figure):
     """Sentences about what is wrong."""
-    words, found = words_of(figure), []
-    for place, (text, box) in enumerate(words):
-        found += [f"{text!r} over {other!r}" for other, its in words[place + 1 :] if over(box, its)]
-    legends = [(legend, [ax]) for ax in figure.axes if (legend := ax.get_legend())]
+    words = words_of(figure)
+    pairs = combinations(words, 2)
+    found = [f"{one!r} over {other!r}" for (one, box), (other, its) in pairs if over(box, its)]
+    legends = [(ax.get_legend(), [ax]) for ax in figure.axes if ax.get_legend()]
     for legend, axes in legends + [(legend, figure.axes) for legend in figure.legends]:
-        box = legend.get_window_extent()
-        for ax in axes:
-            inside = [box.contains(*point) for point in data_points(ax) if ax.bbox.contains(*point)]
-            if any(inside):
-                found.append(f"legend over {sum(inside)} points of {ax.get_ylabel()!r}")
+        covered = [ax for ax in axes if covers_data(legend.get_window_extent(), ax)]
+        found += [f"legend over data of {ax.get_ylabel()!r}" for ax in covered]
     return found
 
 

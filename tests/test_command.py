@@ -30,13 +30,9 @@ def people(n=30, per_identity=5, seed=0):
     return fk.vmf.mixture(n, 8, seed=0, groups=kinds).sample(per_identity, seed=seed)
 
 
-def store(path, faces, **more):
-    columns = {
-        "embedding": faces.embedding.values,
-        "identity": faces.identity.values,
-        "gender": faces.group.values,
-    }
-    np.savez(path, **(columns | more))
+def store(path, faces):
+    columns = {"identity": faces.identity.values, "gender": faces.group.values}
+    np.savez(path, embedding=faces.embedding.values, **columns)
     return str(path)
 
 
@@ -46,9 +42,8 @@ def two(tmp_path):
 
 
 def two_files(folder):
-    return [
-        store(folder / f"{name}.npz", people(seed=seed)) for name, seed in (("one", 1), ("two", 2))
-    ]
+    names = {"one": 1, "two": 2}
+    return [store(folder / f"{name}.npz", people(seed=seed)) for name, seed in names.items()]
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +67,8 @@ def test_the_script_of_the_documentation_has_three_outcomes(tmp_path):
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m frkit "$@"\n')
     command.chmod(0o755)
     where = {"PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    answer = subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=tmp_path,
-        env=os.environ | where,
-        capture_output=True,
-        text=True,
-    )
+    how = {"cwd": tmp_path, "env": os.environ | where, "capture_output": True, "text": True}
+    answer = subprocess.run(["bash", "-e", "-c", script], **how)
     assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2"]
     assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
     assert "█" not in answer.stderr  # the progress bar is for terminals
@@ -93,9 +83,7 @@ def test_a_report_of_two_files(written):
     assert {path.suffix for path in (written / "figures").iterdir()} == {".svg", ".pdf"}
     assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
     evaluation = fk.open_evaluation(written / "evaluation.nc")
-    both = fk.stack_models(
-        {name: fk.open_faces(written.parent / f"{name}.npz") for name in ("one", "two")}
-    )
+    both = fk.open_data([written.parent / f"{name}.npz" for name in ("one", "two")])
     direct = fk.evaluate(fk.score_tensor(both), far=[0.05, 0.1], by="gender")
     assert np.array_equal(evaluation["empirical"].frr, direct["empirical"].frr)
     frame = pd.read_csv(written / "tables/frr_with_95_intervals.csv")
@@ -110,9 +98,8 @@ def test_the_notebook_makes_the_same_numbers_again(written):
     notebook.cells.append(run_notebooks.nbformat.v4.new_code_cell("report.save('../again');"))
     run_notebooks.execute(notebook, written, timeout=300)
     again = written.parent / "again"
-    xr.testing.assert_equal(
-        fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset(), before
-    )
+    after = fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset()
+    xr.testing.assert_equal(after, before)
     for path in (written / "tables").iterdir():
         assert (again / "tables" / path.name).read_text() == path.read_text()
     shutil.rmtree(again)
@@ -142,9 +129,8 @@ def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, c
     inner.mkdir()
     monkeypatch.chdir(inner)
     assert run("report", two[0], *QUICK, "-o", folder) == 2
-    assert (
-        "name a new one" in capsys.readouterr().err and inner.is_dir() and not any(inner.iterdir())
-    )
+    assert "name a new one" in capsys.readouterr().err
+    assert inner.is_dir() and not any(inner.iterdir())
 
 
 @pytest.mark.slow
@@ -184,12 +170,8 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, conten
     before = sorted(os.listdir(tmp_path))
     assert run("report", path, *QUICK, "-o", tmp_path / "out") == 2
     said = capfd.readouterr()
-    (line,) = [
-        line
-        for line in said.err.splitlines()
-        if line.startswith("frkit: ") and "reading" not in line
-    ]
-    assert words in line and path.name in line and said.out == "" and "Traceback" not in said.err
+    (line,) = [line for line in said.err.splitlines() if "frkit: reading" not in line]
+    assert words in line and path.name in line and said.out == ""
     assert sorted(os.listdir(tmp_path)) == before
 
 
@@ -291,14 +273,7 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
 
 
 def test_help_is_light_and_says_what_far_is():
-    code = "from frkit.__main__ import main; main(['report', '--help'])"
-    heavy = (
-        "print([name for name in ('matplotlib', 'dask', 'numba', 'scipy') if name in sys.modules])"
-    )
-    end = "except SystemExit as end:\n    print('code', end.code)"
-    check = f"import sys\ntry:\n    {code}\n{end}\n{heavy}"
-    said = subprocess.run(
-        [sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT
-    ).stdout
-    assert "--by ATTRIBUTE" in said and "examples" in said and "FAR is the" in said
-    assert "code 0" in said and said.strip().endswith("[]")
+    command = [sys.executable, "-X", "importtime", "-m", "frkit", "report", "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert all(words in said.stdout for words in ("--by ATTRIBUTE", "examples", "FAR is the"))
+    assert not re.search("matplotlib|dask|numba|scipy", said.stderr)

@@ -107,7 +107,6 @@ def test_models_stay_apart_and_are_selected_for_a_list():
         fk.worst_pairs(scores.isel(model=0), who.isel(model=0))
 
 
-# --- lists of pairs ------------------------------------------------------------------------------
 def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     scores = fk.score_tensor(people("equal", ties=True), chunks=7)
     every = pairs_of(scores)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import ipywidgets as widgets
 import pytest
 import xarray as xr
-from test_plot import biased, growing
+from test_plot import LEVELS, biased, growing
 from trees import FAR, provenance, tree, two_models
 
 import frkit as fk
@@ -17,9 +17,8 @@ from frkit.explore.panel import Panel
 def find(box, description):
     """The one control with this label."""
     rows = [getattr(child, "children", (child,)) for child in box.children]
-    (control,) = [
-        child for row in rows for child in row if getattr(child, "description", None) == description
-    ]
+    children = [child for row in rows for child in row]
+    (control,) = [one for one in children if getattr(one, "description", None) == description]
     return control
 
 
@@ -37,23 +36,17 @@ def follows(box, description, value) -> bool:
     return picture(box) != before
 
 
-BOXES = {
-    "roc": (lambda: fk.explore.roc(two_models()), {"interval": "naive", "nominal level": 0.6}),
-    "consistency": (
-        lambda: fk.explore.consistency(growing()),
-        {"images per identity": 16, "FAR range": (FAR[1], FAR[2])},
-    ),
-    "bias": (
-        lambda: fk.explore.bootstrap_bias(biased()),
-        {"images per identity": 10, "FAR level": FAR[1]},
-    ),
+MOVES = {
+    "roc": (two_models, {"interval": "naive", "nominal level": 0.6}),
+    "consistency": (growing, {"images per identity": 16, "FAR range": (LEVELS[1], LEVELS[2])}),
+    "bootstrap_bias": (biased, {"images per identity": 10, "FAR level": LEVELS[1]}),
 }
 
 
-@pytest.mark.parametrize("name", BOXES)
+@pytest.mark.parametrize("name", MOVES)
 def test_the_figure_follows_every_control(name):
-    make, moves = BOXES[name]
-    box = make()
+    make, moves = MOVES[name]
+    box = getattr(fk.explore, name)(make())
     first = picture(box)
     assert first.startswith(b"\x89PNG")
     for description, value in moves.items():
@@ -87,9 +80,9 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
 
 
 def test_an_explorer_starts_where_it_is_told():
-    box = fk.explore.bootstrap_bias(biased(), per_identity=9, far=2e-2, moved=True)
+    box = fk.explore.bootstrap_bias(biased(), per_identity=9, far=0.25, moved=True)
     assert find(box, "images per identity").value == 10, "the nearest that is offered"
-    assert find(box, "FAR level").value == FAR[2]
+    assert find(box, "FAR level").value == LEVELS[2]
     assert find(box, "bootstrap curves").value is True
     chosen = find(fk.explore.roc(two_models(), far=(FAR[1], FAR[2])), "FAR range").value
     assert chosen == (FAR[1], FAR[2])

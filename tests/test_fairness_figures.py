@@ -119,13 +119,8 @@ def test_the_largest_contributors_are_drawn(scores, ax):
 def test_the_figure_follows_its_controls(evaluation):
     box = fk.explore.fairness(evaluation)
     assert picture(box).startswith(b"\x89PNG")
-    moves = {
-        "metric": "far_gini",
-        "nominal level": 0.6,
-        "interval": "recentered",
-        "models (Ctrl for several)": ("Ash",),
-    }
-    for description, value in moves.items():
+    moves = {"metric": "far_gini", "nominal level": 0.6, "interval": "recentered"}
+    for description, value in (moves | {"models (Ctrl for several)": ("Ash",)}).items():
         assert follows(box, description, value), description
 
 

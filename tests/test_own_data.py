@@ -47,10 +47,10 @@ def test_names_say_who_it_is(pattern, names, who):
     assert identities_from(names, pattern).tolist() == who
 
 
-@pytest.mark.parametrize("pattern", ["{name}_{number}.png", "{a}_{number}.jpg"])
-def test_a_pattern_that_says_nothing_is_refused(pattern):
-    with pytest.raises(fk.InputError, match="pattern|identity"):
-        identities_from(NAMES, pattern)
+def test_a_pattern_that_says_nothing_is_refused():
+    for pattern in ("{name}_{number}.png", "{a}_{number}.jpg"):
+        with pytest.raises(fk.InputError, match="pattern|identity"):
+            identities_from(NAMES, pattern)
 
 
 def test_a_matrix_whose_ids_are_image_names(tmp_path):
@@ -74,9 +74,8 @@ def test_json_by_names(tmp_path):
     path = put(tmp_path, "s.json", json.dumps(scores))
     pairs = fk.open_pairs(path, format="json", identity="{name}_{number}.jpg")
     assert pairs.sizes["pair"] == 20 and int(pairs.genuine.sum()) == 4
-    for k in range(20):
-        one = pairs.isel(pair=k)
-        assert float(one.score) == scores[str(one.probe.values)][str(one.reference.values)]
+    listed = zip(pairs.probe.values, pairs.reference.values)
+    assert pairs.score.values.tolist() == [scores[probe][reference] for probe, reference in listed]
     other = scores_of(NAMES[::-1], 1)
     both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": other}))
     two = fk.open_pairs(both, format="json", identity="{name}_{number}.jpg")
@@ -108,12 +107,9 @@ def test_bad_json_is_refused(tmp_path, text):
 TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id3/v/1.wav\n"
 
 
-def trials(folder, meta, **options):
-    scores = put(folder, "s", "0.9\n0.1\n0.2\n")
-    path = put(folder, "trials", TRIALS)
-    return fk.open_pairs(
-        path, format="voxceleb", scores=scores, metadata=put(folder, "meta.tab", meta), **options
-    )
+def trials(folder, meta):
+    how = {"scores": put(folder, "s", "0.9\n0.1\n0.2\n"), "metadata": put(folder, "m.tab", meta)}
+    return fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **how)
 
 
 def test_metadata_are_joined_on_the_column_that_matches(tmp_path):
@@ -137,10 +133,8 @@ def test_metadata_of_images_go_before_those_of_people(tmp_path):
 
 
 def test_metadata_do_not_overrule_the_file(tmp_path):
-    table = "a,b,k,m,genuine,s,sex\n1,2,x,x,1,.9,f\n1,3,x,y,0,.1,f\n"
-    columns = dict(
-        score="s", genuine="genuine", probe_identity="k", reference_identity="m", sex="sex"
-    )
+    table = "k,m,s,sex\nx,x,.9,f\nx,y,.1,f\n"
+    columns = dict(score="s", probe_identity="k", reference_identity="m", sex="sex")
     path, meta = put(tmp_path, "t.csv", table), put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
     with pytest.raises(fk.InputError, match="'Sex'"):
         fk.open_pairs(path, format="columns", columns=columns, metadata=meta)
@@ -156,11 +150,9 @@ def listed_pairs(n=1200, seed=0, **more):
     other = np.where(rng.uniform(size=n) < 0.4, one, other)
     score = rng.normal(size=n) + 1.5 * (one == other)
     number = rng.integers(0, 9, (2, n))
-    people_and_numbers = zip((one, other), number + [[0], [9]])
-    images = [
-        [f"{who}_{k}" for who, k in zip(side, numbers)] for side, numbers in people_and_numbers
-    ]
-    sides = dict(probe=images[0], reference=images[1], probe_identity=one, reference_identity=other)
+    probe = [f"{who}_{k}" for who, k in zip(one, number[0])]
+    reference = [f"{who}_{k}" for who, k in zip(other, number[1] + 9)]
+    sides = dict(probe=probe, reference=reference, probe_identity=one, reference_identity=other)
     labels = rng.choice(["low", "high"], n)
     return fk.pairs(score, **sides, **more), score, one == other, labels
 
@@ -176,15 +168,12 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
     of_side = {"probe": (labels, None), "reference": (None, labels)}
     given = {"noise": of_side[side]} if side in of_side else {"trial": {"noise": labels}}
     pairs, score, genuine, _ = listed_pairs(**given)
-    ev = fk.evaluate(
-        pairs, threshold=[0.3, 1.0], by="noise"
-    )  # no warning: the label is none of people
+    # no warning: the label is none of people
+    ev = fk.evaluate(pairs, threshold=[0.3, 1.0], by="noise")
     for value, level in product(("low", "high"), (0, 1)):
         far, frr = rates_by_hand(score, genuine, labels, value, [0.3, 1.0][level])
         found = ev["empirical"].sel(group=value).isel(threshold_level=level)
-        assert (float(found.far_group), float(found.frr_group)) == pytest.approx(
-            (far, frr), abs=1e-12
-        )
+        np.testing.assert_allclose([found.far_group, found.frr_group], [far, frr], atol=1e-12)
     band = fk.band(ev, "frr_group")
     assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
     with pytest.raises(fk.InputError, match="strata must be a property of the person"):

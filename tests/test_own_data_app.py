@@ -39,12 +39,11 @@ def table(tmp_path):
 
 
 def upload(app, *contents):
-    files = [
-        {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-        for name, content in contents
-    ]
-    now = datetime.now(UTC)
-    app.upload.value = tuple(file | {"last_modified": now} for file in files)
+    files = []
+    for name, content in contents:
+        facts = {"type": "", "size": len(content), "last_modified": datetime.now(UTC)}
+        files.append({"name": name, "content": memoryview(content), **facts})
+    app.upload.value = tuple(files)
 
 
 @pytest.mark.slow
@@ -95,11 +94,8 @@ def test_uploads_are_read_and_stay_in_their_folder(files):
     upload(app, ("notes.pkl", b"anything"))
     assert 'role="alert"' in app.status.value and app.work.button.disabled
     upload(app, ("../../etc/<b>.npz", files[0].read_bytes()), ("c.npz", files[1].read_bytes()))
-    assert not app.work.button.disabled and app.data.sizes == {
-        "model": 2,
-        "image": 120,
-        "feature": 8,
-    }
+    assert not app.work.button.disabled
+    assert app.data.sizes == {"model": 2, "image": 120, "feature": 8}
     assert app.paths[0].name == "<b>.npz" and app.paths[0].parent.name.startswith("tmp")
 
 

@@ -124,12 +124,17 @@ def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
 
 
 # --- studies -------------------------------------------------------------------------------------
+LEVELS = [0.05, 0.1, 0.2, 0.4]
+MIX = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+
+
 def growing() -> xr.Dataset:
-    truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
-    error = xr.DataArray([[0.04, 0.02], [0.02, 0.01]], dims=("seed", "size"))
-    frr = (truth + error).assign_coords(seed=[0, 1], size=[4, 16])
-    data = {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}
-    return xr.Dataset(data, attrs={"exact": 1, "n_full": 0})
+    return fk.studies.consistency(MIX, sizes=(4, 16), far=LEVELS, seeds=2, progress=False)
+
+
+def biased() -> xr.Dataset:
+    how = {"far": LEVELS, "n": 20, "level": 0.8, "progress": False}
+    return fk.studies.bootstrap_bias(MIX, per_identity=(5, 10), **how)
 
 
 def test_consistency_draws_every_seed_and_the_slope(ax):
@@ -142,33 +147,21 @@ def test_consistency_draws_every_seed_and_the_slope(ax):
 
 
 def test_growth_draws_the_seeds_of_one_size(ax):
-    fk.plot.growth(growing(), 16, ax=ax, far=(1e-3, 1e-2))
-    curves = [line.get_ydata() for line in ax.lines if "400 images" in line.get_label()]
-    np.testing.assert_allclose(curves, [EMPIRICAL + 0.02, EMPIRICAL + 0.01])
-    np.testing.assert_array_equal(labelled(ax, "exact truth").get_ydata(), EMPIRICAL)
-
-
-def biased() -> xr.Dataset:
-    fans = []
-    for number in (2, 10):
-        one = fk.fan(tree(centre=(1 - 1 / number) * EMPIRICAL))
-        ends = one.replicates.quantile([0.1, 0.9], "replicate").drop_vars("quantile")
-        both = xr.concat([ends, ends + one.estimate - one.centre], "interval")
-        both = both.assign_coords(interval=["naive", "recentered"])
-        fans.append(one.assign(lower=both[:, 0], upper=both[:, 1]))
-    truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
-    study = xr.concat(fans, xr.Variable("per_identity", [2, 10])).assign(truth=truth)
-    return study.assign_attrs(words="about these", level=0.8, seed=0)
+    result = growing()
+    fk.plot.growth(result, 16, ax=ax, far=(1e-3, 1e-2))
+    curves = [line.get_ydata() for line in ax.lines if "320 images" in line.get_label()]
+    np.testing.assert_allclose(curves, result.frr.sel(size=16).transpose("seed", ...))
+    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata(), result.truth)
 
 
 def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
     study = biased()
-    fk.plot.bootstrap_bias(study, 1e-2, ax=ax)
+    fk.plot.bootstrap_bias(study, 0.2, ax=ax)
     for drawn, name in zip(ax.collections[:2], ("naive", "recentered"), strict=True):
         ends = np.array([segment[:, 1] for segment in drawn.get_segments()])
-        expected = study.sel(far_level=1e-2, interval=name)
+        expected = study.sel(far_level=0.2, interval=name)
         np.testing.assert_allclose(ends, np.column_stack([expected.lower, expected.upper]))
-    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], EMPIRICAL[2])
+    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], study.truth[2])
 
 
 # --- what all figures share ----------------------------------------------------------------------

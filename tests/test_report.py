@@ -3,12 +3,12 @@
 import json
 import re
 import warnings
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from markupsafe import escape
 
 import frkit as fk
 from frkit.reporting import page
@@ -154,17 +154,11 @@ def test_tiles_say_what_the_numbers_say(report):
 @pytest.mark.slow
 @quiet
 def test_no_difference_is_said_with_what_the_data_allow():
-    alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}}).sample(
-        5, seed=1
-    )
-    report = fk.report(alike, by="group", far=[0.1], quick=True, progress=False)
-    upper = [
-        float(report.results["fairness", f"{rate}_max_min"].upper[0]) for rate in ("frr", "far")
-    ]
-    wanted = (
-        "No difference is shown; differences up to {:.2g} times in FRR and up to {:.2g} times in"
-    )
-    assert tile(report, "Do groups").text.startswith(wanted.format(*upper))
+    alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}})
+    report = fk.report(alike.sample(5, seed=1), by="group", far=[0.1], quick=True, progress=False)
+    upper = [float(report.results["fairness", f"{x}_max_min"].upper[0]) for x in ("frr", "far")]
+    wanted = "differences up to {:.2g} times in FRR and up to {:.2g} times in FAR are compatible"
+    assert wanted.format(*upper) in tile(report, "Do groups").text
     people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={"a": {}, "b": {}})
     report = fk.report(people.sample(4, seed=2), by="group", far=[0.1], quick=True, progress=False)
     assert "no ratio of FRRs is known at FAR 0.1, for want of errors" in " ".join(report.answers)
@@ -187,22 +181,18 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
 
 
 @pytest.mark.parametrize(
-    ("accepts", "rejects", "place"),
+    ("accepts", "rejects", "place", "fewer"),
     [
-        ([300, 40, 3], [5, 50, 90], 1),
-        ([300, 200, 30], [30, 50, 90], 2),
-        ([20, 9, 1], [9, 12, 15], 0),
+        ([300, 40, 3], [5, 50, 90], 1, [0.1, 0.001]),
+        ([300, 200, 30], [30, 50, 90], 2, []),
+        ([20, 9, 1], [9, 12, 15], 0, [0.1, 0.01, 0.001]),
     ],
 )
-def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects, place):
+def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects, place, fewer):
     rates = {"far": [0.1, 0.01, 0.001], "false_accepts": accepts, "false_rejects": rejects}
     node = xr.Dataset({name: ("far_level", row) for name, row in rates.items()})
     node = node.assign_coords(far_level=rates["far"])
-    leading, below = leading_level(node, "far_level")
-    assert leading == {"far_level": place}
-    assert below == [
-        far for far, *errors in zip(rates["far"], accepts, rejects) if min(errors) < 30
-    ]
+    assert leading_level(node, "far_level") == ({"far_level": place}, fewer)
 
 
 # --- what is left out, cautions, arguments --------------------------------------------------------
@@ -226,8 +216,6 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     report = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
     assert ("good", "0.3") in report.tables["FAR with 95% intervals"].index
     assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
-    report = fk.report(faces, far=FAR, quick=True, progress=False, impostors="all")
-    assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
 
 
 def test_cautions_stand_once_and_none_is_given_outside(faces):
@@ -240,7 +228,9 @@ def test_cautions_stand_once_and_none_is_given_outside(faces):
 
 def test_progress_is_told_and_can_stop(faces):
     told = []
-    fk.report(faces, far=FAR, quick=True, progress=lambda *step: told.append(step))
+    how = {"far": FAR, "quick": True, "impostors": "all"}
+    report = fk.report(faces, **how, progress=lambda *step: told.append(step))
+    assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
     shares = [share for share, _ in told]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 
@@ -249,7 +239,7 @@ def test_progress_is_told_and_can_stop(faces):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fk.report(faces, far=FAR, quick=True, progress=halt)
+        fk.report(faces, **how, progress=halt)
 
 
 @pytest.mark.parametrize(
@@ -270,22 +260,6 @@ def test_bad_arguments_are_one_line(faces, options, words):
 # --- how it shows and what it writes --------------------------------------------------------------
 
 
-class Tags(HTMLParser):
-    """All tags, texts and addresses of a page."""
-
-    def __init__(self, html):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.texts, self.addresses = [], [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attrs if name in ("src", "href", "action")]
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
 @pytest.fixture(scope="module")
 def nasty():
     faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc"))
@@ -296,17 +270,14 @@ def nasty():
 
 def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
     html = page.page(nasty)
-    seen = Tags(html)
-    assert "script" not in seen.tags and any(NASTY in text for text in seen.texts)
-    assert all(
-        address.startswith(("#", "data:image/svg+xml;base64,")) for address in seen.addresses
-    )
-    assert "default-src 'none'" in html and seen.tags.count("h2") <= 6
+    assert "<script" not in html and str(escape(NASTY)) in html
+    inside = ("#", "data:image/svg+xml;base64,")
+    addresses = re.findall(r"""\b(?:src|href|action)\s*=\s*["']?([^"'\s>]*)""", html)
+    assert addresses and all(address.startswith(inside) for address in addresses)
+    assert "default-src 'none'" in html and html.count("<h2") <= 6
     assert "\x1b" not in str(nasty) and "_b $x" in str(nasty)
     screen = nasty._repr_html_()
-    assert "<html" not in screen and Tags(screen).tags.count("figure") == 1
-    before = re.sub("<style.*?</style>", "", screen.partition("<figure")[0], flags=re.DOTALL)
-    assert len(" ".join(Tags(before).texts).replace(NASTY, "x").split()) <= 160
+    assert "<html" not in screen and screen.count("<figure>") == 1
 
 
 def test_json_has_every_number_typed(report, tmp_path):
@@ -320,9 +291,8 @@ def test_json_has_every_number_typed(report, tmp_path):
     assert value["n_effective"] == float(band.n_effective) and value["interval_level"] == 0.95
     row = contents["tables"]["False rejects of bad at FAR 0.05"][0]
     assert 0 < row["share of the errors"] < 1
-    assert (
-        contents["leading_level"]["value"] == 0.05 and contents["provenance"]["n_identities"] == 40
-    )
+    assert contents["leading_level"]["value"] == 0.05
+    assert contents["provenance"]["n_identities"] == 40
     csv = pd.read_csv(folder / "tables/frr_with_95_intervals.csv")
     row = csv[(csv.model == "bad") & (csv.FAR == 0.05)].iloc[0]
     assert csv["false accepts"].dtype == int  # written "1,234" it would be text

@@ -23,14 +23,11 @@ FAR = [0.05, 0.1]
 @pytest.fixture(scope="module")
 def evaluation():
     groups = {"a": {}, "b": {}}
-    faces = [
-        fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups).sample(6, seed=seed)
-        for seed in (0, 1)
-    ]
-    both = fk.stack_models({"one": faces[0], "two": faces[0].assign(embedding=faces[1].embedding)})
-    return fk.evaluate(
-        fk.score_tensor(both), far=FAR, by="group", resampling=fk.Resampling("image", n=20)
-    )
+    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups)
+    faces = mix.sample(6, seed=0)
+    other = faces.assign(embedding=mix.sample(6, seed=1).embedding)
+    scores = fk.score_tensor(fk.stack_models({"one": faces, "two": other}))
+    return fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=20))
 
 
 @pytest.mark.parametrize(
@@ -50,26 +47,14 @@ def test_a_cell_has_two_digits_of_its_width(three, words):
 
 
 def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
-    bands = {
-        target: fk.band(evaluation, "frr", target=target)
-        for target in ("new people", "these people")
-    }
+    targets = ("new people", "these people")
+    bands = {target: fk.band(evaluation, "frr", target=target) for target in targets}
     made = fk.table(bands, across="model")
-    assert made.columns.tolist() == [
-        "one, new people", "one, these people", "two, new people", "two, these people",
-    ]  # fmt: skip
-    assert (
-        made.loc["0.05", "two, these people"]
-        == fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
-    )
+    assert made.columns.tolist() == [f"{x}, {target}" for x in ("one", "two") for target in targets]
+    direct = fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
+    assert made.loc["0.05", "two, these people"] == direct
     with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
         fk.table(bands, across="person")
-
-
-def test_a_column_may_have_the_name_of_rows(evaluation):
-    made = fk.table({"FAR": fk.band(evaluation, "frr")})
-    assert made.to_markdown().startswith("| model | FAR | FAR |")
-    assert made.to_latex().count("FAR") == 2
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -89,10 +74,8 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     assert row["p (permutation)"] == p_words(float(test.p.sel(at)))
     sfi = indices.sel(variant="extremal")
     row = made.xs("SFI extremal", level="measure").iloc[0]
-    assert (row["value"], row["p (random groups)"]) == (
-        number(float(sfi.sfi)),
-        p_words(float(sfi.sfi_p)),
-    )
+    assert row["value"] == number(float(sfi.sfi))
+    assert row["p (random groups)"] == p_words(float(sfi.sfi_p))
     row = made.xs(("N", "a"), level=("measure", "group")).iloc[0]
     first = sigma.sel(group="a")
     assert row["value"] == f"{number(float(first.n_signed))} ({first.risk.item()})"
@@ -150,9 +133,8 @@ def test_a_latex_table_has_whole_rows_and_no_label_is_an_option_behind_one():
 def test_csv_has_numbers(evaluation):
     band = fk.band(evaluation, "frr", target="new people")
     frame = pd.read_csv(io.StringIO(fk.table(band, n_effective=True).to_csv()))
-    assert frame.columns.tolist() == [
-        "model", "FAR", "frr", "frr, lower", "frr, upper", "independent comparisons",
-    ]  # fmt: skip
+    heads = "model; FAR; frr; frr, lower; frr, upper; independent comparisons"
+    assert frame.columns.tolist() == heads.split("; ")
     for head, name in (("frr", "estimate"), ("frr, upper", "upper")):
         np.testing.assert_allclose(frame[head], band[name].values.ravel(), rtol=1e-12)
     part = fk.table(band).loc["two"].to_csv()  # a part of a table keeps its numbers
@@ -185,17 +167,12 @@ def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
 def test_entries_are_whole_and_say_what_the_citation_file_says():
     every = bibtex(["rates", "disparities", "indices", "n_sigma", "rlb"])
     assert every.count("{") == every.count("}") and every.count("@inproceedings") == 5
-    assert (
-        "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
-    )
-    assert "doi = {10.1109/COMPSAC57700.2023.00176}" in every
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
     for entry, one in zip(every.split("\n\n"), [citation, *citation["references"]]):
         told = [one["title"].replace("&", r"\&")]
         told += [str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one]
-        told += [
-            who.get("name") or f"{who['family-names']}, {who['given-names']}"
-            for who in one["authors"]
-        ]
+        people = [who for who in one["authors"] if "name" not in who]
+        told += [who["name"] for who in one["authors"] if "name" in who]
+        told += [f"{who['family-names']}, {who['given-names']}" for who in people]
         assert all(words in entry for words in told), entry

@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.intervals.effective import jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.formats import ENDS, say
-from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
+from frkit.reporting.writing import SCHEMA
 
 BELOW, ABOVE, UNDECIDED = 0, 1, 2
 READ = [*ENDS, "measure", "target", "model", "group", "with_group", "far", "threshold"]
@@ -67,20 +67,18 @@ def check(path, limits):
         raise InputError(f"{path} cannot be read: {error}") from error
     is_report = isinstance(report, dict) and report.get("schema") == SCHEMA
     require(is_report, f"{path} is no report.json of frkit")
-    version = report["schema_version"]
-    require(version == SCHEMA_VERSION, f"{path} has schema version {version}: make the report anew")
     n_people = report["provenance"].get("n_identities") or np.nan
     outcomes = []
     lines = []
     for limit in limits:
         for value in _values(report["values"], limit, path):
             outcome = UNDECIDED
-            needed = n_people * _deciding_factor(value, limit.value)
             if value["upper"] < limit.value:
                 outcome = BELOW
             if value["lower"] > limit.value:
                 outcome = ABOVE
             outcomes.append(outcome)
+            needed = n_people * _deciding_factor(value, limit.value)
             lines.append(say("verdict", value, limit, outcome, n_people, needed))
     return ABOVE if ABOVE in outcomes else max(outcomes), lines
 
@@ -89,13 +87,13 @@ def _values(values, limit, path):
     """The values of a report that a limit is about: of all models and groups, for new people."""
     bands = [value for value in values if "lower" in value and "contrast" not in value]
     table = pd.DataFrame(bands).reindex(columns=READ)
-    table["level"] = table["far"].fillna(table["threshold"])
-    rows = table[(table["target"] == NEW_PEOPLE) & (table["measure"] == limit.measure)]
-    measures = ", ".join(sorted(table["measure"].unique()))
+    table["level"] = table.far.fillna(table.threshold)
+    rows = table[(table.target == NEW_PEOPLE) & (table.measure == limit.measure)]
+    measures = ", ".join(sorted(table.measure.unique()))
     require(len(rows), f"{path} has no intervals of {limit.measure!r}; it has {measures}")
     if limit.level is not None:
-        levels = ", ".join(f"{level:g}" for level in rows["level"].dropna().unique())
-        rows = rows[np.isclose(rows["level"], limit.level, 1e-6, 0)]
+        levels = ", ".join(f"{level:g}" for level in rows.level.dropna().unique())
+        rows = rows[np.isclose(rows.level, limit.level, 1e-6, 0)]
         require(len(rows), f"{path} has {limit.measure} at {levels}, not at {limit.level}")
     return rows.to_dict("records")
 

@@ -58,7 +58,6 @@ PARTS = {
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} left"
 EVALUATION = 10.0  # share of the time of the sweep before them
 OPTIONS = ("weighting", "impostors", "varying")
-IN_TABLE = ("errors", "models", "groups", "fairness", "indices", "n_sigma", "rlb")
 WITH_REFERENCES = {"indices", "n_sigma", "rlb"}
 
 
@@ -108,15 +107,6 @@ class Report:
     def pictures(self):
         """The figures, drawn once for the page, the notebook and the files."""
         return {name: page.picture(draw) for name, draw in self.figures.items()}
-
-    @property
-    def bands(self):
-        """What `table` joins: rates for new people, differences, disparities and indices."""
-        return [
-            result
-            for (key, name), result in self.results.items()
-            if key in IN_TABLE and not name.endswith("these people")
-        ]
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, report.json, evaluation.nc, tables, figures and a notebook.

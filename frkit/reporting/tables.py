@@ -60,7 +60,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         What `band`, `compare`, `fair_floor`, `permutation_test`, `fairness_indices`, `n_sigma`,
         `representation_bias` or `uncertainty` returned. Rows of the same measure, model, level and
         group are joined. One mapping of name to result gives each result a column, such as
-        {"new people": ..., "these people": ...}. Or one report.
+        {"new people": ..., "these people": ...}.
     across : str, optional
         A name of rows to spread over columns: "model", "FAR", "group", ...
     n_effective : bool
@@ -88,8 +88,6 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     ['frr']
     """
     require(results, "table() needs a result, such as what fk.band returned")
-    if len(results) == 1 and hasattr(results[0], "bands"):
-        results = results[0].bands
     if len(results) == 1 and type(results[0]) is dict:
         columns = [_column(name, result) for name, result in results[0].items()]
         joined = pd.concat(columns, axis=1, sort=False)
@@ -115,15 +113,15 @@ def _without_empty(joined):
     """Drop names of rows that say nothing, and columns without a value."""
     filled = joined.dropna(axis=1, how="all").astype(object)
     filled = filled.where(filled.notna(), "–")
-    single = {
-        key: joined.index.unique(key)[0] for key in KEYS if joined.index.unique(key).size == 1
-    }
-    if single.get(MEASURE):
-        filled = filled.rename(columns={VALUE: single[MEASURE]})
-    dropped = [key for key, label in single.items() if key == MEASURE or label == ""]
-    if len(dropped) == len(KEYS):
-        return Table(filled.reset_index(drop=True))
-    return Table(filled.droplevel(dropped))
+    measures = joined.index.unique(MEASURE)
+    if len(measures) == 1:
+        filled = filled.rename(columns={VALUE: measures[0] or VALUE})
+    for key in KEYS:
+        labels = joined.index.unique(key)
+        if len(labels) == 1 and (key == MEASURE or labels[0] == ""):
+            single_level = filled.index.nlevels == 1
+            filled = filled.reset_index(drop=True) if single_level else filled.droplevel(key)
+    return Table(filled)
 
 
 def _spread(filled, across):
@@ -148,12 +146,11 @@ def texts_of(result):
     ends = [end for end in ENDS if end in numbers]
     values = []
     for row in numbers.to_dict("records"):
-        contents = {end: row[end] for end in ends}
-        text = cell(**contents)
+        text = cell(*(row[end] for end in ends))
         if RISK in row:
             text = f"{text} ({row[RISK]})"
-            contents[RISK] = row[RISK]
-        values.append(Cell(text, {"": contents.pop("estimate"), **contents}))
+        others = {name: row[name] for name in (*ENDS, RISK) if name in row}
+        values.append(Cell(text, {"": others.pop("estimate"), **others}))
     columns = {VALUE: values}
     formats = {WORTH: count_words, LIMIT: number}
     for head in numbers.columns.difference([*ENDS, RISK], sort=False):
@@ -216,12 +213,10 @@ def _rows(result, measure):
         values = values.assign_coords({CONTRAST: pairs})
     values = values.reset_coords(drop=True).expand_dims({MEASURE: [measure]})
     frame = values.to_dataframe(dim_order=[MEASURE, *dims]).reset_index().rename(columns=HEADS)
-    extra = frame.columns.difference([*KEYS, *names.values()])
+    columns = [*KEYS, *names.values()]
+    extra = frame.columns.difference(columns)
     require(extra.empty, f"a table has no rows for {listed(extra)}: select one with .sel")
-    for key in KEYS:
-        if key not in frame:
-            frame[key] = ""
-    return frame.set_index(KEYS)[list(names.values())]
+    return frame.reindex(columns=columns, fill_value="").set_index(KEYS)
 
 
 # --- tables as files ------------------------------------------------------------------------------
