@@ -242,8 +242,9 @@ class OwnData:
             data = dict(zip(model_names(self.paths), self.paths))
             data = data if len(data) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value
-        how = {"far": far, "quick": self.quick.value, "opening": opening, "progress": progress}
-        self.report = report(data, by=by, **how)
+        self.report = report(
+            data, by=by, far=far, quick=self.quick.value, opening=opening, progress=progress
+        )
         # without `contain` the widest folded table would make the column too wide
         body = page.fragment(self.report)
         self.result.value = f'<div style="contain:inline-size">{body}</div>'

@@ -235,8 +235,9 @@ def fairness_indices(
     @remembered
     def indices_of(group, share, score_map, **options):
         kept = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
-        how = {"score_map": score_maps[score_map], "deals": deals}
-        return indices.fairness_indices(kept, by=by, **how, **options)
+        return indices.fairness_indices(
+            kept, by=by, score_map=score_maps[score_map], deals=deals, **options
+        )
 
     def histograms(ax, group, share, bins, score_map):
         result = indices_of(group, share, score_map, bins=bins)

@@ -56,9 +56,15 @@ def predict(
     ['your guess', 'Show what was found']
     """
     require(low < high, f"low must be below high, got {low} and {high}")
-    limits = {"min": low, "max": high, "step": (high - low) / 100, "readout_format": ".3g"}
     controls = {
-        "guess": number("your guess", value=(low + high) / 2, **limits),
+        "guess": number(
+            "your guess",
+            value=(low + high) / 2,
+            min=low,
+            max=high,
+            step=(high - low) / 100,
+            readout_format=".3g",
+        ),
         "shown": labelled(widgets.ToggleButton, "Show what was found", value=False),
     }
 

@@ -234,8 +234,14 @@ def size_controls(settings):
     sliders = {}
     for name, (label, low, high, step) in SIZES.items():
         value = settings[name] if isinstance(settings[name], int) else low
-        limits = {"min": min(low, value), "max": max(high, value)}
-        sliders[name] = labelled(widgets.IntSlider, label, value=value, step=step, **limits)
+        sliders[name] = labelled(
+            widgets.IntSlider,
+            label,
+            value=value,
+            step=step,
+            min=min(low, value),
+            max=max(high, value),
+        )
     kappa = [round(end) for end in settings["concentrations"]]
     sliders["kappa"] = labelled(
         widgets.IntRangeSlider, "concentrations κ", value=kappa, min=1, max=max(1000, kappa[1])
@@ -283,12 +289,6 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
         "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),
         "share": slider("share of class 1", options=[0.1, 0.25, 0.5, 0.75, 0.9], value=0.5),
     }
-    asked = {
-        "n_images": slider("images n", options=[300, 1000, 3000], value=1000),
-        "n_features": slider("dimension", options=[8, 64, 256], value=64),
-        "by": menu("folds of", options=FOLDS),
-        "hidden": slider("network width", options=[8, 64, 200], value=64),
-    }
     true_bias = cache(studies.true_bias)
 
     def estimates(ax, distance, share):
@@ -303,8 +303,18 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
 
     def compute(share, progress, **chosen):
         before = trials.setdefault(share, [])
-        how = {"shares": (share, 1 - share), "per_identity": per_identity, "seed": len(before)}
-        before.append(studies.trial(**how, **chosen))
+        before.append(
+            studies.trial(
+                shares=(share, 1 - share), per_identity=per_identity, seed=len(before), **chosen
+            )
+        )
 
     panel = Panel(controls, estimates, measures, **start)
-    return panel.box("Draw people and estimate", compute, **asked)
+    return panel.box(
+        "Draw people and estimate",
+        compute,
+        n_images=slider("images n", options=[300, 1000, 3000], value=1000),
+        n_features=slider("dimension", options=[8, 64, 256], value=64),
+        by=menu("folds of", options=FOLDS),
+        hidden=slider("network width", options=[8, 64, 200], value=64),
+    )

@@ -99,14 +99,14 @@ def coverage(
         by_method = study.sel({"method": method})
         _draw_line(ax, study.level, by_method, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
-            style = {"color": colour, "markerfacecolor": "none"}
             label = plain(f"{method}, printed")
             ax.plot(
                 printed.level,
                 printed.sel({"method": method}),
                 "D",
                 label=label,
-                **style,
+                color=colour,
+                markerfacecolor="none",
             )
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
     captions = [words, study.attrs.get("words", "")]

@@ -93,11 +93,11 @@ def fairness(
             label = f"{words}: 95 % of fair floor" if words else "95 % of the fair floor"
             # a line that ends at infinity would not be drawn: it leaves the axes instead
             limit = np.minimum(limits[words].limit, FAR_ABOVE * top)
-            style = {"color": colour, "linewidth": 1.2, "zorder": 4}
-            ax.plot(levels, limit, "--", label=plain(label), **style)
+            ax.plot(levels, limit, "--", label=plain(label), color=colour, linewidth=1.2, zorder=4)
     if "fair" in first.attrs:
-        style = {"color": "black", "linewidth": 0.9, "linestyle": ":"}
-        ax.axhline(first.attrs["fair"], label="perfectly fair", **style)
+        ax.axhline(
+            first.attrs["fair"], label="perfectly fair", color="black", linewidth=0.9, linestyle=":"
+        )
     if zones is not None:
         _draw_zones(ax, zones[levels.name].values, zones.zone.values.astype(str))
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
@@ -154,8 +154,14 @@ def _draw_zones(ax, x, letters):
     ends = np.append(borders, x[-1])
     zones = letters[np.append(0, change)]
     for letter, middle in zip(zones, np.sqrt(starts * ends), strict=True):
-        style = {"weight": "bold", "ha": "center", "va": "bottom"}
-        ax.annotate(letter, (middle, 0.02), xycoords=ax.get_xaxis_transform(), **style)
+        ax.annotate(
+            letter,
+            (middle, 0.02),
+            xycoords=ax.get_xaxis_transform(),
+            weight="bold",
+            ha="center",
+            va="bottom",
+        )
 
 
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -204,12 +210,18 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax, groups = new_axes(ax), frr[GROUP].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for row, colour in enumerate(curve_colours(groups)):
-        band = {"color": colour, "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(x[row], lower[row], frr.upper[row], **band)
+        ax.fill_between(x[row], lower[row], frr.upper[row], color=colour, alpha=0.2, linewidth=0)
         ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(groups[row]))
     at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
-    style = {"color": UNRESOLVED, "markerfacecolor": "white"}
-    draw_edge(ax, x[at_zero], y[at_zero], "v", "a rate of 0: no place on a log axis", **style)
+    draw_edge(
+        ax,
+        x[at_zero],
+        y[at_zero],
+        "v",
+        "a rate of 0: no place on a log axis",
+        color=UNRESOLVED,
+        markerfacecolor="white",
+    )
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
@@ -262,8 +274,16 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     norm = (
         LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
     )
-    cells = {"annot": True, "fmt": ".2g", "square": True}
-    sns.heatmap(table, norm=norm, cmap="Blues", ax=ax, cbar_kws={"label": "FAR"}, **cells)
+    sns.heatmap(
+        table,
+        norm=norm,
+        cmap="Blues",
+        ax=ax,
+        cbar_kws={"label": "FAR"},
+        annot=True,
+        fmt=".2g",
+        square=True,
+    )
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
     words = "FAR between groups"

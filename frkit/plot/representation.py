@@ -70,8 +70,9 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     (along,) = result.rlb.dims
     ax, place = new_axes(ax), np.arange(result.rlb.size)
     words = "held out, ± 2 standard errors"
-    style = {"fmt": "o", "color": COLOURS[0], "capsize": 4}
-    ax.errorbar(place, result.rlb, 2 * result.rlb_se, label=words, **style)
+    ax.errorbar(
+        place, result.rlb, 2 * result.rlb_se, label=words, fmt="o", color=COLOURS[0], capsize=4
+    )
     if "rlb_in_sample" in result:
         ax.plot(
             place,
@@ -81,9 +82,10 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
             **IN_SAMPLE,
         )
     if "smallest_detectable" in result:
-        style = {"color": COLOURS[3], "markersize": 16}
         words = "smallest that can be detected"
-        ax.plot(place, result.smallest_detectable, "_", label=words, **style)
+        ax.plot(
+            place, result.smallest_detectable, "_", label=words, color=COLOURS[3], markersize=16
+        )
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
@@ -160,10 +162,19 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
         if one.by != "identity":
             colour = COLOURS[1]
             words = "held out ± 2 se, folds of images"
-        style = {"fmt": "o", "color": colour, "capsize": 3, "markersize": size}
-        ax.errorbar(one.distance, one.rlb, 2 * one.rlb_se, label=words, **style)
-        in_sample = {"label": "in sample", "markersize": size, **IN_SAMPLE}
-        ax.plot(one.distance, one.rlb_in_sample, "o", **in_sample)
+        ax.errorbar(
+            one.distance,
+            one.rlb,
+            2 * one.rlb_se,
+            label=words,
+            fmt="o",
+            color=colour,
+            capsize=3,
+            markersize=size,
+        )
+        ax.plot(
+            one.distance, one.rlb_in_sample, "o", label="in sample", markersize=size, **IN_SAMPLE
+        )
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 

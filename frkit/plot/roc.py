@@ -115,8 +115,7 @@ def _mark_zeros(ax, curve, floor, colour):
     levels = curve[level_dimension(curve.estimate)]
     zero = levels[curve.estimate <= 0]
     words = "estimate 0: no place on a log axis"
-    hollow = {"color": colour, "markersize": 8, "markerfacecolor": "white"}
-    draw_edge(ax, zero, floor, "v", words, **hollow)
+    draw_edge(ax, zero, floor, "v", words, color=colour, markersize=8, markerfacecolor="white")
     reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
     draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
 
@@ -156,8 +155,9 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     require_returned("bands", bands, *BANDS, GROUP, MODEL)
     models = bands[MODEL].values
     size = min(4.2 * len(models), 13.0), 4.2
-    how = {"layout": "constrained", "sharex": True, "sharey": True, "squeeze": False}
-    figure, axes = plt.subplots(1, len(models), figsize=size, **how)
+    figure, axes = plt.subplots(
+        1, len(models), figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
+    )
     for ax, model in zip(axes[0], models, strict=True):
         roc(bands.sel({MODEL: model}, drop=True), ax, scale=scale)
         ax.set_title(plain(model), loc="right")
@@ -218,11 +218,11 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     # in the legend a single thin line would hardly be seen
     words = f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves"
     ax.plot([], [], color=FAN, linewidth=3, label=words)
-    style = {"zorder": 5, "color": DARK, "linewidth": 2}
-    ax.plot(x, np.maximum(estimate, floor), label="empirical curve", **style)
-    style = {"zorder": 5, "color": NAIVE, "linewidth": 1.6}
+    ax.plot(
+        x, np.maximum(estimate, floor), label="empirical curve", zorder=5, color=DARK, linewidth=2
+    )
     words = "V-statistic: centre of the naive fan"
-    ax.plot(x, np.maximum(centre, floor), "-.", label=words, **style)
+    ax.plot(x, np.maximum(centre, floor), "-.", label=words, zorder=5, color=NAIVE, linewidth=1.6)
     draw_truth(ax, truth)
     ax.autoscale_view()
     words = caption({**replicates.attrs, "level": None})
@@ -269,8 +269,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     curves = named_curves("comparison", comparison)
     for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
-    style = {"color": "black", "linewidth": 0.9, "linestyle": ":"}
-    ax.axhline(attrs["null"], label="no difference", **style)
+    ax.axhline(attrs["null"], label="no difference", color="black", linewidth=0.9, linestyle=":")
     words = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     contrast = f"{attrs['a']} {sign} {attrs['b']}"

@@ -127,13 +127,13 @@ def growth(
     floor = log_floor(part.frr, part.truth)
     curves = np.maximum(part.frr, floor).transpose(FAR_LEVEL, "seed")
     words = f"empirical, {int(part.n_images):,} images, one curve a seed"
-    style = {"color": COLOURS[0], "alpha": 0.55, "linewidth": 1.1}
-    ax.plot(part.far_level, curves, label=words, **style)
+    ax.plot(part.far_level, curves, label=words, color=COLOURS[0], alpha=0.55, linewidth=1.1)
     goal = TRUTH_WORDS
     if not result.attrs["exact"]:
         goal = f"full set, {result.attrs['n_full']:,} images"
-    style = {"color": TRUTH, "linewidth": 1.6}
-    ax.plot(part.far_level, np.maximum(part.truth, floor), "--", label=goal, **style)
+    ax.plot(
+        part.far_level, np.maximum(part.truth, floor), "--", label=goal, color=TRUTH, linewidth=1.6
+    )
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     ylabel = "FRR (share of genuine pairs rejected)"
@@ -182,14 +182,17 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     styles = {"naive": (-0.12, NAIVE), "recentered": (0.12, COLOURS[0])}
     for method, (shift, colour) in styles.items():
         ends = part.sel(interval=method)
-        style = {"color": colour, "linewidth": 4, "label": f"{method} interval"}
-        ax.vlines(place + shift, ends.lower, ends.upper, **style)
-    style = {"markersize": 5, "zorder": 4}
-    ax.plot(place, part.estimate, "o", color=DARK, label="empirical FRR", **style)
-    style = {"markersize": 14, "zorder": 4}
-    ax.plot(place, part.centre, "_", color=NAIVE, label="V-statistic", **style)
-    style = {"color": TRUTH, "linestyle": "--", "linewidth": 1.2}
-    ax.axhline(float(part.truth), label=TRUTH_WORDS, **style)
+        ax.vlines(
+            place + shift,
+            ends.lower,
+            ends.upper,
+            color=colour,
+            linewidth=4,
+            label=f"{method} interval",
+        )
+    ax.plot(place, part.estimate, "o", color=DARK, label="empirical FRR", markersize=5, zorder=4)
+    ax.plot(place, part.centre, "_", color=NAIVE, label="V-statistic", markersize=14, zorder=4)
+    ax.axhline(float(part.truth), label=TRUTH_WORDS, color=TRUTH, linestyle="--", linewidth=1.2)
     ax.set_xticks(place, part.per_identity.values.astype(str))
     ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
     ylabel = f"FRR at FAR {float(part[FAR_LEVEL]):.2g} (share of genuine pairs)"
@@ -225,24 +228,40 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax, colour, attrs = new_axes(ax), COLOURS[0], plan.attrs
     words = "with as many images each"
     ax.plot(plan.curve_identities, plan.curve_value, color=colour, label=words)
-    style = {"color": colour, "markerfacecolor": "white"}
-    ax.plot(plan.n_identities_now, plan.value_now, "o", label="the data given", **style)
-    style = {"color": colour, "markersize": 8, "zorder": 4}
-    ax.plot(plan.n_identities, plan.predicted, "D", label="the plan", **style)
+    ax.plot(
+        plan.n_identities_now,
+        plan.value_now,
+        "o",
+        label="the data given",
+        color=colour,
+        markerfacecolor="white",
+    )
+    ax.plot(
+        plan.n_identities,
+        plan.predicted,
+        "D",
+        label="the plan",
+        color=colour,
+        markersize=8,
+        zorder=4,
+    )
     style = {"color": "#555555", "linestyle": "--", "linewidth": 1}
     goal = float(plan.goal_value)
     ax.axhline(goal, label=f"goal: {goal:.3g}", **style)
     if "confirmed" in plan:
         words = "simulated with so many people"
-        style = {
-            "fmt": "*",
-            "color": "black",
-            "markersize": 11,
-            "capsize": 3,
-            "zorder": 5,
-        }
         noise = 2 * plan.confirmed_se
-        ax.errorbar(plan.n_identities, plan.confirmed, noise, label=words, **style)
+        ax.errorbar(
+            plan.n_identities,
+            plan.confirmed,
+            noise,
+            label=words,
+            fmt="*",
+            color="black",
+            markersize=11,
+            capsize=3,
+            zorder=5,
+        )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))

@@ -216,9 +216,8 @@ def log_floor(*values):
 def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
-        style = {"color": TRUTH, "linewidth": 1.3, "zorder": 4}
         levels = truth[level_dimension(truth.frr)]
-        ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, **style)
+        ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, linewidth=1.3, zorder=4)
 
 
 def draw_band(ax, curve, extent, colour, label):

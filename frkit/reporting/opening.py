@@ -252,9 +252,15 @@ def together(models):
         return stack_models(models)
     require(not several, f"{listed(several)} contains several models already")
     names = xr.Variable(MODEL, list(models))
-    exact = {"join": "exact", "coords": "minimal", "compat": "equals"}
     try:
-        stacked = xr.concat([*models.values()], names, combine_attrs="override", **exact)
+        stacked = xr.concat(
+            [*models.values()],
+            names,
+            combine_attrs="override",
+            join="exact",
+            coords="minimal",
+            compat="equals",
+        )
     except ValueError as error:
         words = "models must have the same comparisons of the same images, identities and"
         raise InputError(f"{words} attributes, in the same order: {error}") from error

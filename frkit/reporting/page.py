@@ -132,8 +132,7 @@ def _fit_into_column(ax):
     legend.remove()
     if handles:
         columns = 2 if len(labels) > 2 and max(map(len, labels)) < 30 else 1
-        how = {"loc": "outside lower center", "frameon": False}
-        ax.figure.legend(handles, labels, ncols=columns, **how)
+        ax.figure.legend(handles, labels, ncols=columns, loc="outside lower center", frameon=False)
 
 
 def figure_bytes(figure, words, form):

@@ -79,8 +79,14 @@ def plans(inputs):
     far = float(inputs.rates[FAR_LEVEL].isel(inputs.leading))
     source = inputs.scores if inputs.faces is None else inputs.faces
     for name, data in inputs.by_model(source):
-        how = {"far": far, "level": inputs.level, **inputs.chosen("weighting")}
-        plan = sample_size(data, "relative_half_width", HALF_WIDTH, **how)
+        plan = sample_size(
+            data,
+            "relative_half_width",
+            HALF_WIDTH,
+            far=far,
+            level=inputs.level,
+            **inputs.chosen("weighting"),
+        )
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan
         section.figures[question] = partial(plot.sample_size, plan)

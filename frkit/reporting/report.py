@@ -279,8 +279,13 @@ def _bar(progress, total):
         yield lambda done, words: progress(done / total, words)
         return
     # by default a bar where the report takes longer than two seconds
-    how = {"bar_format": BAR, "leave": False, "delay": 0 if progress else 2}
-    with tqdm(total=total, disable=progress is False, **how) as bar:
+    with tqdm(
+        total=total,
+        disable=progress is False,
+        bar_format=BAR,
+        leave=False,
+        delay=0 if progress else 2,
+    ) as bar:
 
         def step(done, words):
             bar.set_description_str(words)
