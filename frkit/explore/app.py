@@ -91,7 +91,8 @@ class OwnData:
         self.work.button.button_style = "primary"
         self.folder = control(widgets.Text, "folder", value="frkit-report")
         self.save_button = button("Write report", self.save, disabled=True)
-        self.link, self.result = widgets.HTML(), widgets.HTML()
+        self.link = widgets.HTML()
+        self.result = widgets.HTML()
         self.mapping = widgets.VBox([self.preview, *columns])
         buttons = widgets.HBox(sources, layout={"flex_flow": "row wrap"})
         panes = [
@@ -115,7 +116,8 @@ class OwnData:
         self.upload.observe(self.receive, names="value")
         self.read_button = button("Read", self.read)
         self.sample_button = button("Use sample data", self.read_sample)
-        self.status, self.preview = widgets.HTML(), widgets.HTML()
+        self.status = widgets.HTML()
+        self.preview = widgets.HTML()
         self.scores = control(widgets.SelectMultiple, "scores", rows=4)
         self.columns = {
             role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
@@ -212,7 +214,8 @@ class OwnData:
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
         self.mapping.layout.display = "" if self.opening else "none"
-        self.result.value, self.link.value = heading("Report", REPORT), ""
+        self.result.value = heading("Report", REPORT)
+        self.link.value = ""
         self.save_button.disabled = True
         contents = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
         if models:
@@ -230,8 +233,9 @@ class OwnData:
         try:
             far = [float(level) for level in self.far.value.split(",")]
         except ValueError:
-            words = f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
-            raise InputError(words) from None
+            raise InputError(
+                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
+            ) from None
         data = self.data
         models = list(self.models.value)
         opening = {}

@@ -24,8 +24,13 @@ tick = partial(labelled, widgets.Checkbox)
 def several(label, options, value):
     """A control that chooses any number of options."""
     rows = min(8, len(options))
-    label = f"{label} (Ctrl for several)"
-    return labelled(widgets.SelectMultiple, label, options=options, value=value, rows=rows)
+    return labelled(
+        widgets.SelectMultiple,
+        f"{label} (Ctrl for several)",
+        options=options,
+        value=value,
+        rows=rows,
+    )
 
 
 def far_names(levels):
@@ -59,8 +64,9 @@ def start_at(controls, start):
                 wanted = nearest(options, wanted)
             control.value = wanted
         except (TraitError, TypeError, ValueError) as error:
-            words = f"{name!r} cannot start with {wanted!r}: choose from {options}"
-            raise InputError(words) from error
+            raise InputError(
+                f"{name!r} cannot start with {wanted!r}: choose from {options}"
+            ) from error
 
 
 def nearest(options, wanted):

@@ -31,7 +31,8 @@ from frkit.resampling import OF_IMAGES, Resampling
 
 SHARES = [(f"{percent} %", percent / 100) for percent in (100, 70, 50, 35, 25, 17, 12, 8, 5)]
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
-SUBSET, SUBSET_SIZE = "subset", "subset_size"
+SUBSET = "subset"
+SUBSET_SIZE = "subset_size"
 COUNTS = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 BEST = "the best group"
 RIGHT = {"EERs of the subsets": "eer", "p against the number of subsets": "p"}

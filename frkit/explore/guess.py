@@ -75,8 +75,11 @@ def predict(
             ax.axhline(guess, **GUESS)
             return
         draw(ax)
-        words = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
-        ax.set_title(words, loc="left", fontweight="bold")
+        ax.set_title(
+            f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}",
+            loc="left",
+            fontweight="bold",
+        )
         ax.axhline(guess, **GUESS)
 
     box = Panel(controls, show, **start).box()

@@ -166,8 +166,13 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     if "level" in study.coords and study.level.ndim == 0:
         nominal = float(study.level)
     if np.isclose(nominal, USUAL):
-        words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
+        ax.axhspan(
+            *GOOD,
+            color=COLOURS[6],
+            alpha=0.18,
+            linewidth=0,
+            label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}",
+        )
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == FAR_LEVEL:
         ax.set_xscale("log")
@@ -176,7 +181,8 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         x = np.arange(x.size)  # other quantities are drawn at equal steps
         ax.set_xticks(x, study[along].values.astype(str))
     if not others:  # one line, without an entry in the legend
-        others, study = ["line"], study.expand_dims(line=[""])
+        others = ["line"]
+        study = study.expand_dims(line=[""])
     for place, (name, colour) in enumerate(_colours(study[others[0]]).items()):
         line = study.isel({others[0]: place})
         _draw_line(ax, x, line, colour, plain(name))
@@ -226,7 +232,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     """
     study, words = _at_level(study, far)
     ax = new_axes(ax)
-    for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):
+    for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH)):
         law = study.law.sel(errors=errors)
         ax.step(law, study.probability, color=colour, linewidth=1.6, label=label)
     ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
@@ -238,16 +244,18 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         distance = float(study[name])
         chance = float(study[f"{name}_chance"])
         captions.append(f"{name.title()} distance {distance:.2g} (chance {chance:.2g})")
-    ylabel = "probability of a smaller error"
-    return finish(ax, "error of the FRR", ylabel, captions, loc="lower right")
+    return finish(
+        ax, "error of the FRR", "probability of a smaller error", captions, loc="lower right"
+    )
 
 
 def _at_level(study, far):
     """Return the study of one scheme at the nearest FAR level, and both in words."""
     if study.sizes.get("scheme") == 1:
         study = study.squeeze("scheme")
-    message = "this shows one scheme: select it with study.sel(scheme=...)"
-    require("scheme" not in study.dims, message)
+    require(
+        "scheme" not in study.dims, "this shows one scheme: select it with study.sel(scheme=...)"
+    )
     study = at_far(study, far)
     scheme = study.scheme.item() if "scheme" in study else "image"
     return (study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme")

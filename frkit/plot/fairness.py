@@ -86,7 +86,7 @@ def fairness(
     levels = first[level_dimension(first.estimate)]
     log = first.attrs.get("scale") == "log"
     bottom, top = _extent(curves.values(), limits.values(), log)
-    for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
+    for (words, curve), colour in zip(curves.items(), curve_colours(curves)):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
         _mark_edges(ax, curve, (bottom, top), colour, log)
         if words in limits:
@@ -153,7 +153,7 @@ def _draw_zones(ax, x, letters):
     starts = np.append(x[0], borders)
     ends = np.append(borders, x[-1])
     zones = letters[np.append(0, change)]
-    for letter, middle in zip(zones, np.sqrt(starts * ends), strict=True):
+    for letter, middle in zip(zones, np.sqrt(starts * ends)):
         ax.annotate(
             letter,
             (middle, 0.02),
@@ -198,8 +198,10 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     for name, rates in {"far": far, "frr": frr}.items():
         measure = rates.attrs.get("measure")
-        wanted = f"{name} must be a band of {name}_group, this is one of {measure}"
-        require(measure == f"{name}_group", wanted)
+        require(
+            measure == f"{name}_group",
+            f"{name} must be a band of {name}_group, this is one of {measure}",
+        )
         require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
     far, frr = xr.align(far.transpose(GROUP, ...), frr.transpose(GROUP, ...), join="exact")
     left = log_floor(far.estimate)
@@ -207,7 +209,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     x = np.maximum(far.estimate, left).values
     y = np.maximum(frr.estimate, floor).values
     lower = np.maximum(frr.lower, floor)
-    ax, groups = new_axes(ax), frr[GROUP].values
+    ax = new_axes(ax)
+    groups = frr[GROUP].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for row, colour in enumerate(curve_colours(groups)):
         ax.fill_between(x[row], lower[row], frr.upper[row], color=colour, alpha=0.2, linewidth=0)

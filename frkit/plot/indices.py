@@ -78,7 +78,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
             )
     names = []
     counts = found.genuine_pairs + found.impostor_pairs
-    for group, n in zip(groups, counts.values, strict=True):
+    for group, n in zip(groups, counts.values):
         number = f"{n:,.0f}" if n < 1e6 else f"{n:.2e}"
         names.append(f"{plain(group)}\nn = {number}")
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
@@ -122,11 +122,12 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     'fairness index (1 is fair)'
     """
     require_dims("found", found.sfi, (VARIANT,))
-    ax, variants = new_axes(ax), found[VARIANT].values.tolist()
+    ax = new_axes(ax)
+    variants = found[VARIANT].values.tolist()
     n = len(variants)
     starts = (n + 0.6) * np.arange(len(INDICES))
     places = starts[:, None] + np.arange(n)
-    for x, (name, colour) in zip(places, INDICES.items(), strict=True):
+    for x, (name, colour) in zip(places, INDICES.items()):
         if f"{name}_floor_limit" in found:
             limit = found[f"{name}_floor_limit"].values
             ax.bar(

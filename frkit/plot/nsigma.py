@@ -22,7 +22,8 @@ from frkit.plot.style import (
     require_dims,
 )
 
-SUBSET, FINETUNED = "subset", "finetuned"
+SUBSET = "subset"
+FINETUNED = "finetuned"
 SIGNIFICANT = 0.05
 MADE_BY = "frkit.n_sigma(scores, by=...)"
 RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", GROUP, "risk_levels")
@@ -117,7 +118,7 @@ def _draw_risks(ax, levels, top, signed):
     starts = list(levels.values())
     ends = [*starts[1:], top]
     colours = _colours(len(levels))
-    for name, low, high, colour in zip(levels, starts, ends, colours, strict=True):
+    for name, low, high, colour in zip(levels, starts, ends, colours):
         for side in sides:
             ax.axhspan(side * low, side * high, color=colour, alpha=0.6, linewidth=0, zorder=0)
         middle = sides[-1] * (low + high) / 2
@@ -277,7 +278,8 @@ def eer_distributions(
 
     require_returned("result", result, *SUBSETS)
     require_dims("result", result.eer_mean, (GROUP,))
-    ax, groups = new_axes(ax), result[GROUP].values
+    ax = new_axes(ax)
+    groups = result[GROUP].values
     place = np.arange(len(groups))
     table = result.eer.to_series().reset_index()
     # sticks, because the jitter of a strip plot depends on numpy's global seed
@@ -311,14 +313,13 @@ def eer_distributions(
         nominal = f"{100 * whole.attrs['level']:.4g} %"
         target = whole.attrs["target"]
         ends = [whole.estimate - whole.lower, whole.upper - whole.estimate]
-        label = f"all people, {nominal} interval about {target}"
         ax.errorbar(
             place + 0.12,
             whole.estimate,
             ends,
             fmt="D",
             mfc="white",
-            label=plain(label),
+            label=plain(f"all people, {nominal} interval about {target}"),
             **style,
         )
     ax.set_xticks(place, [plain(group) for group in groups])
@@ -372,7 +373,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     sizes = found[along].values
     logarithmic = variable in LOGARITHMIC
     groups = found[GROUP].values
-    for group, colour in zip(groups, curve_colours(groups), strict=True):
+    for group, colour in zip(groups, curve_colours(groups)):
         line = found[variable].sel({GROUP: group})
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))

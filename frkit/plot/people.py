@@ -62,7 +62,7 @@ def contributions(
     if GROUP in bars.coords:
         groups = bars[GROUP].values.astype(str)
     names = np.unique(groups)
-    for name, colour in zip(names, curve_colours(names), strict=True):
+    for name, colour in zip(names, curve_colours(names)):
         rows = np.flatnonzero(groups == name)
         label = plain(name) if name else None
         ax.barh(rows, bars.values[rows], color=colour, label=label)
@@ -72,5 +72,4 @@ def contributions(
         f"{largest.size} of {share.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"
     )
-    xlabel = f"share of the {WORDS[rate]}"
-    return finish(ax, xlabel, "", [words], grid="x", loc="lower right")
+    return finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")

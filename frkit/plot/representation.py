@@ -68,7 +68,8 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     if result.rlb.ndim == 0:
         result = result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
-    ax, place = new_axes(ax), np.arange(result.rlb.size)
+    ax = new_axes(ax)
+    place = np.arange(result.rlb.size)
     words = "held out, ± 2 standard errors"
     ax.errorbar(
         place, result.rlb, 2 * result.rlb_se, label=words, fmt="o", color=COLOURS[0], capsize=4
@@ -82,9 +83,13 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
             **IN_SAMPLE,
         )
     if "smallest_detectable" in result:
-        words = "smallest that can be detected"
         ax.plot(
-            place, result.smallest_detectable, "_", label=words, color=COLOURS[3], markersize=16
+            place,
+            result.smallest_detectable,
+            "_",
+            label="smallest that can be detected",
+            color=COLOURS[3],
+            markersize=16,
         )
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
@@ -120,7 +125,7 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     3
     """
     ax = new_axes(ax)
-    for (name, curves), colour in zip(result.items(), curve_colours(result), strict=True):
+    for (name, curves), colour in zip(result.items(), curve_colours(result)):
         mean = curves.mean("fold")
         ax.plot(mean.step, mean.held_out, color=colour, label=plain(name))
         ax.plot(mean.step, mean.in_sample, "--", color=colour, linewidth=1)

@@ -96,12 +96,13 @@ def roc(
     shown += [curve.frr for curve in dashed.values()]
     if truth is not None:
         shown.append(truth.frr)
-    ax, floor = new_axes(ax), log_floor(*shown)
+    ax = new_axes(ax)
+    floor = log_floor(*shown)
     top = np.inf if scale == "log" else DET_TOP
-    for (words, curve), colour in zip(solid.items(), curve_colours(solid), strict=True):
+    for (words, curve), colour in zip(solid.items(), curve_colours(solid)):
         draw_band(ax, curve, (floor, top), colour, plain(words or "empirical curve"))
         _mark_zeros(ax, curve, floor, colour)
-    for (words, curve), colour in zip(dashed.items(), curve_colours(dashed), strict=True):
+    for (words, curve), colour in zip(dashed.items(), curve_colours(dashed)):
         frr = np.maximum(curve.frr, floor)
         ax.plot(curve[along], frr, "--", color=colour, label=plain(words), linewidth=1.4)
     draw_truth(ax, truth)
@@ -114,8 +115,16 @@ def _mark_zeros(ax, curve, floor, colour):
     """Draw triangles at the foot of the axes, where a log axis has no place for 0."""
     levels = curve[level_dimension(curve.estimate)]
     zero = levels[curve.estimate <= 0]
-    words = "estimate 0: no place on a log axis"
-    draw_edge(ax, zero, floor, "v", words, color=colour, markersize=8, markerfacecolor="white")
+    draw_edge(
+        ax,
+        zero,
+        floor,
+        "v",
+        "estimate 0: no place on a log axis",
+        color=colour,
+        markersize=8,
+        markerfacecolor="white",
+    )
     reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
     draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
 
@@ -158,7 +167,7 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     figure, axes = plt.subplots(
         1, len(models), figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
     )
-    for ax, model in zip(axes[0], models, strict=True):
+    for ax, model in zip(axes[0], models):
         roc(bands.sel({MODEL: model}, drop=True), ax, scale=scale)
         ax.set_title(plain(model), loc="right")
     for ax in axes[0, 1:]:
@@ -208,7 +217,8 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     require_returned("replicates", replicates, *FAN_OF)
     along = level_dimension(replicates)
     require_dims("replicates", replicates.estimate, (along,))
-    ax, x = new_axes(ax), replicates[along].values
+    ax = new_axes(ax)
+    x = replicates[along].values
     curves = replicates.replicates.transpose(REPLICATE, along).values
     estimate = replicates.estimate
     centre = replicates.centre
@@ -216,13 +226,25 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
     # in the legend a single thin line would hardly be seen
-    words = f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves"
-    ax.plot([], [], color=FAN, linewidth=3, label=words)
+    ax.plot(
+        [],
+        [],
+        color=FAN,
+        linewidth=3,
+        label=f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves",
+    )
     ax.plot(
         x, np.maximum(estimate, floor), label="empirical curve", zorder=5, color=DARK, linewidth=2
     )
-    words = "V-statistic: centre of the naive fan"
-    ax.plot(x, np.maximum(centre, floor), "-.", label=words, zorder=5, color=NAIVE, linewidth=1.6)
+    ax.plot(
+        x,
+        np.maximum(centre, floor),
+        "-.",
+        label="V-statistic: centre of the naive fan",
+        zorder=5,
+        color=NAIVE,
+        linewidth=1.6,
+    )
     draw_truth(ax, truth)
     ax.autoscale_view()
     words = caption({**replicates.attrs, "level": None})
@@ -265,9 +287,10 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     'linear'
     """
     require_returned("comparison", comparison, *COMPARED)
-    ax, attrs = new_axes(ax), comparison.attrs
+    ax = new_axes(ax)
+    attrs = comparison.attrs
     curves = named_curves("comparison", comparison)
-    for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
+    for (words, curve), colour in zip(curves.items(), curve_colours(curves)):
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
     ax.axhline(attrs["null"], label="no difference", color="black", linewidth=0.9, linestyle=":")
     words = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)

@@ -57,11 +57,12 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
-    ax, n = new_axes(ax), result.n_images.values
+    ax = new_axes(ax)
+    n = result.n_images.values
     if MODEL not in result.dims:
         result = result.expand_dims({MODEL: [""]})
     models = result[MODEL].values
-    for model, colour in zip(models, curve_colours(models), strict=True):
+    for model, colour in zip(models, curve_colours(models)):
         distances = result.sel({MODEL: model})
         words = f"{model}: root mean square" if model else "root mean square"
         ax.plot(n, distances.typical, color=colour, linewidth=2, label=plain(words))
@@ -126,8 +127,14 @@ def growth(
     part = result.sel(size=size)
     floor = log_floor(part.frr, part.truth)
     curves = np.maximum(part.frr, floor).transpose(FAR_LEVEL, "seed")
-    words = f"empirical, {int(part.n_images):,} images, one curve a seed"
-    ax.plot(part.far_level, curves, label=words, color=COLOURS[0], alpha=0.55, linewidth=1.1)
+    ax.plot(
+        part.far_level,
+        curves,
+        label=f"empirical, {int(part.n_images):,} images, one curve a seed",
+        color=COLOURS[0],
+        alpha=0.55,
+        linewidth=1.1,
+    )
     goal = TRUTH_WORDS
     if not result.attrs["exact"]:
         goal = f"full set, {result.attrs['n_full']:,} images"
@@ -136,8 +143,7 @@ def growth(
     )
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
-    ylabel = "FRR (share of genuine pairs rejected)"
-    return finish_levels(ax, part[FAR_LEVEL], ylabel, [], floor)
+    return finish_levels(ax, part[FAR_LEVEL], "FRR (share of genuine pairs rejected)", [], floor)
 
 
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -225,7 +231,9 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
-    ax, colour, attrs = new_axes(ax), COLOURS[0], plan.attrs
+    ax = new_axes(ax)
+    colour = COLOURS[0]
+    attrs = plan.attrs
     words = "with as many images each"
     ax.plot(plan.curve_identities, plan.curve_value, color=colour, label=words)
     ax.plot(

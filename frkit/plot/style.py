@@ -115,7 +115,7 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
         entries = {}
         for ax in figure.axes:
             handles, labels = ax.get_legend_handles_labels()
-            entries.update(zip(labels, handles, strict=True))
+            entries.update(zip(labels, handles))
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
         longest = max(map(len, entries), default=1)
@@ -170,7 +170,7 @@ def named_curves(argument, results, variable="estimate"):
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
             words = [name, *map(str, labels)] if name else map(str, labels)
-            place = dict(zip(others, labels, strict=True))
+            place = dict(zip(others, labels))
             curves[", ".join(words)] = result.sel(place)
     along = {level_dimension(curve) for curve in curves.values()}
     require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
@@ -276,7 +276,7 @@ def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
     if captions:
         print_captions(ax, captions)
     handles, labels = ax.get_legend_handles_labels()
-    entries = dict(zip(labels, handles, strict=True))
+    entries = dict(zip(labels, handles))
     ax.legend(entries.values(), entries, fontsize=SMALL, edgecolor="none", **legend)
     return ax
 
@@ -293,7 +293,8 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
 
 def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
-    (left, right), (bottom, _) = ax.get_xlim(), ax.get_ylim()
+    (left, right) = ax.get_xlim()
+    (bottom, _) = ax.get_ylim()
     drawn = [np.ravel(line.get_ydata()) for line in ax.lines]
     highest = np.nanmax(np.concatenate(drawn), initial=0.0)
     top = min(max(1.6 * highest, 2 * bottom), DET_TOP)

@@ -14,7 +14,9 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.formats import ENDS, say
 from frkit.reporting.writing import SCHEMA
 
-BELOW, ABOVE, UNDECIDED = 0, 1, 2
+BELOW = 0
+ABOVE = 1
+UNDECIDED = 2
 READ = [*ENDS, "measure", "target", "model", "group", "with_group", "far", "threshold"]
 READ += ["n_effective", "interval_level", "fair", "scale"]
 FARTHEST = 100  # times the people that are there: beyond that nothing is promised
@@ -106,16 +108,16 @@ def _deciding_factor(value, limit):
     promised.
     """
     estimate, lower, upper = (value[end] for end in ENDS)
-    if np.isnan([estimate, lower, upper]).any() or estimate == limit:
-        return np.nan
+    factors = np.geomspace(1, FARTHEST, 2000)
+    shrink = 1 / np.sqrt(factors)
     if value["n_effective"] > 0 and 0 <= estimate <= 1 and np.isnan(value["fair"]):
-        factors = np.geomspace(1, FARTHEST, 2000)
         n = value["n_effective"] * factors
         lowers, uppers = jeffreys(np.array(estimate), n, value["interval_level"])
-        decided = uppers < limit if estimate < limit else lowers > limit
-        return factors[np.argmax(decided)] if decided.any() else np.nan
-    if value["scale"] == "log" and min(lower, limit) > 0:
-        estimate, lower, upper, limit = np.log([estimate, lower, upper, limit])
-    end = upper if estimate < limit else lower
-    factor = ((end - estimate) / (limit - estimate)) ** 2
-    return factor if factor <= FARTHEST else np.nan
+    elif value["scale"] == "log" and lower > 0:
+        lowers = estimate * (lower / estimate) ** shrink
+        uppers = estimate * (upper / estimate) ** shrink
+    else:
+        lowers = estimate + (lower - estimate) * shrink
+        uppers = estimate + (upper - estimate) * shrink
+    decided = uppers < limit if estimate < limit else lowers > limit
+    return factors[np.argmax(decided)] if decided.any() else np.nan

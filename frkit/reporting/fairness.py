@@ -18,7 +18,8 @@ from frkit.reporting.inputs import no_cautions, of_model, suffix
 from frkit.reporting.tables import MEASURE, VALUE, table, texts_of
 from frkit.resampling import Resampling
 
-DEALS, REPLICATES = 999, 200
+DEALS = 999
+REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
 MOST_SENTENCES = 3  # on the first screen
 RATES = ("frr", "far")
@@ -45,7 +46,8 @@ def groups(inputs):
         if frr.sizes[GROUP] > MOST_GROUPS:
             mean = frr.estimate.mean(FAR_LEVEL).values
             worst = {GROUP: np.sort(np.argsort(-mean)[:MOST_GROUPS])}
-            far, frr = far.isel(worst), frr.isel(worst)
+            far = far.isel(worst)
+            frr = frr.isel(worst)
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
         section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)

@@ -141,8 +141,10 @@ def guess(path, score=None, pattern=False):
     kind = file_kind(path)
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix", {}
-    words = f"a .txt says not what it contains: name it, {FORMATS}, and the file of its --scores"
-    require(kind != "lines", words)
+    require(
+        kind != "lines",
+        f"a .txt says not what it contains: name it, {FORMATS}, and the file of its --scores",
+    )
     if kind not in ("text", "parquet"):
         return "faces", {}
     table = preview(path)
@@ -157,9 +159,11 @@ def guess(path, score=None, pattern=False):
     if header[0] == "" and not names.intersection([*IDENTITY_NAMES, IDENTITY]):
         return "matrix", {}
     is_header = not any(map(FRACTION.fullmatch, header)) and len(_numbers(table).columns) > 0
-    words = f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it "
-    words += f"is no header, name the file's format, {FORMATS}; else its column, --score"
-    require(is_header, words)
+    require(
+        is_header,
+        f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it "
+        f"is no header, name the file's format, {FORMATS}; else its column, --score",
+    )
     return "faces", {}
 
 
@@ -196,11 +200,13 @@ def column_roles(table, score=None, pattern=False):
     shown = f"the columns are {listed(header, 30)}"
     words = "no column looks like scores: name them (--score), or the --format of a file without"
     require(scores, f"{words} a header; {shown}")
-    says_genuine = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
-    words = "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
-    words += "or 0), identities of both sides such as id1 and id2, or names of images that say who "
-    words += f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}"
-    require(says_genuine or (pattern and PROBE in roles), words)
+    says_genuine = "genuine" in roles or "probe_identity" in roles
+    require(
+        says_genuine or (pattern and PROBE in roles),
+        "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
+        "or 0), identities of both sides such as id1 and id2, or names of images that say who "
+        f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}",
+    )
     attributes = {name: name for name in others if name not in numbers}
     return {"score": scores[0] if len(scores) == 1 else scores, **roles, **attributes}
 
@@ -228,9 +234,9 @@ def _roles_of_sides(sides):
         if stem in IMAGES:
             roles.setdefault(PROBE, first)
             roles.setdefault(REFERENCE, second)
-        elif stem in (*IDENTITY_NAMES, IDENTITY) and f"{PROBE}_{IDENTITY}" not in roles:
-            roles[f"{PROBE}_{IDENTITY}"] = first
-            roles[f"{REFERENCE}_{IDENTITY}"] = second
+        elif stem in (*IDENTITY_NAMES, IDENTITY) and "probe_identity" not in roles:
+            roles["probe_identity"] = first
+            roles["reference_identity"] = second
         else:
             roles[stem] = (first, second)
     return roles
@@ -282,6 +288,8 @@ def model_names(paths):
     """Return names of models from those of their files, which must differ."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [endings.sub("", Path(path).name) for path in paths]
-    words = f"files of several models need distinct names, got {listed(names)}"
-    require(len(set(names)) == len(names), words)
+    require(
+        len(set(names)) == len(names),
+        f"files of several models need distinct names, got {listed(names)}",
+    )
     return names

@@ -93,8 +93,11 @@ class Report:
     created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
 
     def __post_init__(self):
-        self.tiles, self.answers = [], []
-        self.tables, self.figures, self.results = {}, {}, {}
+        self.tiles = []
+        self.answers = []
+        self.tables = {}
+        self.figures = {}
+        self.results = {}
         for key, section in self.sections.items():
             self.tiles += section.tiles
             self.answers += section.answers
@@ -200,7 +203,8 @@ def report(
     ['EER, new people', 'EER, these people']
     """
     require_inside("level", level, 0, 1)
-    quick, seed = require_flag("quick", quick), require_whole("seed", seed, 0)
+    quick = require_flag("quick", quick)
+    seed = require_whole("seed", seed, 0)
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}

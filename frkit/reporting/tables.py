@@ -9,8 +9,12 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
 from frkit.reporting.formats import ENDS, TEMPLATES, cell, count_words, number, p_words
 
-MEASURE, VALUE, CONTRAST = "measure", "value", "contrast"
-WORTH, LIMIT, RISK = "independent comparisons", "fair model up to", "risk"
+MEASURE = "measure"
+VALUE = "value"
+CONTRAST = "contrast"
+WORTH = "independent comparisons"
+LIMIT = "fair model up to"
+RISK = "risk"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
@@ -127,8 +131,10 @@ def _without_empty(joined):
 def _spread(filled, across):
     """One name of rows over columns."""
     names = filled.index.names
-    message = f"across={across!r} is no name of rows that can be spread; there are {listed(names)}"
-    require(across in names and len(names) > 1, message)
+    require(
+        across in names and len(names) > 1,
+        f"across={across!r} is no name of rows that can be spread; there are {listed(names)}",
+    )
     order = filled.index.unique(across)
     wide = filled.unstack(across, fill_value="–", sort=False)
     wide = wide[[(column, label) for label in order for column in filled.columns]]
@@ -174,9 +180,11 @@ def numbers_of(result):
     if "rlb" in variables:
         reach = 1.96 * result.rlb_se
         return _rows(result.assign(lower=result.rlb - reach, upper=result.rlb + reach), "RLB")
-    words = "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
-    words += f"n_sigma or representation_bias returned, got {type(result).__name__}"
-    require("estimate" in variables, words)
+    require(
+        "estimate" in variables,
+        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
+        f"n_sigma or representation_bias returned, got {type(result).__name__}",
+    )
     attrs = result.attrs
     measure = attrs.get("measure", VALUE)
     if "a" in attrs:

@@ -30,7 +30,8 @@ class Description(str):
     def __new__(cls, paragraph, bibtex):
         """The paragraph above the references."""
         description = super().__new__(cls, f"{paragraph}\n\n{bibtex}")
-        description.paragraph, description.bibtex = paragraph, bibtex
+        description.paragraph = paragraph
+        description.bibtex = bibtex
         return description
 
     __repr__ = str.__str__
@@ -65,7 +66,8 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     >>> "frkit" in words.paragraph, "@inproceedings{conti2024" in words.bibtex
     (True, True)
     """
-    facts, used = provenance(evaluation), set(used)
+    facts = provenance(evaluation)
+    used = set(used)
     unknown = used - set(CITES.values())
     takes = ", ".join(CITES.values())
     require(not unknown, f"used names {listed(sorted(unknown))}; it takes {takes}")

@@ -18,11 +18,16 @@ from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
 from frkit.reporting.tables import LIMIT, WORTH, numbers_of
 
-PAGE, NUMBERS, EVALUATION = "report.html", "report.json", "evaluation.nc"
-NOTEBOOK, TABLES, FIGURES = "report.ipynb", "tables", "figures"
+PAGE = "report.html"
+NUMBERS = "report.json"
+EVALUATION = "evaluation.nc"
+NOTEBOOK = "report.ipynb"
+TABLES = "tables"
+FIGURES = "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
 PATH_OPTIONS = ("labels", "metadata", "scores")  # options of `open_data` that are paths
-SCHEMA, SCHEMA_VERSION = "frkit-report", 1
+SCHEMA = "frkit-report"
+SCHEMA_VERSION = 1
 WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
 ABOUT = {  # attribute of a result -> its name in report.json
     "target": "target",
