@@ -11,7 +11,7 @@ from frkit.base import InputError, require
 def labelled(kind, label, **settings):
     """A control with its words in full before it."""
     style = {"description_width": "13.5em"}
-    layout = {"width": "39.5em"}
+    layout = {"width": "39.5em", "max_width": "100%"}
     return kind(description=label, style=style, layout=layout, **settings)
 
 
