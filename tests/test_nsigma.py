@@ -173,6 +173,13 @@ def test_batches_are_averaged_and_a_reference_without_spread_is_announced():
     assert found.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
+def test_a_reference_with_a_longer_name_than_the_best_group_is_itself():
+    rates = given((0.01, 0.02), 0.001).assign_coords(group=["a", "ab"])
+    found = summarise(rates, reference="ab")
+    assert found.reference_eer.item() == found.reference_tpr.item() == "ab"
+    np.testing.assert_allclose(found.n_signed, [10, 0])
+
+
 def test_parity_at_a_threshold_is_equation_1():
     dims = ("threshold_level", "batch", "subset", "group")
     fmr, fnmr = np.random.default_rng(0).random((2, 1, 1, 6, 2))

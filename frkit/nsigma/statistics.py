@@ -165,7 +165,7 @@ def summarise(
     of_eer, of_tpr = (best.copy(data=groups[best.values]) for best in (best_eer, best_tpr))
     if reference is not None:
         require_one_of("reference", reference, groups.tolist())
-        of_eer, of_tpr = xr.full_like(of_eer, reference), xr.full_like(of_tpr, reference)
+        of_eer = of_tpr = xr.full_like(of_eer, reference, dtype=groups.dtype)
     return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
 
 
