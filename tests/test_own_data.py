@@ -31,8 +31,6 @@ def scores_of(names, seed=0):
 
 
 # --- who is in an image ---
-
-
 @pytest.mark.parametrize(
     ("pattern", "names", "who"),
     [
@@ -67,8 +65,6 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
 
 
 # --- JSON ---
-
-
 def test_json_by_names(tmp_path):
     scores = scores_of(NAMES)
     path = put(tmp_path, "s.json", json.dumps(scores))
@@ -112,24 +108,29 @@ def trials(folder, meta):
     return fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **how)
 
 
-def test_metadata_are_joined_on_the_column_that_matches(tmp_path):
-    """The speakers' ids stand in the second column here."""
-    pairs = trials(tmp_path, "n name\tVGG\tGender\nx\tid1\tm\ny\tid2\tf\nz\tid3\tf\n")
-    assert pairs.probe_gender.values.tolist() == ["m", "f", "f"]
-    assert pairs.reference_gender.values.tolist() == ["m", "m", "f"]
-
-
 def test_metadata_that_label_some_say_how_many(tmp_path):
     with pytest.warns(fk.DataWarning, match="1 of 3 identity names"):
         pairs = trials(tmp_path, "ID\tGender\nid1\tm\nid3\tf\n")
     assert pairs.probe_gender.values.tolist() == ["m", "unknown", "f"]
 
 
-def test_metadata_of_images_go_before_those_of_people(tmp_path):
-    rows = "id1 id1/v/1.wav low\nid1 id1/w/2.wav high\nid2 id2/v/1.wav low\nid3 id3/v/1.wav mid"
-    pairs = trials(tmp_path, f"who file noise\n{rows}")
-    assert pairs.probe_noise.values.tolist() == ["high", "low", "mid"]
-    assert pairs.reference_noise.values.tolist() == ["low", "low", "low"]
+OF_PEOPLE = "n name\tVGG\tnoise\nx\tid1\tmid\ny\tid2\tlow\nz\tid3\tlow\n"
+OF_IMAGES = """who file noise
+id1 id1/v/1.wav low\nid1 id1/w/2.wav high\nid2 id2/v/1.wav low\nid3 id3/v/1.wav mid"""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "probe", "reference"),
+    [
+        (OF_PEOPLE, ["mid", "low", "low"], ["mid", "mid", "low"]),
+        (OF_IMAGES, ["high", "low", "mid"], ["low", "low", "low"]),
+    ],
+)
+def test_metadata_are_joined_on_the_column_that_matches(tmp_path, metadata, probe, reference):
+    """The second one here; those of images go before those of people."""
+    pairs = trials(tmp_path, metadata)
+    assert pairs.probe_noise.values.tolist() == probe
+    assert pairs.reference_noise.values.tolist() == reference
 
 
 def test_metadata_do_not_overrule_the_file(tmp_path):
@@ -141,25 +142,17 @@ def test_metadata_do_not_overrule_the_file(tmp_path):
 
 
 # --- labels of one side, and of the trial ---
-
-
 def listed_pairs(n=1200, seed=0, **more):
     """Pairs of twelve people, their scores, which are genuine, and labels of the trials."""
     rng = np.random.default_rng(seed)
     one, other = rng.integers(0, 12, (2, n))
     other = np.where(rng.uniform(size=n) < 0.4, one, other)
     score = rng.normal(size=n) + 1.5 * (one == other)
-    number = rng.integers(0, 9, (2, n))
-    probe = [f"{who}_{k}" for who, k in zip(one, number[0])]
-    reference = [f"{who}_{k}" for who, k in zip(other, number[1] + 9)]
+    probe = [f"{who}_{k}" for who, k in zip(one, rng.integers(0, 9, n))]
+    reference = [f"{who}_{k}" for who, k in zip(other, rng.integers(9, 18, n))]
     sides = dict(probe=probe, reference=reference, probe_identity=one, reference_identity=other)
     labels = rng.choice(["low", "high"], n)
     return fk.pairs(score, **sides, **more), score, one == other, labels
-
-
-def rates_by_hand(score, genuine, label, value, threshold):
-    own = label == value
-    return (score[own & ~genuine] > threshold).mean(), (score[own & genuine] <= threshold).mean()
 
 
 @pytest.mark.parametrize("side", ["probe", "reference", "trial"])
@@ -170,8 +163,9 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
     pairs, score, genuine, _ = listed_pairs(**given)
     # no warning: the label is none of people
     ev = fk.evaluate(pairs, threshold=[0.3, 1.0], by="noise")
-    for value, level in product(("low", "high"), (0, 1)):
-        far, frr = rates_by_hand(score, genuine, labels, value, [0.3, 1.0][level])
+    for value, (level, threshold) in product(("low", "high"), enumerate([0.3, 1.0])):
+        far = (score[(labels == value) & ~genuine] > threshold).mean()
+        frr = (score[(labels == value) & genuine] <= threshold).mean()
         found = ev["empirical"].sel(group=value).isel(threshold_level=level)
         np.testing.assert_allclose([found.far_group, found.frr_group], [far, frr], atol=1e-12)
     band = fk.band(ev, "frr_group")
@@ -207,8 +201,8 @@ def test_chosen_impostors(kind, form, weighting):
     gender, race = np.array([label.split("/") for label in faces.group.values], "U7").T
     race[:3] = "unknown"
     labels, who = {"gender": gender, "race": race}, faces.identity.values
-    columns = {name: ("image", values) for name, values in labels.items()}
-    scores = fk.score_tensor(faces.drop_vars("group").assign_coords(columns), chunks=16)
+    faces = fk.faces(faces.embedding.values, who, image=faces.image.values, **labels)
+    scores = fk.score_tensor(faces, chunks=16)
     i, j = np.triu_indices(len(who), 1)
     value = scores.values[i, j].astype(float)
     if form == "list":
@@ -236,8 +230,6 @@ def test_kinds_of_impostors_that_are_none(kind):
 
 
 # --- distances ---
-
-
 def distances(seed=0):
     """A matrix of distances of ten people's images, who they are, and which pairs are genuine."""
     who = np.repeat(np.arange(10), 3)
@@ -246,17 +238,20 @@ def distances(seed=0):
     return values, who, same
 
 
+def scores_in(form, values, who, **how):
+    """A whole matrix as it is, or as a list of its pairs."""
+    if form == "matrix":
+        return fk.score_matrix(values, who, who, **how)
+    probe, reference = (side.ravel() for side in np.meshgrid(who, who, indexing="ij"))
+    return fk.pairs(values.ravel(), probe_identity=probe, reference_identity=reference, **how)
+
+
 @pytest.mark.parametrize("form", ["list", "matrix"])
 @pytest.mark.filterwarnings("ignore:.*lie below the weight of one impostor pair")
 def test_thresholds_of_distances_keep_their_sign(form):
     distance, who, same = distances()
-    if form == "matrix":
-        scores = fk.score_matrix(distance, who, who, distance=True)
-        flipped = fk.score_matrix(-distance, who, who)
-    else:
-        sides = dict(probe_identity=np.repeat(who, 30), reference_identity=np.tile(who, 30))
-        scores = fk.pairs(distance.ravel(), **sides, distance=True)
-        flipped = fk.pairs(-distance.ravel(), **sides)
+    scores = scores_in(form, distance, who, distance=True)
+    flipped = scores_in(form, -distance, who)
     how = dict(far=[0.05, 0.2], weighting="pair")
     ev, mirror = fk.evaluate(scores, **how), fk.evaluate(flipped, **how)
     found = ev["empirical"]
@@ -287,8 +282,6 @@ def test_distributions_are_those_of_distances():
 
 
 # --- failed comparisons ---
-
-
 def test_failed_comparisons_are_counted_by_kind():
     score, genuine = [0.9, -1, np.nan, 0.1, -1, 0.2], [True, True, True, False, False, False]
     with pytest.warns(fk.DataWarning, match="^2 genuine and 1 impostor comparisons failed"):
@@ -306,12 +299,7 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
     value = value if distance else -value
     failed = np.random.default_rng(1).uniform(size=value.shape) < 0.1
     how = dict(missing=99, failed="rejected", distance=distance)
-    given = np.where(failed, 99, value)
-    if form == "matrix":
-        scores = fk.score_matrix(given, who, who, **how)
-    else:
-        sides = dict(probe_identity=np.repeat(who, 30), reference_identity=np.tile(who, 30))
-        scores = fk.pairs(given.ravel(), **sides, **how)
+    scores = scores_in(form, np.where(failed, 99, value), who, **how)
     thresholds = [1.1, 1.9] if distance else [-1.1, -1.9]
     found = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
     for level, threshold in enumerate(thresholds):
@@ -321,8 +309,6 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
 
 
 # --- text under any name ---
-
-
 @pytest.mark.parametrize(("name", "mark"), [("t.dat", ","), ("t", "\t"), ("t.log.gz", "   ")])
 def test_tables_of_any_name(tmp_path, name, mark):
     rows = [("a", "b", "label", "s"), ("k", "k", "1", "0.9"), ("k", "m", "0", "0.1")]

@@ -142,8 +142,6 @@ def test_csv_has_numbers(evaluation):
 
 
 # --- words ----------------------------------------------------------------------------------------
-
-
 def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
     said = fk.describe(evaluation, used=["n_sigma"])
     for words in (

@@ -103,7 +103,7 @@ def fairness(
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5) if top < 100 * bottom else (3,)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 30 * bottom else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     captions = [caption(curve.attrs) for curve in curves.values()]
