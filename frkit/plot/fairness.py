@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import LogLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_returned
 from frkit.plot.style import (
@@ -104,8 +104,8 @@ def fairness(
     if log:
         ax.set_yscale("log")
         ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 30 * bottom else (3,)))
-        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
     captions = [caption(curve.attrs) for curve in curves.values()]
     captions += [
         f"floor: {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
@@ -140,8 +140,7 @@ def _mark_edges(ax, curve, extent, colour, log):
     if log:
         draw_edge(ax, levels[curve.estimate <= 0], bottom, "v", "estimate 0", **hollow)
     draw_edge(ax, levels[np.isposinf(curve.upper)], top, "^", "no upper end", **full)
-    infinite = levels[np.isposinf(curve.estimate)]
-    draw_edge(ax, infinite, top, "^", "estimate is infinite", **hollow)
+    draw_edge(ax, levels[np.isposinf(curve.estimate)], top, "^", "estimate is infinite", **hollow)
 
 
 def _draw_zones(ax, x, letters):

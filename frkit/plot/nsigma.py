@@ -379,8 +379,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:
             growth = (sizes / sizes[-1]) ** SLOPES[variable]
-            expected = line[-1].item() * growth
-            ax.plot(sizes, expected, "--", color=colour, linewidth=0.8)
+            ax.plot(sizes, line[-1].item() * growth, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
     ax.set(xscale="log", yscale="log" if logarithmic else "linear")

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from frkit.base import FAR_LEVEL, MODEL, require_returned
 from frkit.plot.style import (
@@ -272,7 +272,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
         )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    ax.xaxis.set_major_formatter("{x:,g}")
     ax.xaxis.set_minor_locator(NullLocator())
     rates = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}"
     words = f"{rates}; about {attrs['target']}"

@@ -67,8 +67,10 @@ def models(inputs):
     """Paired differences of every two models, and which model is better."""
     names = inputs.models
     require(len(names) > 1, "there is one model; give several files, or columns of scores")
-    few_enough = len(names) <= MOST_MODELS
-    require(few_enough, f"more than {MOST_MODELS} models have too many pairs; choose some")
+    require(
+        len(names) <= MOST_MODELS,
+        f"more than {MOST_MODELS} models have too many pairs; choose some",
+    )
     section = Section("Which model is better")
     differences: dict[str, list] = {target: [] for target in TARGETS}
     for first, second in combinations(names, 2):

@@ -30,13 +30,12 @@ def groups(inputs):
     """Rates of the groups, their differences, and whether the groups differ."""
     inputs.require_groups()
     section = Section("Rates of the groups")
-    bands = {}
     for rate in (*RATES, "eer"):
-        result = inputs.band(f"{rate}_group")
-        section.results[f"{rate}_group"] = bands[f"{rate.upper()} of the group"] = result
-    eer = {"EER of the group": bands.pop("EER of the group")}
+        section.results[f"{rate}_group"] = inputs.band(f"{rate}_group")
+    bands = {f"{rate.upper()} of the group": section.results[f"{rate}_group"] for rate in RATES}
     caption = f"Rates of the groups at one threshold for all, {inputs.about()}"
     section.tables[caption] = table(bands)
+    eer = {"EER of the group": section.results["eer_group"]}
     section.tables[f"EER of the groups, {inputs.about()}"] = table(eer)
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
@@ -44,10 +43,9 @@ def groups(inputs):
         title = f"Groups{suffix(name)}"
         far = of_model(far_bands, name)
         if frr.sizes[GROUP] > MOST_GROUPS:
-            mean = frr.estimate.mean(FAR_LEVEL).values
-            worst = {GROUP: np.sort(np.argsort(-mean)[:MOST_GROUPS])}
-            far = far.isel(worst)
-            frr = frr.isel(worst)
+            highest = np.argsort(-frr.estimate.mean(FAR_LEVEL).values)[:MOST_GROUPS]
+            far = far.isel({GROUP: np.sort(highest)})
+            frr = frr.isel({GROUP: np.sort(highest)})
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
         section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)
@@ -147,8 +145,9 @@ def distributions(inputs):
     section.tables["Indices of score distributions (1 is fair)"] = table(result)
     section.lines.append(say("indices"))
     for name, indices in inputs.by_model(result):
-        figure = partial(plot.fairness_indices, indices)
-        section.figures[f"Indices of score distributions{suffix(name)}"] = figure
+        section.figures[f"Indices of score distributions{suffix(name)}"] = partial(
+            plot.fairness_indices, indices
+        )
     return section
 
 
@@ -173,8 +172,9 @@ def leakage(inputs):
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
     attribute = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)
-    how = inputs.chosen("varying")
-    result = representation_bias(inputs.faces, attribute, progress=False, **how)
+    result = representation_bias(
+        inputs.faces, attribute, progress=False, **inputs.chosen("varying")
+    )
     section.results["rlb"] = result
     caption = "Representation-level bias (RLB) ± 1.96 standard errors; 1 is all of the attribute"
     section.tables[caption] = table(result)

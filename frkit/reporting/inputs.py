@@ -92,13 +92,17 @@ class Inputs:
     def require_groups(self):
         """Refuse what compares groups where there are none."""
         require(self.by is not None, "no attribute was named: by='gender', say")
-        several = self.rates.sizes[GROUP] > 1
-        require(several, f"there is only one group, {self.rates[GROUP].values.tolist()}")
+        require(
+            self.rates.sizes[GROUP] > 1,
+            f"there is only one group, {self.rates[GROUP].values.tolist()}",
+        )
 
     def require_all_impostors(self):
         """Refuse what sets its thresholds on all impostor pairs where some were chosen."""
-        everyone = self.options.get("impostors", "all") == "all"
-        require(everyone, "its thresholds are those of all impostor pairs")
+        require(
+            self.options.get("impostors", "all") == "all",
+            "its thresholds are those of all impostor pairs",
+        )
 
 
 def leading_level(rates, along):
@@ -110,10 +114,9 @@ def leading_level(rates, along):
         The place of the level along its dimension; the levels with too few errors to lead.
     """
     errors = np.minimum(rates.false_accepts, rates.false_rejects)
-    others = [dim for dim in errors.dims if dim != along]
-    fewest = errors.min(others)
+    fewest = errors.min({*errors.dims} - {along})
     enough = fewest >= ENOUGH
-    highest_far = rates.far.where(enough).max([dim for dim in rates.far.dims if dim != along])
+    highest_far = rates.far.where(enough).max({*rates.far.dims} - {along})
     place = highest_far.argmin(along) if enough.any() else fewest.argmax(along)
     return {along: int(place)}, rates[along].values[~enough.values].tolist()
 

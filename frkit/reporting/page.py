@@ -143,6 +143,7 @@ def figure_bytes(figure, words, form):
         if form == "svg":
             FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": words})
         else:
-            metadata = {"CreationDate": None, "Subject": words}
-            FigureCanvasPdf(figure).print_pdf(out, metadata=metadata)
+            FigureCanvasPdf(figure).print_pdf(
+                out, metadata={"CreationDate": None, "Subject": words}
+            )
     return out.getvalue()

@@ -41,15 +41,17 @@ def drivers(inputs):
             least = shares[shares.cumsum() >= LARGE].iloc[0]
             worst = shares[shares >= least]
             if len(worst) > MOST_PEOPLE:
-                effective = float(people[f"{rate}_effective"])
-                section.answers.append(say("no_drivers", errors, effective))
+                section.answers.append(
+                    say("no_drivers", errors, float(people[f"{rate}_effective"]))
+                )
                 continue
             sentence = say("drivers", worst, len(shares), errors)
             section.answers.append(sentence)
             if len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares):
                 few.append((worst.sum(), sentence))
-        figure = partial(plot.contributions, people)
-        section.figures[f"Shares in the FRR{suffix(name)} {level}"] = figure
+        section.figures[f"Shares in the FRR{suffix(name)} {level}"] = partial(
+            plot.contributions, people
+        )
     if few:
         count, unit, text = max(few)[1].split(" ", 2)
         section.tiles.append(Tile("Few people drive the errors", f"{count} {unit}", text))
@@ -72,8 +74,7 @@ def _largest_shares(people, rate, shares):
 
 def plans(inputs):
     """How many more people would narrow the interval of every model's FRR."""
-    far_levels = inputs.along == FAR_LEVEL
-    require(far_levels, "a plan is made for a FAR level, and thresholds were given")
+    require(inputs.along == FAR_LEVEL, "a plan is made for a FAR level, and thresholds were given")
     inputs.require_all_impostors()
     section = Section("How many more people")
     far = float(inputs.rates[FAR_LEVEL].isel(inputs.leading))
