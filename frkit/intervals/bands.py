@@ -22,9 +22,7 @@ from frkit.intervals.contributions import TARGETS, UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
     RATES,
-    SCALES,
     effective_rates,
-    linearised,
     linearised_interval,
 )
 from frkit.intervals.equality import disparity_interval, rates_of_line
@@ -85,8 +83,8 @@ def band(
     level : float
         Nominal coverage, in (0, 1).
     simultaneous : bool
-        True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
-        levels at once with the nominal probability.
+        True gives one band for the whole curve of a rate (sup-t): the truth lies inside at all
+        resolved levels at once with the nominal probability.
 
     Returns
     -------
@@ -102,8 +100,8 @@ def band(
     ------
     InputError
         A method that reads replicates where there are none; an unknown method, target or measure; a
-        level outside (0, 1); simultaneous=True for a measure that does not run over levels, or
-        together with a method; target="these people" where some images were not compared.
+        level outside (0, 1); simultaneous=True for what is no rate over levels, or together with a
+        method; target="these people" where some images were not compared.
 
     Warns
     -----
@@ -151,10 +149,6 @@ def band(
     else:
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
     if simultaneous:
-        require(
-            method == EFFECTIVE,
-            f"{chosen.name!r} has no simultaneous band: it is no measure of rates",
-        )
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
@@ -202,29 +196,23 @@ def _includes(fair, result):
 
 
 def sup_t(evaluation, chosen, result, level, target):
-    """Simultaneous band: at all resolved levels at once, from the largest height along the curve.
+    """Simultaneous band of a rate: at all resolved levels at once, from the largest height.
 
-    Of a rate on the logit scale, of anything else on the measure's: estimate ± c sd, c being the
-    quantile of the largest |z| of normal variables that correlate as what people add does.
+    On the logit scale estimate ± c sd, c being the quantile of the largest |z| of normal variables
+    that correlate as what people add does.
     """
-    data = data_of(evaluation)
     estimate = result.estimate
     curve = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
-    require(curve, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
-    if chosen.name in RATES:
-        forth = logit
-        back = expit
-        n = result.n_effective
-        middle = (estimate * n + 0.5) / (n + 1)
-        sd = 1 / np.sqrt(n * middle * (1 - middle))
-        influence = contributions(evaluation, chosen.name, target).influence
-    else:
-        forth, back = SCALES[chosen.scale]
-        linear = linearised(evaluation, chosen, target)
-        middle = linear.estimate
-        sd = linear.se
-        influence = linear.influence
-    resolved = data.get("resolved", estimate.notnull())
+    require(
+        curve and chosen.name in RATES,
+        f"a simultaneous band is of a rate that runs over levels, but {chosen.name!r} is none or "
+        f"has {estimate.dims}",
+    )
+    n = result.n_effective
+    middle = (estimate * n + 0.5) / (n + 1)
+    sd = 1 / np.sqrt(n * middle * (1 - middle))
+    influence = contributions(evaluation, chosen.name, target).influence
+    resolved = data_of(evaluation).get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,
         influence.fillna(0),
@@ -233,8 +221,8 @@ def sup_t(evaluation, chosen, result, level, target):
         kwargs={"level": level},
         vectorize=True,
     )
-    lower = back(forth(middle) - critical * sd)
-    upper = back(forth(middle) + critical * sd)
+    lower = expit(logit(middle) - critical * sd)
+    upper = expit(logit(middle) + critical * sd)
     return result.assign(
         lower=np.minimum(lower, estimate),
         upper=np.maximum(upper, estimate),

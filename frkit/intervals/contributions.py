@@ -132,8 +132,8 @@ def _contribution(sums, kind, point, g, h, reference):
     if kind == "threshold":
         return threshold(sums, point)
     if kind in ("eer", "auc"):
-        point = sums.levels + (sums.n_groups if g is None else g)
-        return eer(sums, point, g) if kind == "eer" else auc(sums, point + sums.n_groups + 1, g)
+        before = sums.levels if kind == "eer" else sums.levels + sums.n_groups + 1
+        return eer_or_auc(sums, kind, before + (sums.n_groups if g is None else g), g)
     fixed = far(sums, point, g, h) if kind == "far" else frr(sums, point, g)
     if reference is None:
         return fixed
@@ -288,20 +288,22 @@ def _change_per_far(sums, at_level, group, values):
     return slope / at_level.rate
 
 
-def eer(sums, point, g):
-    """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b).
+def eer_or_auc(sums, kind, point, g):
+    """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b); 1 - AUC: φ_k + ψ_k.
 
-    a and b are what FAR falls and FRR rises with the threshold.
+    a and b are what FAR falls and FRR rises with the threshold. 1 - AUC is the probability that an
+    impostor pair scores higher than a genuine one.
     """
     accepts = far(sums, point, g, g)
     rejects = frr(sums, point, g)
-    frr_of_curve = _curve(sums, "frr", g, g)
-    (frr_at_low, frr_at_high), log_far = _window(sums, accepts, g, frr_of_curve)
-    far_at_low, far_at_high = np.exp(log_far)
-    a = far_at_high - far_at_low
-    b = frr_at_low - frr_at_high
-    of_frr = a / (a + b) if a + b > 0 else 0.5
-    of_far = 1 - of_frr
+    of_far = of_frr = 1.0
+    if kind == "eer":
+        (frr_at_low, frr_at_high), log_far = _window(sums, accepts, g, _curve(sums, "frr", g, g))
+        far_at_low, far_at_high = np.exp(log_far)
+        a = far_at_high - far_at_low
+        b = frr_at_low - frr_at_high
+        of_frr = a / (a + b) if a + b > 0 else 0.5
+        of_far = 1 - of_frr
     return replace(
         rejects,
         rate=sums.rate[point],
@@ -309,15 +311,6 @@ def eer(sums, point, g):
         noise=of_frr**2 * rejects.noise + of_far**2 * accepts.noise,
         least=of_far**2 * accepts.least,
     )
-
-
-def auc(sums, point, g):
-    """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
-    accepts = far(sums, point, g, g)
-    rejects = frr(sums, point, g)
-    influence = accepts.influence + rejects.influence
-    noise = accepts.noise + rejects.noise
-    return replace(rejects, influence=influence, noise=noise, least=accepts.least)
 
 
 def _curve(sums, kind, g, h):

@@ -116,23 +116,18 @@ def disparity_interval(evaluation, chosen, level, target):
     data = data_of(evaluation)
     rates, test = group_rates(evaluation, chosen, target)
     alone = len(rates) == 1
-    steps = STEPS if alone else FEW_STEPS
-    level_of_line = 1 - (1 - level) / len(rates)
+    how = {"level": 1 - (1 - level) / len(rates), "steps": STEPS if alone else FEW_STEPS}
     truths = {}
-    lines = []
     without_errors = False
     for name, rate in rates.items():
-        line = f"{REPLICATE}_{name}"
-        lines.append(line)
-        truths[name] = at_each_place(
-            compatible_rates, rate, (line, GROUP), level=level_of_line, steps=steps
-        )
-        lowest = data[name].min(GROUP)
-        highest = data[name].max(GROUP)
-        some_have_none = (lowest == 0) & (highest > 0)
-        without_errors = without_errors | some_have_none
+        dims = f"{REPLICATE}_{name}", GROUP
+        truths[name] = at_each_place(compatible_rates, rate, dims, **how)
+        none = rate.estimate == 0
+        some = rate.estimate > 0
+        without_errors = without_errors | (none.any(GROUP) & some.any(GROUP))
     estimate = chosen(data)
     values = chosen(data.assign(truths))
+    lines = {*values.dims} - {*estimate.dims}
     lower = values.min(lines)
     upper = values.max(lines)
     if alone:  # the estimate lies on the line, but for halves of errors

@@ -3,10 +3,9 @@
 import xarray as xr
 
 from frkit.base import MODEL, require
-from frkit.intervals.compare import aligned
 
 
-def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
+def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     """Say which of two models is fairer at each level: by the estimate, and by the end of the band.
 
     Zone A: the first model is fairer by the estimate and by the worse end of the band. Zone C: the
@@ -15,9 +14,8 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
 
     Parameters
     ----------
-    bands : xr.Dataset or dict of str to xr.Dataset
-        What `band` returned of a disparity measure for an evaluation of two models; or two bands by
-        name.
+    bands : xr.Dataset
+        What `band` returned of a disparity measure for an evaluation of two models.
 
     Returns
     -------
@@ -28,7 +26,7 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     Raises
     ------
     InputError
-        Not two models, no disparity measure, or bands of different measures or levels.
+        Not two models, or no disparity measure.
 
     References
     ----------
@@ -37,36 +35,28 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     Examples
     --------
     >>> import xarray as xr
-    >>> ends = {"estimate": [2.0, 3.0], "upper": [3.0, 6.0], "lower": [1.5, 2.0]}
-    >>> ends = {name: ("far_level", values) for name, values in ends.items()}
-    >>> a = xr.Dataset(ends, attrs={"measure": "m", "fair": 1.0})
-    >>> upper = a.upper + xr.DataArray([1.0, -2.0], dims="far_level")
-    >>> b = a.assign(estimate=a.estimate - 0.5, upper=upper)
-    >>> "".join(decision_zones({"x": a, "y": b}).zone.values)
+    >>> ends = {"estimate": [[2.0, 3.0], [1.5, 2.5]], "upper": [[3.0, 6.0], [4.0, 4.0]]}
+    >>> ends = {name: (("model", "far_level"), values) for name, values in ends.items()}
+    >>> bands = xr.Dataset(ends, {"model": ["x", "y"]}, {"measure": "m", "fair": 1.0})
+    >>> "".join(decision_zones(bands).zone.values)
     'BC'
     """
-    if not isinstance(bands, dict):
-        names = bands[MODEL].values if MODEL in bands.dims else ()
-        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in names}
-    message = "zones compare two models: give two bands by name, {'A': ..., 'B': ...}"
-    require(len(bands) == 2, message)
-    a, b = bands.values()
-    fair = a.attrs.get("fair")
-    measure = a.attrs.get("measure")
-    message = "zones need two bands of the same disparity measure, which has a fair value"
-    require(fair is not None and measure == b.attrs.get("measure"), message)
-    a, b = aligned(a, b)
-    mostly_below = float((a.estimate + b.estimate - 2 * fair).sum()) < 0
-    away, worse_end = (-1, "lower") if mostly_below else (1, "upper")
-    by_estimate = _fairer(away * (a.estimate - b.estimate), *bands)
-    by_band = _fairer(away * (a[worse_end] - b[worse_end]), *bands)
-    for_first = by_estimate == next(iter(bands))
-    zone = xr.where(for_first, "A", "C").where(by_estimate == by_band, "B")
+    require(bands.sizes.get(MODEL) == 2, "zones compare two models: give a band of two models")
+    fair = bands.attrs.get("fair")
+    require(fair is not None, "zones need bands of a disparity measure, which has a fair value")
+    mostly_below = float((bands.estimate - fair).sum()) < 0
+    by_estimate = _fairer(-bands.estimate if mostly_below else bands.estimate)
+    by_band = _fairer(-bands.lower if mostly_below else bands.upper)
+    first, second = bands[MODEL].values.tolist()
+    zone = xr.where(by_estimate == first, "A", "C").where(by_estimate == by_band, "B")
     zone = zone.where((by_estimate != "") & (by_band != ""), "")
     result = xr.Dataset({"zone": zone, "by_estimate": by_estimate, "by_band": by_band})
-    return result.assign_attrs(models=list(bands), measure=measure)
+    return result.assign_attrs(models=[first, second], measure=bands.attrs["measure"])
 
 
-def _fairer(gap, name_a, name_b):
-    """The name of the fairer model: the first where the gap is negative, none where it is 0."""
-    return xr.where(gap < 0, name_a, xr.where(gap > 0, name_b, ""))
+def _fairer(unfairness):
+    """The name of the fairer model; none where both are equal or a number is missing."""
+    first, second = unfairness.transpose(MODEL, ...).drop_vars(MODEL)
+    name_of_first, name_of_second = unfairness[MODEL].values.tolist()
+    name = xr.where(first < second, name_of_first, "")
+    return xr.where(second < first, name_of_second, name)
