@@ -163,7 +163,7 @@ def canonical_population(
     return xr.Dataset(variables, {GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
 
-def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
+def _system(kind, index, sizes):
     """Mean and standard deviation of genuine, then of impostor scores, of each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])

@@ -20,7 +20,6 @@ from frkit.base import (
     listed,
     require,
     require_flag,
-    require_inside,
     require_returned,
     require_whole,
     warn,
@@ -30,7 +29,6 @@ from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
 from frkit.intervals.permuted import DEALT, distributions_of_permuted
 from frkit.intervals.reading import provenance
-from frkit.measures.registry import Measure
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
     Sizes,
@@ -231,7 +229,7 @@ def evaluate(
     return evaluation
 
 
-def _fewest(n_pairs: xr.DataArray) -> np.ndarray:
+def _fewest(n_pairs):
     """The fewest pairs of each group in any model."""
     return n_pairs.min([dim for dim in n_pairs.dims if dim != GROUP]).values
 
@@ -288,7 +286,6 @@ def summary(
     ('variant',)
     """
     require_returned("evaluation", evaluation, "fk.indices.evaluate", "empirical")
-    require_inside("level", level, 0, 1)
     require_flag("balance", balance)
     tallies = evaluation["empirical"].to_dataset()
     result = xr.Dataset(
@@ -328,7 +325,7 @@ def summary(
     )
 
 
-def _with_ends(evaluation: xr.DataTree, index: Measure, name: str, level: float) -> xr.Dataset:
+def _with_ends(evaluation, index, name, level):
     """One index with interval and floor, where the evaluation contains what they need."""
     result = {name: index(evaluation["empirical"].to_dataset())}
     if "replicates" in evaluation.children:

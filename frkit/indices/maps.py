@@ -66,7 +66,7 @@ def unit_scores(
     return scores.copy(data=data).assign_attrs(attrs)
 
 
-def _mapped(scores: np.ndarray, score_map: str | Callable) -> np.ndarray:
+def _mapped(scores, score_map):
     """Scores in [0, 1]; what does not lie there is refused, and a map that decreases somewhere."""
     n_failed = int(np.isnan(scores).sum())
     require(
@@ -93,7 +93,7 @@ def _mapped(scores: np.ndarray, score_map: str | Callable) -> np.ndarray:
     return np.clip(mapped, 0, 1)
 
 
-def _angular(cosine: np.ndarray) -> np.ndarray:
+def _angular(cosine):
     """1 - angle / pi; a number that is no cosine has no angle."""
     cosine = np.where(np.abs(cosine) <= 1 + ROUNDING, np.clip(cosine, -1, 1), np.nan)
     return 1 - np.arccos(cosine) / np.pi

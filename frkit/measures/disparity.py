@@ -3,44 +3,36 @@
 Conti & Clémençon (2024), appendix A.1, with the measures of NIST and of the field.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
-Formula = Callable[[xr.DataArray], xr.DataArray]
-
-
 # --- formulas: rates over any dims with `group`, each in [0, 1] ----------------------------------
 
 
-def max_min(rates: xr.DataArray) -> xr.DataArray:
+def max_min(rates):
     """Largest group rate over the smallest."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return rates.max(GROUP, skipna=False) / rates.min(GROUP, skipna=False)
+    return rates.max(GROUP, skipna=False) / rates.min(GROUP, skipna=False)
 
 
-def max_geomean(rates: xr.DataArray) -> xr.DataArray:
+def max_geomean(rates):
     """Largest group rate over the groups' geometric mean."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        geometric_mean = np.exp(np.log(rates).mean(GROUP, skipna=False))
-        return rates.max(GROUP, skipna=False) / geometric_mean
+    geometric_mean = np.exp(np.log(rates).mean(GROUP, skipna=False))
+    return rates.max(GROUP, skipna=False) / geometric_mean
 
 
-def log_geomean(rates: xr.DataArray) -> xr.DataArray:
+def log_geomean(rates):
     """Sum over groups of |log10(rate / geometric mean)|."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log10(rates)
-        distance = np.abs(logs - logs.mean(GROUP, skipna=False))
+    logs = np.log10(rates)
+    distance = np.abs(logs - logs.mean(GROUP, skipna=False))
     zero = rates == 0
     infinite = zero.any(GROUP) & ~zero.all(GROUP) & rates.notnull().all(GROUP)
     return distance.sum(GROUP, skipna=False).where(~infinite, np.inf)
 
 
-def gini(rates: xr.DataArray) -> xr.DataArray:
+def gini(rates):
     """Gini coefficient with the factor |A| / (|A| - 1).
 
     The mean |a - b| over ordered pairs of groups is a weighted sum of the sorted rates.
@@ -49,16 +41,15 @@ def gini(rates: xr.DataArray) -> xr.DataArray:
     ascending = rates.copy(data=np.sort(rates.values, axis=rates.get_axis_num(GROUP)))
     weights = xr.DataArray(2 * np.arange(1, n + 1) - n - 1, dims=GROUP)
     differences = (ascending * weights).sum(GROUP, skipna=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return differences / ((n - 1) * rates.sum(GROUP, skipna=False))
+    return differences / ((n - 1) * rates.sum(GROUP, skipna=False))
 
 
-def max_difference(rates: xr.DataArray) -> xr.DataArray:
+def max_difference(rates):
     """Largest group rate minus the smallest."""
     return rates.max(GROUP, skipna=False) - rates.min(GROUP, skipna=False)
 
 
-def spread(rates: xr.DataArray) -> xr.DataArray:
+def spread(rates):
     """Standard deviation over groups (ddof 1)."""
     return rates.std(GROUP, ddof=1, skipna=False)
 
@@ -173,13 +164,12 @@ def garbe(*, c: float = 0.5) -> Measure:
     return _of_both_rates("garbe", formula, c, IDENTITY_SCALE, 0.0, "GARBE")
 
 
-def _of_both_rates(name: str, formula: Callable, c: float, scale: str, fair: float, words: str):
+def _of_both_rates(name, formula, c, scale, fair, words):
     """A measure of the groups' FAR, with weight c, and FRR."""
     require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c!r}")
 
-    def read(tallies: xr.Dataset) -> xr.DataArray:
-        with np.errstate(invalid="ignore"):
-            return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))
+    def read(tallies):
+        return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))
 
     named = name if c == 0.5 else f"{name}(c={c:g})"
     return Measure(named, read, scale, fair, f"{words} (c = {c:g})")
@@ -188,7 +178,7 @@ def _of_both_rates(name: str, formula: Callable, c: float, scale: str, fair: flo
 # --- the register --------------------------------------------------------------------------------
 
 
-def _of_groups(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.DataArray]:
+def _of_groups(variable, formula):
     """The function that applies a formula to one variable over groups."""
     return lambda tallies: formula(over_groups(tallies, variable))
 

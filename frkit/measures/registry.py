@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, InputError, require, require_one_of
@@ -45,7 +46,8 @@ class Measure:
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         """The measure of one node of an evaluation."""
-        values = self.function(tallies)
+        with np.errstate(divide="ignore", invalid="ignore"):  # rates without an error
+            values = self.function(tallies)
         require(
             isinstance(values, xr.DataArray) and values.dtype.kind in "fiu",
             f"measure {self.name!r} must return a DataArray of numbers, not "
@@ -95,7 +97,8 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
 
     Examples
     --------
-    >>> import xarray as xr
+    >>> import numpy as np
+    import xarray as xr
     >>> import frkit as fk
     >>> tallies = xr.Dataset({"frr": ("far_level", [0.2, 0.1])})
     >>> fk.measures.measure("frr")(tallies).values
@@ -174,19 +177,19 @@ def register(
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
 
-    def add(function: Callable) -> Callable:
+    def add(function):
         enter(Measure(name, function, scale, fair, label or name))
         return function
 
     return add
 
 
-def enter(measure: Measure) -> None:
+def enter(measure):
     """Register a measure as it is, under its own name."""
     _REGISTER[measure.name] = measure
 
 
-def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
+def variable(tallies, name):
     """One variable of a node; where it is missing, the message says how to get it."""
     remedies = []
     if name.endswith(("_group", "_cross")):
@@ -200,7 +203,7 @@ def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return tallies[name]
 
 
-def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
+def over_groups(tallies, name):
     """A variable over groups, of two groups at least."""
     values = variable(tallies, name)
     require(
@@ -211,15 +214,13 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return values
 
 
-def rates_read(
-    chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES
-) -> tuple[str, ...]:
+def rates_read(chosen, tallies, names=GROUP_RATES):
     """The rates of groups (or other variables) without which a measure cannot be computed."""
     present = [name for name in names if name in tallies]
     return tuple(name for name in present if not can_be_had(chosen, tallies.drop_vars(name)))
 
 
-def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
+def can_be_had(chosen, tallies):
     """Whether a table contains what a measure reads."""
     try:
         chosen(tallies)

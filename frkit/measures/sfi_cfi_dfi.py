@@ -126,13 +126,11 @@ def dfi(
     return _index("dfi", variant, group_sizes, c, balance)
 
 
-def _index(
-    name: str, variant: str, group_sizes: Sizes | None, c: float, balance: bool = False
-) -> Measure:
+def _index(name, variant, group_sizes, c, balance=False):
     """One minus the mean, the largest or the weighted mean deviation of the groups."""
     require_one_of("variant", variant, VARIANTS)
 
-    def read(tallies: xr.Dataset) -> xr.DataArray:
+    def read(tallies):
         if name == "dfi":
             of_group = divergences(distribution(tallies, balance=balance))
         else:
@@ -160,21 +158,21 @@ def _index(
 # --- what the indices compare --------------------------------------------------------------------
 
 
-def separation(tallies: xr.Dataset) -> xr.DataArray:
+def separation(tallies):
     """Distance of mean genuine and mean impostor score, z_S, of every group, in [0, 1]."""
     genuine = over_groups(tallies, "genuine_mean_group")
     impostor = over_groups(tallies, "impostor_mean_group")
     return np.abs(genuine - impostor) / score_range(tallies)
 
 
-def compactness(tallies: xr.Dataset) -> xr.DataArray:
+def compactness(tallies):
     """Standard deviation (ddof 0) of genuine plus that of impostor scores, z_C, in [0, 1]."""
     genuine = over_groups(tallies, "genuine_sd_group")
     impostor = over_groups(tallies, "impostor_sd_group")
     return (genuine + impostor) / score_range(tallies)
 
 
-def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
+def distribution(tallies, *, balance=False):
     """Histogram of genuine and impostor scores together, z_D: sum 1 over `score_bin`.
 
     Every pair weighs the same; `balance` gives genuine and impostor scores half of the mass each.
@@ -195,7 +193,7 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
     return share * genuine + (1 - share) * impostor
 
 
-def score_range(tallies: xr.Dataset) -> float:
+def score_range(tallies):
     """Length of the range of scores: that of [0, 1], or of [-1, 1] for a cosine."""
     has_histograms = SCORE_BIN in tallies.coords
     require(has_histograms, "this evaluation contains no histograms: evaluate with histogram=100")
@@ -212,15 +210,14 @@ def score_range(tallies: xr.Dataset) -> float:
     return high - low
 
 
-def divergences(z: xr.DataArray) -> xr.DataArray:
+def divergences(z):
     """Kullback-Leibler divergence of every group from the mean histogram, in [0, 1] (eq. 9-12).
 
     Base 2, divided by log2 K for K groups; 0 log 0 = 0. z: any dims with `group` and
     `score_bin`, sum 1.
     """
     mean = z.mean(GROUP, skipna=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = xr.where(z == 0, 0.0, z * np.log2(z / mean))
+    terms = xr.where(z == 0, 0.0, z * np.log2(z / mean))
     return terms.sum(SCORE_BIN, skipna=False) / np.log2(z.sizes[GROUP])
 
 
@@ -306,9 +303,7 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     return weights / weights.sum(GROUP)
 
 
-def group_weights(
-    tallies: xr.Dataset, *, group_sizes: Sizes | None = None, c: float = 1.0
-) -> xr.DataArray:
+def group_weights(tallies, *, group_sizes=None, c=1.0):
     """Weights of an evaluation's groups, from their numbers of images or from given sizes."""
     images = over_groups(tallies, "images_group")
     if group_sizes is None:

@@ -222,7 +222,7 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
     return 2 * stats.t.sf(np.abs(n) * np.sqrt(subsets / 2), 2 * subsets - 2)
 
 
-def _stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
+def _stacked(results, dim, labels):
     """Results along a new dimension in front; references may differ between them."""
     return xr.concat(
         results,

@@ -169,7 +169,7 @@ def summarise(
     return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
 
 
-def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
+def compared(rates, of_eer, of_tpr):
     """The rates with the groups' comparisons to reference groups, averaged over batches.
 
     of_eer, of_tpr: labels of the reference groups, which may differ between models.
@@ -184,7 +184,7 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     return result.assign(n_by_batch=n).assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
 
 
-def _parities(rate: xr.DataArray, reference: xr.DataArray, name: str, parity_name: str) -> dict:
+def _parities(rate, reference, name, parity_name):
     """Mean, standard deviation, parity with the reference (eq. 3, 4) and its floor, by batch."""
     varies = rate.max(SUBSET) > rate.min(SUBSET)
     sd = rate.std(SUBSET, ddof=1).where(varies, 0.0)  # not 1e-18 by rounding
@@ -198,12 +198,12 @@ def _parities(rate: xr.DataArray, reference: xr.DataArray, name: str, parity_nam
     }
 
 
-def of_group(rate: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
+def of_group(rate, reference):
     """The rate of the reference group, which may differ between models."""
     return rate.sel({GROUP: reference}).drop_vars(GROUP)
 
 
-def welch(mean: xr.DataArray, sd: xr.DataArray, n_subsets: int, reference: xr.DataArray) -> tuple:
+def welch(mean, sd, n_subsets, reference):
     """Welch's t and p (eq. 5) of the reference and each group, from moments of their subsets."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t, p = xr.apply_ufunc(
@@ -217,7 +217,7 @@ def welch(mean: xr.DataArray, sd: xr.DataArray, n_subsets: int, reference: xr.Da
     return t.where(is_other, 0.0), p.where(is_other, 1.0)
 
 
-def signed_n(mean: xr.DataArray, sd: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
+def signed_n(mean, sd, reference):
     """N of eq. 6: (mean of the reference - mean of the group) / σ of the reference; EERs."""
     of_mean = of_group(mean, reference)
     of_sd = of_group(sd, reference)

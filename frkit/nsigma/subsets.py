@@ -26,7 +26,6 @@ from frkit.base import (
     require_whole,
 )
 from frkit.data.labels import attributes_of
-from frkit.engine.entries import Protocol
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
 from frkit.engine.tally import tally_scores
@@ -121,9 +120,8 @@ def subset_rates(
     result["n_people"] = GROUP, list(n_people.values())
     if labels is not None:
         result = result.assign_coords({THRESHOLD_LEVEL: labels})
-    batch, subset = np.divmod(np.arange(subsets * batches), subsets)
-    result = result.assign_coords({BATCH: (REPLICATE, batch), SUBSET: (REPLICATE, subset)})
-    result = result.set_index({REPLICATE: [BATCH, SUBSET]}).unstack(REPLICATE)
+    result = result.coarsen({REPLICATE: subsets}).construct({REPLICATE: (BATCH, SUBSET)})
+    result = result.assign_coords({BATCH: np.arange(batches), SUBSET: np.arange(subsets)})
     result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
     return result.assign_attrs(
         by=" & ".join(attributes_of(by)),
@@ -133,7 +131,7 @@ def subset_rates(
     )
 
 
-def _within_groups(scores: xr.DataArray, by, varying: str) -> dict:
+def _within_groups(scores, by, varying):
     """The scores within each group; pairs across groups and of unknown people are left out."""
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     from_embeddings = scores.attrs.get("similarity") in SIMILARITIES  # where no score is NaN
@@ -166,28 +164,25 @@ def _within_groups(scores: xr.DataArray, by, varying: str) -> dict:
     return scores_of_groups
 
 
-def group_seed(seed: int, group: str) -> int:
+def group_seed(seed, group):
     """The seed of one group's draws: it depends on the group's name, not on the other groups."""
     words = np.frombuffer(hashlib.sha256(group.encode()).digest(), np.uint32)
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
 
 
-def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, thresholds) -> xr.Dataset:
+def _rates_of(part, fpr, draws, thresholds):
     """EER and TPR of one group's subsets, over ([model,] replicate), and rates at thresholds.
 
     thresholds : (model, level), which may be none.
     """
     far = np.array([fpr])
-    names = None
     models = models_of(part)
     protocol = make_protocol(models[0], weighting="pair", resampling=draws)
-    tables = []
-    for model, fixed in zip(models, thresholds):
-        tables.append(_rates_of_model(model, protocol, far, fixed))
-    rates = tables[0]
-    if MODEL in part.dims:
-        names = part[MODEL]
-        rates = xr.concat(tables, names.variable.to_index_variable())
+    tables = [
+        _rates_of_model(model, protocol, far, fixed) for model, fixed in zip(models, thresholds)
+    ]
+    names = part[MODEL] if MODEL in part.dims else None
+    rates = tables[0] if names is None else xr.concat(tables, names)
     caution(protocol, draws, far, tables, names, 0)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
@@ -201,7 +196,7 @@ def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, thresholds) -> 
     return subsets.assign(eer_all=of_data.eer, tpr_all=of_data.tpr)
 
 
-def _rates_of_model(scores: xr.DataArray, protocol: Protocol, far, fixed) -> xr.Dataset:
+def _rates_of_model(scores, protocol, far, fixed):
     """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
     tally = tally_scores(scores, protocol, far=far, threshold=fixed)
     at_far = thresholds_at(tally, far, tally.n_groups)
