@@ -19,9 +19,6 @@ def test_parity_gaps_by_hand():
     assert gaps.demographic_parity.item() == pytest.approx(1 / 4)
     assert gaps.equal_opportunity.item() == pytest.approx(2 / 3 - 1 / 2)
     assert gaps.equalized_odds.item() == pytest.approx(1 / 3)
-
-
-def test_a_group_without_a_label_gives_nan_and_a_warning():
     with pytest.warns(fk.DataWarning, match="no rates there"):
         gaps = parity_gaps([0, 1, 0, 0], [0, 1, 1, 0], list("aabb"))
     assert np.isnan(gaps.equal_opportunity).all() and np.isfinite(gaps.demographic_parity).all()
@@ -118,13 +115,9 @@ def test_images_of_a_person_are_in_one_fold():
     ("call", "words"),
     [
         (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
-        (lambda: parity_gaps([1, 0], [1], ["a", "b"]), "equal length"),
-        (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
         (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
-        (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must have"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
-        (lambda: bias_amplification([[1], [2]], ["a", "b"], [[1], [0]], ["a", "b"]), "of 0 or 1"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
     ],
 )

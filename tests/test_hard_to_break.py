@@ -44,20 +44,13 @@ def assert_same(scores, expected, **options):
 
 # --- selections and arithmetic ---
 
-PLACES = np.random.default_rng(0).permutation(40)
-SELECTIONS = {
-    "even against odd": dict(probe=slice(0, None, 2), reference=slice(1, None, 2)),
-    "the same images in another order": dict(reference=PLACES),
-}
 
-
-@pytest.mark.parametrize("name", SELECTIONS)
-def test_a_selection_is_what_it_is(name):
-    part = SCORES.isel(SELECTIONS[name])
-    assert_same(part, matrix(part.values, part))
-
-
-def test_a_tensor_with_holes_has_the_rates_of_the_matrix_with_holes():
+def test_a_selection_and_a_tensor_with_holes_are_what_they_are():
+    """Even images against odd ones, the same images in another order, failed comparisons."""
+    even_odd = SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2))
+    shuffled = SCORES.isel(reference=np.random.default_rng(0).permutation(40))
+    for part in (even_odd, shuffled):
+        assert_same(part, matrix(part.values, part))
     holes = np.triu(np.random.default_rng(1).random((40, 40)) < 0.2, 1)
     holes = xr.DataArray(~(holes | holes.T), dims=("probe", "reference"))
     part = SCORES.where(holes)
@@ -69,8 +62,6 @@ def test_an_asymmetric_similarity_is_noticed():
     with pytest.raises(fk.InputError, match="symmetric=False"):
         fk.evaluate(scores, **LEVELS)
     fk.evaluate(fk.score_tensor(FACES, lambda a, b: a @ b.T + a[:, :1], symmetric=False), **LEVELS)
-    with xr.set_options(keep_attrs=True), pytest.raises(fk.InputError, match="symmetric"):
-        fk.evaluate(SCORES + xr.DataArray(np.linspace(0, 1, 40), dims="probe"), **LEVELS)
 
 
 PARTS = {
@@ -170,7 +161,6 @@ OF_NUMBERS = SCORES.assign_coords(
 P_K = dict(zip(sorted(map(str, range(7, 15))), np.arange(1.0, 9)))
 WEIGHTS = {
     "Series": pd.Series(P_K)[::-1],
-    "Series of numbers": pd.Series({int(name): p_k for name, p_k in P_K.items()})[::-1],
     "DataArray": xr.DataArray(list(P_K.values()), {"identity": list(P_K)}, "identity")[::-1],
     "numbers as names": {int(name): p_k for name, p_k in P_K.items()},
     "array": np.array(list(P_K.values())),
@@ -206,7 +196,6 @@ SINGLE = np.where(FAILED, -0.1, VALUES).astype(np.float32)
 MARKED = {
     "a number": (np.where(FAILED, -1, VALUES), dict(missing=-1)),
     "float32": (SINGLE, dict(missing=-0.1)),
-    "several, float32": (SINGLE, dict(missing=[7, -0.1])),
     "masked": (np.ma.array(np.where(FAILED, 9.0, VALUES), mask=FAILED), {}),
     "infinite mark": (np.where(FAILED, -np.inf, VALUES), dict(missing=-np.inf)),
 }

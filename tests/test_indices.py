@@ -121,10 +121,8 @@ TWO = node(separation=[0.1, 0.2])
     ("call", "words"),
     [
         (lambda: sfi("mean"), "normal, extremal, weighted"),
-        (lambda: fk.measures.fusion_weights([10]), "two groups"),
         (lambda: fk.measures.fusion_weights([10, 0]), "positive"),
         (lambda: fk.measures.fusion_weights([10, 5], c=-1), "at least 0"),
-        (lambda: sfi("weighted", group_sizes=[1, 2, 3])(TWO), "one size for each"),
         (lambda: sfi("weighted", group_sizes={"a": 1, "b": 2})(TWO), "'g0', 'g1'"),
         (lambda: sfi()(node(separation=[0.1, 0.2], low=-0.5)), "unit_scores"),
         (lambda: sfi()(node(separation=[0.1])), "two groups"),

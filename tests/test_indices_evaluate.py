@@ -157,9 +157,7 @@ def test_the_summary_repeats_bands_and_floors(scores):
         ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"group": list("xxxx")}, "two groups"),
         ([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0], {}, "'y' have no genuine pair"),
         ([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0], {}, "'x' have no impostor pair"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"score_map": "cosinus"}, "cosine, angular"),
         ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"score_map": np.negative}, "decreases"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"bins": 1}, "bins"),
         ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"deals": 1}, "at least 2"),
     ],
 )
