@@ -165,9 +165,12 @@ def _varies(protocol):
     """Whether some replicate that contains impostors differs from the data."""
     people = protocol.identity_counts[1:-1]
     images = protocol.image_counts[:, 1:-1]
-    differs = np.any(images != 1, axis=0) | np.any(people != people[:, :1], axis=1)
-    several_people = (np.count_nonzero(people, axis=1) > 1) | (people.shape[1] < 2)
-    return bool(np.any(differs & several_people))
+    other_images = np.any(images != 1, axis=0)
+    other_people = np.any(people != people[:, :1], axis=1)
+    several_people = np.count_nonzero(people, axis=1) > 1
+    if people.shape[1] < 2:
+        several_people[:] = True
+    return bool(np.any((other_images | other_people) & several_people))
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

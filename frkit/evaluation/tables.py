@@ -125,7 +125,8 @@ def thinned(tally):
     if len(thin) == 0:
         return None
     first = int(thin.max())  # the highest chunk of thinned pairs
-    far = tally.accepted[first + 1, :, 0].sum() / tally.totals[:, 0].sum()
+    accepted = tally.accepted[first + 1, :, 0].sum()
+    far = accepted / tally.totals[:, 0].sum()
     numbers = tally.impostors.numbers().sum(1)[::-1]
     noise = np.cumsum(numbers * (stands_for[::-1] - 1))
     relative = np.sqrt(noise) / np.maximum(np.cumsum(numbers), 1)

@@ -101,7 +101,8 @@ def _correlations(x, orders, n_classes):
     counts = in_class.sum(axis=2)
     rows, forms = _distance_sums(x, in_class.reshape(-1, n).T.astype(float))
     within = forms.reshape(counts.shape).sum(axis=1)  # distances between images of one class
-    a_squares = 2 * (n * (x**2).sum() - (x.sum(axis=0) ** 2).sum())
+    square_of_sum = (x.sum(axis=0) ** 2).sum()
+    a_squares = 2 * (n * (x**2).sum() - square_of_sum)
     a_total = rows.sum()
     others = n - counts  # images of the other classes: the row sums of B
     b_total = (counts * others).sum(axis=1)
@@ -123,7 +124,9 @@ def _correlations(x, orders, n_classes):
 
 def _u_product(entries, rows, totals, n):
     """Inner product of two U-centred matrices, Székely & Rizzo (2014), eq. 2.2."""
-    return (entries - 2 * rows / (n - 2) + totals / ((n - 1) * (n - 2))) / (n * (n - 3))
+    of_rows = 2 * rows / (n - 2)
+    of_totals = totals / ((n - 1) * (n - 2))
+    return (entries - of_rows + of_totals) / (n * (n - 3))
 
 
 def _v_product(entries, rows, totals, n):

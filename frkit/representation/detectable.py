@@ -56,7 +56,8 @@ def independent_directions(x, person):
     m = n_rows - 1
     trace = float(np.trace(gram, dtype=np.float64)) / m
     square = float(np.square(gram).sum(dtype=np.float64)) / m**2
-    unbiased_square = m**2 / ((m - 1) * (m + 2)) * (square - trace**2 / m)
+    factor = m**2 / ((m - 1) * (m + 2))
+    unbiased_square = factor * (square - trace**2 / m)
     if unbiased_square <= 0:
         return float(n_features)
     return float(np.clip(trace**2 / unbiased_square, 1, n_features))

@@ -165,7 +165,8 @@ def _is_one_set_of_images(values, probes, references, named):
         return False
     if named:
         return True
-    if len(np.unique(np.triu(np.asarray(values[:WINDOW, :WINDOW], float), 1))) <= 3:
+    corner = np.asarray(values[:WINDOW, :WINDOW], float)
+    if len(np.unique(np.triu(corner, 1))) <= 3:
         return False  # a toy of a few different scores is symmetric by chance
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "

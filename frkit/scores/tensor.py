@@ -108,8 +108,10 @@ def _unit_rows(embedding):
     """Rows of unit length, some at a time."""
     if isinstance(embedding, da.Array):
         return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
-    starts = range(0, embedding.shape[-2], ROWS)
-    return np.concatenate([_unit(embedding[..., k : k + ROWS, :]) for k in starts], axis=-2)
+    pieces = []
+    for start in range(0, embedding.shape[-2], ROWS):
+        pieces.append(_unit(embedding[..., start : start + ROWS, :]))
+    return np.concatenate(pieces, axis=-2)
 
 
 def _unit(rows):
@@ -155,7 +157,9 @@ def _cosines(probe, reference):
 
 def _minus_distances(probe, reference):
     """Minus the Euclidean distances of two sets of float64 rows, in float32."""
-    squares = (probe**2).sum(1)[:, None] + (reference**2).sum(1)[None, :]
+    probe_squares = (probe**2).sum(1)
+    reference_squares = (reference**2).sum(1)
+    squares = probe_squares[:, None] + reference_squares
     squares -= 2 * (probe @ reference.T)
     return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
 

@@ -200,7 +200,8 @@ def _rules(method, features, members):
         centre, whiten = _whitening(features)
         white = (features - centre) @ whiten
         means = np.stack([white[rows].mean(0) for rows in members.values()])
-        basis = np.linalg.svd(means - means.mean(0))[2][: len(means) - 1]
+        _, _, directions = np.linalg.svd(means - means.mean(0))
+        basis = directions[: len(means) - 1]
         rule = centre, whiten @ (np.eye(len(centre)) - basis.T @ basis)
     return dict.fromkeys(members, rule)
 

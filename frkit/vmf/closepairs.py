@@ -67,7 +67,8 @@ def log_density(z, concentrations, cosines, dim):
     product = first * second
     t = np.tanh(z)
     root = 1 / np.cosh(z)  # sqrt(1 - t^2)
-    radius = np.sqrt((first - second) ** 2 + 2 * product * (1 + cosines * t))
+    trace = (first - second) ** 2 + 2 * product * (1 + cosines * t)
+    radius = np.sqrt(trace)
     quarter = (product * root / (2 * radius)) ** 2 * (1 - cosines**2)  # det / (4 R^2)
     log_series = np.vectorize(_log_series)(np.maximum(radius, 1e-9), quarter, dim / 2)
     log_norms = log_normaliser(first, dim) + log_normaliser(second, dim) + log_uniform(dim)

@@ -38,7 +38,9 @@ class PanelDistribution:
         self.n_panels = math.ceil(np.max(4 * reach / spread))
         fractions = np.linspace(-1, 1, self.n_panels + 1)
         self.edges = centre[:, None] + reach[:, None] * fractions
-        self.nodes, weights = panel_rule(self.edges[:, :-1], self.edges[:, 1:])
+        starts = self.edges[:, :-1]
+        ends = self.edges[:, 1:]
+        self.nodes, weights = panel_rule(starts, ends)
         rows = np.arange(len(centre))[:, None, None]
         self.node_masses = weights * density(self.nodes, rows)
         self.panel_masses = self.node_masses.sum(axis=-1)
@@ -91,4 +93,5 @@ def log_cosh(z):
 def radial_mode(concentrations, dim):
     """The t where the density exp(kappa t) (1 - t^2)^((p-1)/2) of z = artanh <X, mu> peaks."""
     slope = dim - 1
-    return 2 * concentrations / (np.sqrt(slope**2 + 4 * concentrations**2) + slope)
+    root = np.sqrt(slope**2 + 4 * concentrations**2)
+    return 2 * concentrations / (root + slope)

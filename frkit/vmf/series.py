@@ -60,7 +60,8 @@ def survival_terms(thresholds, dim, n_terms):
     before = np.zeros_like(now)
     for m in range(1, n_terms):
         yield 2 * (m + a) / (m * (m + 2 * a)) * now
-        before, now = now, (2 * (m + a) * t * now - (m + 2 * a) * before) / m
+        grown = 2 * (m + a) * t * now
+        before, now = now, (grown - (m + 2 * a) * before) / m
 
 
 def pair_coefficients(left, right, n_terms, limit=np.inf):
