@@ -97,8 +97,7 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
 
     Examples
     --------
-    >>> import numpy as np
-    import xarray as xr
+    >>> import xarray as xr
     >>> import frkit as fk
     >>> tallies = xr.Dataset({"frr": ("far_level", [0.2, 0.1])})
     >>> fk.measures.measure("frr")(tallies).values
