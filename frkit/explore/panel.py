@@ -121,7 +121,7 @@ class Picture:
         self.image = widgets.Image(
             layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}
         )
-        self.cautions: list[str] = []
+        self.cautions = []
 
     def redraw(self):
         """Draw with the values of the controls, and keep the warnings."""

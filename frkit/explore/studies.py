@@ -284,7 +284,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     ['attribute strength', 'share of class 1']
     """
     require_whole("per_identity", per_identity, 1)
-    trials: dict[float, list] = {}  # by share
+    trials = {}  # by share
     controls = {
         "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),
         "share": slider("share of class 1", options=[0.1, 0.25, 0.5, 0.75, 0.9], value=0.5),

@@ -230,13 +230,13 @@ def draw_band(ax, curve, extent, colour, label):
     grey = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
     grey_label = None if resolved.all() else "not resolved: fewer than 10 errors"
     for where, shade, words in ((grey, UNRESOLVED, grey_label), (resolved, colour, label)):
-        line = {"color": shade, "linewidth": 1.8, "label": words, "zorder": 3}
         area = {"color": shade, "alpha": 0.22, "zorder": 2}
+        shown = np.where(where, estimate, np.nan)
         if x.size == 1:  # one level has no line, and its band no area
-            ax.plot(x, np.where(where, estimate, np.nan), "o", **line)
+            ax.plot(x, shown, "o", color=shade, label=words, zorder=3)
             ax.vlines(x[where], lower[where], upper[where], linewidth=4, **area)
         else:
-            ax.plot(x, np.where(where, estimate, np.nan), **line)
+            ax.plot(x, shown, color=shade, linewidth=1.8, label=words, zorder=3)
             ax.fill_between(x, lower, upper, where=where, linewidth=0, **area)
 
 

@@ -72,7 +72,7 @@ def models(inputs):
         f"more than {MOST_MODELS} models have too many pairs; choose some",
     )
     section = Section("Which model is better")
-    differences: dict[str, list] = {target: [] for target in TARGETS}
+    differences = {target: [] for target in TARGETS}
     for first, second in combinations(names, 2):
         how = {"models": (first, second), "level": inputs.level}
         for rate in inputs.names_of_rates:
@@ -101,7 +101,7 @@ def models(inputs):
 def _which_is_better(inputs, frr, first, second):
     """Which of two models rejects fewer genuine pairs, level by level."""
     winner = xr.where(frr.estimate < 0, first, second).where(frr.p <= SIGNIFICANT, "")
-    levels: dict[str, list[str]] = {}
+    levels = {}
     for place, name in enumerate(winner.values):
         levels.setdefault(name, []).append(level_words(frr.isel({inputs.along: place})))
     leading = frr.isel(inputs.leading)

@@ -180,6 +180,6 @@ def leakage(inputs):
     section.tables[caption] = table(result)
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
-        words = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name)
-        section.answers.append(words)
+        answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name)
+        section.answers.append(answer)
     return section

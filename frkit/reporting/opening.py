@@ -198,8 +198,11 @@ def column_roles(table, score=None, pattern=False):
     numbers = _numbers(table[others])
     scores = scores or [name for name in numbers if (numbers[name] % 1 > 0).any()]
     shown = f"the columns are {listed(header, 30)}"
-    words = "no column looks like scores: name them (--score), or the --format of a file without"
-    require(scores, f"{words} a header; {shown}")
+    require(
+        scores,
+        "no column looks like scores: name them (--score), or the --format of a file without a "
+        f"header; {shown}",
+    )
     says_genuine = "genuine" in roles or "probe_identity" in roles
     require(
         says_genuine or (pattern and PROBE in roles),
@@ -229,7 +232,7 @@ def side_columns(header):
 
 def _roles_of_sides(sides):
     """Return which pairs of columns are identities, images and attributes."""
-    roles: dict = {}
+    roles = {}
     for stem, (first, second) in sides.items():
         if stem in IMAGES:
             roles.setdefault(PROBE, first)
@@ -252,8 +255,10 @@ def together(models):
     several = [name for name, model in models.items() if MODEL in model.dims]
     if len(models) == 1 and several:
         return models[several[0]]  # whose models have names
-    words = f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}"
-    require(len(kinds) == 1, words)
+    require(
+        len(kinds) == 1,
+        f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}",
+    )
     if kinds == {"faces"}:
         return stack_models(models)
     require(not several, f"{listed(several)} contains several models already")
@@ -268,8 +273,10 @@ def together(models):
             compat="equals",
         )
     except ValueError as error:
-        words = "models must have the same comparisons of the same images, identities and"
-        raise InputError(f"{words} attributes, in the same order: {error}") from error
+        raise InputError(
+            "models must have the same comparisons of the same images, identities and attributes, "
+            f"in the same order: {error}"
+        ) from error
     return stacked.assign_coords({MODEL: names})
 
 
@@ -280,8 +287,10 @@ def kind_of(data):
     for kind, needed in kinds.items():
         if needed <= dims:
             return kind
-    words = "a report is made from faces, scores or the path of a file of such, got"
-    raise InputError(f"{words} {type(data).__name__}")
+    raise InputError(
+        "a report is made from faces, scores or the path of a file of such, got "
+        f"{type(data).__name__}"
+    )
 
 
 def model_names(paths):

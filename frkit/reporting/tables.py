@@ -233,8 +233,6 @@ def _rows(result, measure):
 class Cell(str):
     """Text in a table that keeps its numbers: by the name that a CSV file adds to the column's."""
 
-    numbers: dict[str, object]
-
     def __new__(cls, text, numbers):
         """Text, and its numbers."""
         cell = super().__new__(cls, text)

@@ -24,9 +24,6 @@ CITES = {  # entry of references.bib -> what cites it
 class Description(str):
     """A methods paragraph and its references, also as attributes `paragraph` and `bibtex`."""
 
-    paragraph: str
-    bibtex: str
-
     def __new__(cls, paragraph, bibtex):
         """The paragraph above the references."""
         description = super().__new__(cls, f"{paragraph}\n\n{bibtex}")
