@@ -146,7 +146,7 @@ def compare(
         if measure is None:
             sides = [values[0].sel({dim: name}, drop=True) for name in pair]
         rows.append(_contrast(*aligned(*sides), chosen, dim, method, level))
-    if len(pairs) == 1:
+    if len(pairs) == 1 and models != "all":
         [(a, b)] = pairs
         result = rows[0].assign_attrs(a=a, b=b)
     else:
