@@ -7,7 +7,8 @@ from frkit.base import real_numbers, require
 
 def number(name, value, low, high=np.inf):
     """Return one number in [low, high]."""
-    require(low <= value <= high, f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
+    inside = low <= value <= high
+    require(inside, f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
     return float(value)
 
 
@@ -46,5 +47,6 @@ def options_of_groups(groups, allowed):
         unknown = set(options).difference(allowed)
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(allowed)}")
     shares = np.array([options.get("share", 1) for options in options_of.values()], float)
-    require(bool(np.all(shares > 0)), f"shares must be positive, got {shares.tolist()}")
+    positive = bool(np.all(shares > 0))
+    require(positive, f"shares must be positive, got {shares.tolist()}")
     return options_of, shares

@@ -57,7 +57,8 @@ class PairScores:
         accepted = self.distribution.mass_below(minus_z, rows)
         total = self.shares @ accepted
         bound = (self.shares * self.relative_errors) @ (accepted + EPSILON)
-        return total.reshape(np.shape(thresholds)), bound.reshape(np.shape(thresholds))
+        shape = np.shape(thresholds)
+        return total.reshape(shape), bound.reshape(shape)
 
 
 def log_density(z, concentrations, cosines, dim):
@@ -95,7 +96,9 @@ def _log_series(radius, quarter, a):
         ratio = 1 / (2 * (a + m) / radius + ratio)
         if m < 2 * n_terms:
             ratios[m] = ratio
-    total, term, log_scale = 1.0, 1.0, 0.0
+    total = 1.0
+    term = 1.0
+    log_scale = 0.0
     for j in range(n_terms):
         term *= quarter / ((a - 0.5 + j) * (j + 1))
         term *= ratios[2 * j] * ratios[2 * j + 1]
@@ -115,4 +118,5 @@ def _centre_and_spread(concentrations, cosines, dim):
     mean_square = (1 + ratio_of_squares * (dim * cosines**2 - 1)) / dim
     variance = np.maximum(mean_square - mean**2, 1e-14)
     spread = np.sqrt(variance) / (1 - mean**2)
-    return np.arctanh(mean), np.minimum(spread, 1 / math.sqrt(dim - 1))
+    widest = 1 / math.sqrt(dim - 1)
+    return np.arctanh(mean), np.minimum(spread, widest)

@@ -104,7 +104,7 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     marginal = solve_concentrations(np.sqrt(mean_score.clip(0)), dim)
     has_estimate = np.isfinite(marginal)
     require(bool(has_estimate.any()), "no identity has two images that are alike; nothing to fit")
-    log_kappa, log_kappa_sd, population = _posterior(length, count, marginal, dim)
+    log_kappa, log_kappa_sd, mean, spread = _posterior(length, count, marginal, dim)
     estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
     kappa = estimates[method]
     lost = names[~np.isfinite(kappa)]
@@ -126,8 +126,8 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         {IDENTITY: names},
         {
             "method": method,
-            "log_kappa_mean": population[0],
-            "log_kappa_spread": population[1],
+            "log_kappa_mean": mean,
+            "log_kappa_spread": spread,
             "residual_dimension": _residual_dimension(images, mix),
         },
     )
@@ -159,12 +159,13 @@ def solve_concentrations(length, dim):
     solvable = length > 0
     length = length[solvable]
     # Banerjee et al. (2005), eq. 4.4
-    rough = np.log(length * (dim - length**2) / (1 - length**2))
-    root = elementwise.find_root(
-        lambda log_kappa, target: mean_resultants(np.exp(log_kappa), dim) - target,
-        (rough - 1, rough + 1),
-        args=(length,),
-    )
+    square = length**2
+    rough = np.log(length * (dim - square) / (1 - square))
+
+    def excess(log_kappa, target):
+        return mean_resultants(np.exp(log_kappa), dim) - target
+
+    root = elementwise.find_root(excess, (rough - 1, rough + 1), args=(length,))
     kappa[solvable] = np.exp(root.x)
     return kappa
 
@@ -200,7 +201,7 @@ def _posterior(length, count, marginal, dim):
         spread = max(np.sqrt(mean_square), 1e-3)
         if np.allclose(old, (mean, spread), rtol=0, atol=EM_TOLERANCE):
             break
-    return centre, np.sqrt(variance), (float(mean), float(spread))
+    return centre, np.sqrt(variance), float(mean), float(spread)
 
 
 def _groups(faces):
@@ -239,4 +240,5 @@ def _residual_dimension(images, mix):
     n_pairs = len(residuals) ** 2 - n_within
     if n_pairs == 0:
         return np.nan
-    return float(n_pairs / (np.sum((residuals.T @ residuals) ** 2) - within))
+    everything = np.sum((residuals.T @ residuals) ** 2)
+    return float(n_pairs / (everything - within))

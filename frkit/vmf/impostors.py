@@ -45,7 +45,9 @@ class ImpostorScores:
     """P(score > t) of pairs of identities: a series and, for some pairs, quadrature."""
 
     def __init__(self, dim, coefficients, close=None):
-        self.dim, self.coefficients, self.close = dim, coefficients, close
+        self.dim = dim
+        self.coefficients = coefficients
+        self.close = close
 
     def survival(self, thresholds):
         """P(score > t) and a bound on its absolute error, shaped like thresholds."""
@@ -112,7 +114,8 @@ def _converged(left, right, n_terms, limit):
         # the mass of the last terms is what further ones could add
         last = coefficients.copy()
         last[:, :-TAIL] = 0
-        if np.max(survival(grid, dim, last)[1]) < NEGLIGIBLE:
+        _, mass = survival(grid, dim, last)
+        if mass.max() < NEGLIGIBLE:
             return coefficients
         n_terms += n_terms // 2
     raise SeriesError(
@@ -132,7 +135,9 @@ def _close_pairs(left, right, limit):
         is_close.append(mean_scores > limit)
     rows, columns = np.nonzero(np.concatenate(is_close))
     if left is right:
-        rows, columns = rows[rows < columns], columns[rows < columns]
+        is_first = rows < columns
+        rows = rows[is_first]
+        columns = columns[is_first]
     require(
         rows.size <= MOST_PAIRS,
         f"{rows.size} pairs of identities are too close for the series of exact rates, and at "
@@ -143,5 +148,6 @@ def _close_pairs(left, right, limit):
         return None
     concentrations = np.stack([left.concentrations[rows], right.concentrations[columns]], axis=1)
     cosines = (left.directions[rows] * right.directions[columns]).sum(axis=1)
-    shares = left.weights[rows] * right.weights[columns] / pair_weight(left, right)
+    weights = left.weights[rows] * right.weights[columns]
+    shares = weights / pair_weight(left, right)
     return PairScores(concentrations, cosines, shares, dim)

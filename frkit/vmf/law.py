@@ -64,13 +64,16 @@ class IdentityLaw:
         groups: Mapping | None = None,
     ):
         self.dim = require_whole("dim", dim, 3)
-        self.kappa, self.groups = interval(kappa), groups
+        self.kappa = interval(kappa)
+        self.groups = groups
         # no cohesion: for that, draw one large vmf.mixture and take its rates
         options, shares = options_of_groups(groups, ("share", "kappa"))
-        self._names, self._shares = list(options), shares / shares.sum()
+        self._names = list(options)
+        self._shares = shares / shares.sum()
         self._genuine = []
         for group in options.values():
-            concentrations, weights = _quadrature(*interval(group.get("kappa", kappa)), self.dim)
+            low, high = interval(group.get("kappa", kappa))
+            concentrations, weights = _quadrature(low, high, self.dim)
             self._genuine.append(GenuineScores(concentrations, weights, self.dim))
 
     def draw(self, n_identities: int = 1000, seed: int = 0) -> Mixture:
@@ -151,9 +154,10 @@ class IdentityLaw:
             f"by={by!r}: this law has no such groups; give groups=",
         )
         of_groups = [genuine.frr(threshold) for genuine in self._genuine]
+        error_bound = np.full(far.shape, FAR_ERROR)
         rates = []
         for frr in (self._shares @ of_groups, *of_groups):
-            rates.append({"far": far, "frr": frr, "error_bound": np.full(far.shape, FAR_ERROR)})
+            rates.append({"far": far, "frr": frr, "error_bound": error_bound})
         dataset = xr.Dataset(
             {"threshold": (level, threshold)},
             {level: levels},

@@ -90,7 +90,8 @@ class Mixture:
     def __repr__(self) -> str:
         low = self.concentrations.min()
         high = self.concentrations.max()
-        text = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
+        text = f"{self.n_identities} identities, dim {self.dim}, "
+        text += f"kappa {low:.4g} to {high:.4g}"
         for name, labels in self.groups.items():
             text += f", {name}: {', '.join(np.unique(labels))}"
         return f"<vMF mixture: {text}>"
@@ -125,7 +126,8 @@ class Mixture:
         rng = np.random.default_rng(seed)
         rows = []
         for g, size in enumerate(group_sizes(n_identities, counts)):
-            rows.append(rng.choice(np.flatnonzero(group == g), size, replace=False))
+            members = np.flatnonzero(group == g)
+            rows.append(rng.choice(members, size, replace=False))
         rows = np.concatenate(rows)
         groups = {name: labels[rows] for name, labels in self.groups.items()}
         return Mixture(self.mean_directions[rows], self.concentrations[rows], groups)
@@ -172,7 +174,8 @@ class Mixture:
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
-            rotation, _ = np.linalg.qr(rng.standard_normal((self.dim, self.dim)))
+            gaussian = rng.standard_normal((self.dim, self.dim))
+            rotation, _ = np.linalg.qr(gaussian)
             directions.append(self.mean_directions @ rotation)
         groups = {name: np.tile(labels, len(names)) for name, labels in self.groups.items()}
         groups[by] = np.repeat(list(names), self.n_identities)

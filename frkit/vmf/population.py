@@ -178,8 +178,9 @@ def _population(mix, by, weights, integrate_close_pairs):
     weight = weight / weight.max()
     rows_of = {"all identities": weight > 0}
     if by is not None:
-        for name in np.unique(mix.labels(by)):
-            rows_of[name] = (mix.labels(by) == name) & (weight > 0)
+        labels = mix.labels(by)
+        for name in np.unique(labels):
+            rows_of[name] = (labels == name) & (weight > 0)
     population = []
     for name, rows in rows_of.items():
         words = "fewer than two identities have a positive weight; merge the group"
@@ -232,8 +233,8 @@ def labelled(dataset, values, groups):
 
 def _cross_rates(groups, threshold, level):
     """FAR between groups and its error bound, with their labels."""
-    far = np.empty((len(threshold), len(groups), len(groups)))
-    error_bound = np.empty_like(far)
+    n_groups = len(groups)
+    rates = np.empty((2, len(threshold), n_groups, n_groups))
     for g, right in enumerate(groups):
         for h, left in enumerate(groups[: g + 1]):
             scores = right.impostors
@@ -241,9 +242,11 @@ def _cross_rates(groups, threshold, level):
                 scores = impostor_scores(
                     right.identities, left.identities, right.integrate_close_pairs
                 )
-            rates = scores.far(threshold, f"'{left.name}' and '{right.name}'")
-            far[:, g, h], error_bound[:, g, h] = rates
-            far[:, h, g], error_bound[:, h, g] = rates
+            pairs = f"'{left.name}' and '{right.name}'"
+            far_and_bound = scores.far(threshold, pairs)
+            rates[:, :, g, h] = far_and_bound
+            rates[:, :, h, g] = far_and_bound
+    far, error_bound = rates
     dims = (level, GROUP, REFERENCE_GROUP)
     return xr.Dataset(
         {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
@@ -263,8 +266,11 @@ def _summary(impostor, genuine):
     def far(t):
         return impostor.survival(t)[0]
 
+    def excess(t):
+        return genuine.frr(t) - far(t)
+
     end = 1 - 1e-9
-    threshold = brentq(lambda t: genuine.frr(t) - far(t), -end, end, xtol=1e-14)
+    threshold = brentq(excess, -end, end, xtol=1e-14)
     eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
     # the area above the ROC curve is P(impostor > genuine)
     area_above = genuine.mean(far)

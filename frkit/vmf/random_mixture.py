@@ -51,10 +51,10 @@ def mixture(
     rng = np.random.default_rng(seed)
     directions = []
     concentrations = []
-    for name, size in zip(options, sizes):
-        cohesion = number("cohesion", options[name].get("cohesion", 0), 0)
+    for group, size in zip(options.values(), sizes):
+        cohesion = number("cohesion", group.get("cohesion", 0), 0)
         directions.append(_directions(size, dim, cohesion, rng))
-        low, high = interval(options[name].get("kappa", kappa))
+        low, high = interval(group.get("kappa", kappa))
         concentrations.append(rng.uniform(low, high, size))
     labels = None if groups is None else np.repeat(list(options), sizes)
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
@@ -138,13 +138,15 @@ def subspace_mixture(
     common_directions = _uniform_directions(rng, n_identities, common)
     directions[:, :common] = np.sqrt(1 - own_share) * common_directions
     start = common
-    for name in options:
+    for name, group in options.items():
         rows = labels == name
-        own_directions = _uniform_directions(rng, rows.sum(), own)
-        directions[rows, start : start + own] = np.sqrt(own_share) * own_directions
-        low, high = interval(options[name].get("kappa", (40, 120)))
-        concentrations[rows] = rng.uniform(low, high, rows.sum())
-        start += own
+        size = rows.sum()
+        end = start + own
+        own_directions = _uniform_directions(rng, size, own)
+        directions[rows, start:end] = np.sqrt(own_share) * own_directions
+        low, high = interval(group.get("kappa", (40, 120)))
+        concentrations[rows] = rng.uniform(low, high, size)
+        start = end
     return Mixture(directions, concentrations, labels)
 
 

@@ -48,7 +48,7 @@ def sample_encoders(
     per_identity: ArrayLike = 10,
     seed: int = 1,
     *,
-    correlation: float | Mapping[str, float] = 0.9,
+    correlation: float = 0.9,
 ) -> xr.Dataset:
     """Draw images that several encoders see, as one stacked faces Dataset.
 
@@ -60,10 +60,10 @@ def sample_encoders(
         Images of each identity.
     seed : int
         The same seed gives the same images.
-    correlation : float in [0, 1], or mapping of model name to it
-        Share c of the noise's variance that an encoder takes from the images; the noise of two
-        encoders correlates by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every
-        encoder, 0 = independent.
+    correlation : float in [0, 1]
+        Share of the noise's variance that encoders take from the images, and so the correlation of
+        the noise of two encoders. 1 = the deviation from the mean is the same in every encoder,
+        0 = independent.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def sample_encoders(
     Raises
     ------
     InputError
-        Where the encoders have other identities or groups, or a correlation is outside [0, 1].
+        Where the encoders have other identities or groups, or the correlation is outside [0, 1].
 
     Examples
     --------
@@ -83,8 +83,7 @@ def sample_encoders(
     >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
     2
     """
-    if not isinstance(correlation, Mapping):
-        correlation = dict.fromkeys(encoders, correlation)
+    share = number("correlation", correlation, 0, 1)
     first = next(iter(encoders.values()))
     seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     image_seed, *encoder_seeds = seeds
@@ -95,7 +94,6 @@ def sample_encoders(
             f"encoder {name!r} has other identities or dimensions than the first; "
             "use Mixture.correlated",
         )
-        share = number(f"correlation of {name!r}", correlation[name], 0, 1)
         # every encoder draws the images' numbers again, from the same seed
         sources = [
             (np.random.default_rng(image_seed), share),

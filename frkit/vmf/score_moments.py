@@ -73,11 +73,8 @@ def _of_groups(population, per_identity, edges):
                 f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations "
                 "or fewer bins"
             )
-        # rounding makes no mass of a bin less than 0
-        genuine_below = members.genuine.frr(inner)
-        impostor_below = 1 - above.clip(0, 1)
-        genuine_masses = np.diff(genuine_below, prepend=0.0, append=1.0).clip(0)
-        impostor_masses = np.diff(impostor_below, prepend=0.0, append=1.0).clip(0)
+        genuine_masses = _masses(members.genuine.frr(inner))
+        impostor_masses = _masses(1 - above.clip(0, 1))
         n = float(len(people.concentrations))
         values = {
             "genuine_histogram": (SCORE_BIN, genuine_masses),
@@ -90,6 +87,11 @@ def _of_groups(population, per_identity, edges):
         named = {f"{name}_group": value for name, value in values.items()}
         groups.append(xr.Dataset(named, {SCORE_BIN: centres, GROUP: members.name}))
     return xr.concat(groups, GROUP).transpose(SCORE_BIN, GROUP)
+
+
+def _masses(below):
+    """Masses of the bins, from those below their inner edges; rounding makes none less than 0."""
+    return np.diff(below, prepend=0.0, append=1.0).clip(0)
 
 
 def _moments(directions, kappa):
