@@ -201,7 +201,7 @@ def bias_amplification(
         `train` and `test` (label, group): the shares. `amplification`: mean over labels of test
         minus train, summed over the groups that dominate in training. `bias_score`: mean over
         labels of the largest test share, which is what the paper's "BA" columns contain; 1/groups
-        would be balance where the groups are equal. The attrs `rule` and `never_predicted` name
+        would be balance where the groups are equal. The attr `never_predicted` names the
         labels that were left out.
 
     Raises
@@ -257,7 +257,6 @@ def bias_amplification(
     )
     if never.any():
         warn(f"labels {listed(labels[never])} are never predicted; they are left out")
-        result.attrs["rule"] = "means over the labels that are predicted"
         result.attrs["never_predicted"] = labels[never].tolist()
     return result
 
@@ -279,7 +278,8 @@ def _shares(labels, group, groups):
 
 def _checked(truth, predicted, group):
     """The three as columns of equal length, and the labels that there are."""
-    truth, predicted = labels_of("truth", truth), labels_of("predicted", predicted)
+    truth = labels_of("truth", truth)
+    predicted = labels_of("predicted", predicted)
     group = labels_of("group", group)
     require_equal_length(truth=truth, predicted=predicted, group=group)
     require_same_kind(truth, predicted)

@@ -89,13 +89,17 @@ def read(x, problem, fold, critic):
     """
     shares = problem.shares
     shares_32 = shares.astype(np.float32)
-    places = fold.train, fold.validation, fold.test
-    train, validation, test = _scaled(*[x[problem.rows[part]] for part in places])
-    z_train, z_validation, _ = [problem.z[part] for part in places]
+    images = problem.rows
+    train, validation, test = _scaled(
+        x[images[fold.train]], x[images[fold.validation]], x[images[fold.test]]
+    )
+    z_train = problem.z[fold.train]
+    z_validation = problem.z[fold.validation]
     rng = np.random.Generator(np.random.SFC64(fold.seed))
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
-    step, average = 0, None
+    step = 0
+    average = None
     batch_values = [0.0]
     curve = []
     best = -np.inf

@@ -46,8 +46,7 @@ def forward(p, x):
     else:
         mapped = x
         mapped_slope = None
-        one_hot = np.eye(len(p["first_z"]), dtype=x.dtype)
-        classes = one_hot
+        classes = np.eye(len(p["first_z"]), dtype=x.dtype)  # one-hot
         classes_slope = None
     from_images = mapped @ p["first_r"]
     from_classes = classes @ p["first_z"] + p["first_bias"]
@@ -110,7 +109,9 @@ class Adam:
     """Kingma & Ba's steps with their usual constants; parameters, by name, are changed in place."""
 
     def __init__(self, parameters, rate):
-        self.parameters, self.rate, self.t = parameters, rate, 0
+        self.parameters = parameters
+        self.rate = rate
+        self.t = 0
         self.means = dict.fromkeys(parameters, 0.0)
         self.squares = dict.fromkeys(parameters, 0.0)
 

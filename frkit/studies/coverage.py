@@ -193,16 +193,7 @@ def exact(study, chosen):
     raise InputError(f"{chosen.name!r} has no exact value in this population{without}")
 
 
-def count(
-    paths,
-    truth,
-    chosen,
-    methods,
-    levels,
-    *,
-    target,
-    seed=0,
-):
+def count(paths, truth, chosen, methods, levels, *, target, seed=0):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
     paths: files of the data sets. target: whom methods that read no replicates are about.

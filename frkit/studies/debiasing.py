@@ -187,7 +187,9 @@ def _logistic(x, label, weight):
         LogisticRegression().fit(x, of_task, sample_weight=task_weight)
         for of_task, task_weight in zip(label.T, weight.T, strict=True)
     ]
-    return np.concatenate([fit.coef_ for fit in fits]), np.ravel([fit.intercept_ for fit in fits])
+    slopes = np.concatenate([fit.coef_ for fit in fits])
+    offsets = np.concatenate([fit.intercept_ for fit in fits])
+    return slopes, offsets
 
 
 def _rules(method, features, members):
@@ -209,7 +211,8 @@ def _rules(method, features, members):
 def _whitening(features):
     """Return the mean, and the inverse square root of the covariance."""
     values, vectors = np.linalg.eigh(np.cov(features.T))
-    return features.mean(0), vectors / np.sqrt(values) @ vectors.T
+    inverse_root = vectors / np.sqrt(values) @ vectors.T
+    return features.mean(0), inverse_root
 
 
 def _by_group(features, group, rules):

@@ -76,7 +76,8 @@ def coloured_digits(
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]
-    pixels, digit = np.repeat(pixels, copies, axis=0), np.repeat(digit, copies)
+    pixels = np.repeat(pixels, copies, axis=0)
+    digit = np.repeat(digit, copies)
     names = np.array(list(PALETTES[case]))
     palette = np.array(list(PALETTES[case].values()), float)
     rng = np.random.default_rng((seed, part == "test"))

@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, REPLICATE
-from frkit.measures.registry import Measure
 from frkit.studies.store import DATA_SET
 
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
@@ -12,9 +11,7 @@ FINE = 10  # points of the pooled law per data set
 DRAWS = 200  # simulated studies
 
 
-def error_laws(
-    evaluation: xr.DataTree, truth: xr.DataArray, seed: int, chosen: Measure
-) -> xr.Dataset:
+def error_laws(evaluation, truth, seed, chosen):
     """Quantiles of θ* - θ~, pooled over data sets, and of θ^ - θ; the distances of the two laws.
 
     `kolmogorov_chance` and `wasserstein_chance` are distances by chance: the 95 % points over
@@ -46,14 +43,14 @@ def error_laws(
     return result.assign_coords(names).transpose("errors", "probability", FAR_LEVEL)
 
 
-def kolmogorov(law: np.ndarray, errors: np.ndarray) -> float:
+def kolmogorov(law, errors):
     """Largest difference of the distribution functions of two sorted samples."""
     places = np.concatenate([law, errors])
     shares = [np.searchsorted(sample, places, "right") / len(sample) for sample in (law, errors)]
     return np.abs(shares[0] - shares[1]).max()
 
 
-def wasserstein(law: np.ndarray, errors: np.ndarray) -> float:
+def wasserstein(law, errors):
     """Mean distance of the quantiles of two sorted samples; the first is a multiple as large."""
     repeats = len(law) // len(errors)
     return np.abs(np.repeat(errors, repeats) - law).mean()
