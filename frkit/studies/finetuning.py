@@ -151,8 +151,9 @@ def finetuning(
         )
         rates.append(batch_rates.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
         losses.append(batch_losses)
-    how = {"data_vars": "all", "coords": "minimal", "combine_attrs": "drop_conflicts"}
-    joined = xr.concat(rates, BATCH, **how)
+    joined = xr.concat(
+        rates, BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
+    )
     joined = joined.assign(n_people=batch_rates.n_people).rename({MODEL: FINETUNED})
     result = summarise(joined, reference=reference)
     result["loss"] = (BATCH, TRAINED, "step"), losses
@@ -195,11 +196,12 @@ def people_of(faces, by):
     group = group[order][first]
     useful = (count >= 2) & (group != UNKNOWN)
     groups, sizes = np.unique(group[useful], return_counts=True)
-    two = f"fine-tuning compares groups, but {by!r} has only {listed(groups)}"
-    require(len(groups) >= 2, two)
+    require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
     small = listed(groups[sizes < FEWEST])
-    enough = f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer"
-    require(not small, enough)
+    require(
+        not small,
+        f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer",
+    )
     x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
     return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
 

@@ -128,28 +128,31 @@ def sample_size(
     rates = evaluation["empirical"].to_dataset()
     of_groups = "_group" if goal == "ratio" else ""
     _check_rates(goal, rates.sizes.get(MODEL, 1), rates[f"frr{of_groups}"])
-    value, comparisons, effect = PROSPECTS[goal](evaluation, size, level)
+    prospect, effect = PROSPECTS[goal](evaluation, size, level)
     line = power if is_test else size
     # rejected pairs grow with people, accepted pairs with their square
     rejects = int(rates[f"false_rejects{of_groups}"].min())
     accepts = max(int(rates.false_accepts.min()), 1)
     fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
-    factor = _smallest_factor(value, line, is_test, fewest)
+    factor = _smallest_factor(prospect, line, is_test, fewest)
+    predicted, n_effective = prospect(factor)
+    value_now, n_effective_now = prospect(1.0)
     factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
+    curve_values, _ = np.transpose([prospect(point) for point in factors])
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
-            "n_effective": comparisons(factor),
-            "predicted": value(factor),
+            "n_effective": n_effective,
+            "predicted": predicted,
             "n_identities_now": people,
-            "n_effective_now": comparisons(1.0),
-            "value_now": value(1.0),
+            "n_effective_now": n_effective_now,
+            "value_now": value_now,
             "size": float(effect if size is None else size),
             "goal_value": line,
             "effect": effect,
             "frr": float(rates.frr.values.flat[0]),
             "curve_identities": ("curve", factors * people),
-            "curve_value": ("curve", [value(point) for point in factors]),
+            "curve_value": ("curve", curve_values),
         },
         attrs={
             "goal": goal,
@@ -168,8 +171,7 @@ def _check_rates(goal, models, frr):
     if goal == "difference":
         require(models == 2, f"goal 'difference' takes two models, these data have {models}")
     else:
-        message = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
-        require(models == 1, message)
+        require(models == 1, f"goal {goal!r} is about one model: give faces.sel(model=name)")
     require(
         bool(((frr > 0) & (frr < 1)).all()),
         f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "
@@ -178,8 +180,8 @@ def _check_rates(goal, models, frr):
 
 
 # --- what more people would bring ----------------------------------------------------------------
-# Each returns half-width or power, and the effective number of comparisons, as functions of the
-# factor on the number of people; and the effect that the data show.
+# Each returns the prospect, a function of the factor on the number of people, whose values are the
+# half-width or power and the effective number of comparisons; and the effect that the data show.
 
 
 def _half_width(evaluation, _size, level, relative=False):
@@ -187,14 +189,12 @@ def _half_width(evaluation, _size, level, relative=False):
     added = contributions(evaluation, "frr", NEW_PEOPLE)
     unit = added.rate.item() if relative else 1
 
-    def comparisons(factor):
-        return effective_number(with_more_people(added, factor), level).item()
-
     def half_width(factor):
-        lower, upper = jeffreys(added.rate, comparisons(factor), level)
-        return (upper - lower).item() / 2 / unit
+        n = effective_number(with_more_people(added, factor), level).item()
+        lower, upper = jeffreys(added.rate, n, level)
+        return (upper - lower).item() / 2 / unit, n
 
-    return half_width, comparisons, np.nan
+    return half_width, np.nan
 
 
 def _difference(evaluation, size, level):
@@ -206,21 +206,15 @@ def _difference(evaluation, size, level):
     effect = (second.rate - first.rate).item()
     wanted = abs(effect if size is None else size)
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
-
     pair = paired_contributions(first, second)
 
-    def variance(factor):
-        return difference_variance(with_more_people(pair, factor)).item()
-
-    def comparisons(factor):
-        return spread / variance(factor)
-
     def power(factor):
+        variance = difference_variance(with_more_people(pair, factor)).item()
         df = max(first.people.item() * factor - 1, 1)
         limit = stats.t.ppf((1 + level) / 2, df)
-        return stats.nct.sf(limit, df, wanted / np.sqrt(variance(factor)))
+        return stats.nct.sf(limit, df, wanted / np.sqrt(variance)), spread / variance
 
-    return power, comparisons, effect
+    return power, effect
 
 
 def _ratio(evaluation, size, level):
@@ -233,19 +227,13 @@ def _ratio(evaluation, size, level):
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
     truth = np.exp(direction * np.log(effect if size is None else size))
 
-    def numbers(factor):
-        return effective_number(with_more_people(groups, factor), level).values.ravel()
-
-    def comparisons(factor):
-        return numbers(factor).sum()
-
     def power(factor):
-        n = numbers(factor)
+        n = effective_number(with_more_people(groups, factor), level).values.ravel()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
         statistic = chi_square(rates, n, pooled(rates, n))
-        return stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic)
+        return stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic), n.sum()
 
-    return power, comparisons, effect
+    return power, effect
 
 
 PROSPECTS = {
@@ -256,11 +244,12 @@ PROSPECTS = {
 }
 
 
-def _smallest_factor(value, goal, rising, fewest):
+def _smallest_factor(prospect, goal, rising, fewest):
     """Find the smallest factor on the number of people that reaches the goal, or NaN."""
 
     def missing(logarithm):
-        gap = goal - value(np.exp(logarithm))
+        value, _ = prospect(np.exp(logarithm))
+        gap = goal - value
         return gap if rising else -gap
 
     lowest = np.log(fewest)
