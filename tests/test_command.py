@@ -191,7 +191,8 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     time.sleep(2)
     process.send_signal(sign)
     rest = process.communicate(timeout=120)[1]
-    assert process.returncode == 130
+    # after the message Python itself sometimes ends by SIGINT, which is 130 in a shell, too
+    assert process.returncode in (130, -signal.SIGINT)
     assert "stopped; nothing was written" in rest and "Traceback" not in rest
     assert os.listdir(tmp_path) == ["many.npz"]
 
