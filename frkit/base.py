@@ -72,7 +72,7 @@ def require_inside(name: str, value, low: float, high: float) -> None:
     )
 
 
-def require_returned(name: str, value, made_by: str, *parts: str) -> None:
+def require_returned(name: str, value, made_by: str, *contents: str) -> None:
     """Raise InputError unless the value, or each of a mapping, is what a call returned.
 
     It must have these variables, dims, attributes or nodes; "a or b" is one of both.
@@ -80,11 +80,11 @@ def require_returned(name: str, value, made_by: str, *parts: str) -> None:
     if isinstance(value, dict):
         require(len(value) > 0, f"{name} is an empty mapping: pass what {made_by} returned")
         for key, each in value.items():
-            require_returned(f"{name}[{key!r}]", each, made_by, *parts)
+            require_returned(f"{name}[{key!r}]", each, made_by, *contents)
         return
     fields = ("variables", "coords", "dims", "attrs", "children")
     present = {part for field in fields for part in getattr(value, field, ())}
-    absent = [part for part in parts if not present.intersection(part.split(" or "))]
+    absent = [each for each in contents if not present.intersection(each.split(" or "))]
     require(
         not absent,
         f"{name} must be what {made_by} returned; this {type(value).__name__} has no "

@@ -236,6 +236,13 @@ def test_check_has_three_outcomes(written, capsys, limits, status, words):
     assert words in said.out + said.err
 
 
+def test_a_report_of_another_version_is_not_checked(tmp_path, capsys):
+    path = tmp_path / "report.json"
+    path.write_text('{"schema": "frkit-report", "schema_version": 2}')
+    assert run("check", path, "--max", "eer=1") == 2
+    assert "make the report anew" in capsys.readouterr().err
+
+
 def test_so_many_people_decide(written, capsys):
     """The interval with so many times as many comparisons lies below the limit, and not before."""
     from frkit.intervals.effective import jeffreys

@@ -56,7 +56,7 @@ def test_distance_correlation_is_its_definition(classes, shift):
 
 
 def test_permutations_are_those_of_people():
-    """Every permutation's value is the definition's, with labels dealt to whole people."""
+    """Every permutation's value is the definition's, with labels assigned to whole people."""
     faces = labelled(n=36, classes=3, per_person=3)
     found = distance_correlation(faces, "group", permutations=50, seed=4)
     person = np.unique(faces.identity.values, return_inverse=True)[1]

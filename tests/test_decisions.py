@@ -73,9 +73,9 @@ def test_amplification_by_hand():
 def test_leakage_of_labels_that_are_the_attribute_and_of_labels_that_are_not():
     group = np.array(["f", "m"] * 500)
     noise = np.random.default_rng(0).permuted(np.repeat(["x", "y"], 500))
-    told = leakage(group, group, group)
-    assert told.dataset_leakage == told.model_leakage == 1
-    assert told.chance == 0.5
+    result = leakage(group, group, group)
+    assert result.dataset_leakage == result.model_leakage == 1
+    assert result.chance == 0.5
     untold = leakage(noise, noise, group)
     assert abs(untold.dataset_leakage - 0.5) < 0.1
     assert untold.amplification == 0

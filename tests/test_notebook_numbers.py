@@ -100,12 +100,14 @@ def rounds_to(quoted, value):
 
 def strangers(path, notebook):
     """Numbers of the prose that nothing vouches for, with the words before them."""
-    values, told = known(notebook), ELSEWHERE.get(path.stem, {})
+    values, explained = known(notebook), ELSEWHERE.get(path.stem, {})
     found = []
     for cell in notebook.cells:
         text = prose(cell.source) if cell.cell_type == "markdown" else ""
         for match in QUOTED.finditer(text):
-            if match[1] not in told and not any(rounds_to(match[1], value) for value in values):
+            if match[1] not in explained and not any(
+                rounds_to(match[1], value) for value in values
+            ):
                 found.append(text[max(0, match.start() - 40) : match.end()].strip())
     return found
 

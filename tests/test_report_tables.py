@@ -168,9 +168,9 @@ def test_entries_are_whole_and_say_what_the_citation_file_says():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
     for entry, one in zip(every.split("\n\n"), [citation, *citation["references"]]):
-        told = [one["title"].replace("&", r"\&")]
-        told += [str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one]
+        facts = [one["title"].replace("&", r"\&")]
+        facts += [str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one]
         people = [who for who in one["authors"] if "name" not in who]
-        told += [who["name"] for who in one["authors"] if "name" in who]
-        told += [f"{who['family-names']}, {who['given-names']}" for who in people]
-        assert all(words in entry for words in told), entry
+        facts += [who["name"] for who in one["authors"] if "name" in who]
+        facts += [f"{who['family-names']}, {who['given-names']}" for who in people]
+        assert all(words in entry for words in facts), entry

@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.intervals.effective import jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.formats import ENDS, say
-from frkit.reporting.writing import SCHEMA
+from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
 
 BELOW = 0
 ABOVE = 1
@@ -69,6 +69,8 @@ def check(path, limits):
         raise InputError(f"{path} cannot be read: {error}") from error
     is_report = isinstance(report, dict) and report.get("schema") == SCHEMA
     require(is_report, f"{path} is no report.json of frkit")
+    version = report["schema_version"]
+    require(version == SCHEMA_VERSION, f"{path} has schema version {version}: make the report anew")
     n_people = report["provenance"].get("n_identities") or np.nan
     outcomes = []
     lines = []

@@ -208,10 +208,10 @@ def report(
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
-    made = {"data": None, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
-    made |= options
+    asked = {"data": None, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
+    asked |= options
     if opening:
-        made["opening"] = dict(opening)
+        asked["opening"] = dict(opening)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data, paths = _opened(data, opening or {})
@@ -221,14 +221,14 @@ def report(
         inputs, sections, left_out = _make(evaluated, quick, progress)
         methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
-    made["data"] = paths
+    asked["data"] = paths
     paths = paths.values() if isinstance(paths, dict) else filter(None, [paths])
     files = [Path(path).name for path in paths]
     subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
     return Report(
         sections=sections,
         evaluation=inputs.evaluation,
-        made=made,
+        made=asked,
         cautions=_cautions(caught),
         left_out=left_out,
         leading=_leading(inputs),

@@ -207,10 +207,10 @@ def count(paths, truth, chosen, methods, levels, *, target, seed=0):
             intervals = []
             for method in methods:
                 # what people add is not stacked: it is read from one data set after the other
-                parts = [evaluation]
+                batches = [evaluation]
                 if method in WITHOUT_REPLICATES:
-                    parts = (read(path)[scheme] for path in paths)
-                rows = [_intervals(part, chosen, method, levels, target) for part in parts]
+                    batches = (read(path)[scheme] for path in paths)
+                rows = [_intervals(batch, chosen, method, levels, target) for batch in batches]
                 intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
             counts = _counts(evaluation, intervals, truth, chosen)
             if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
