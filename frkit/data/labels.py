@@ -70,19 +70,15 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     array = one_each(values, n, name, of)
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
         array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
-    kind = array.dtype.kind
     words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
-    require(kind not in "Vc", words)
-    try:
-        if kind in "UbiuM":
-            words = array.astype(str).astype(object)
-        else:
-            words = np.array([_word(value, name) for value in array.tolist()], object)
-        code, distinct = pd.factorize(words)
-        distinct = np.array([_normalized(word) for word in distinct], str)
-    except ValueError as error:
-        raise InputError(f"{name}: a label is no text, or contains NUL: {error}") from error
-    labels = distinct[code]
+    require(array.dtype.kind not in "Vc", words)
+    if array.dtype.kind == "M":
+        array = array.astype(str)
+    code, distinct = pd.factorize(array.astype(object))
+    texts = [_text(value, name) for value in distinct]
+    if np.any(code < 0):
+        texts.append(UNKNOWN)  # code -1: the last one
+    labels = np.array(texts, str)[code]
     is_masked = np.ma.is_masked(values)
     return np.where(np.ma.getmask(values), UNKNOWN, labels) if is_masked else labels
 
@@ -97,25 +93,18 @@ def one_each(values, n, name, of):
     return array
 
 
-def _word(value, name):
-    """Return one label as text; blank where missing."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8")
-    if isinstance(value, str):
-        return value
-    require(np.ndim(value) == 0, f"{name}: expected one label, got {value!r}")
-    if pd.isna(value):
-        return ""
-    whole = isinstance(value, (float, np.floating)) and value.is_integer()
-    return str(int(value)) if whole else str(value)
-
-
-def _normalized(word):
-    """Return stripped text with one code for each letter; refuse what is no text."""
-    word.encode()  # which half a character (a surrogate) has not
-    if "\0" in word:
-        raise ValueError(repr(word))
-    text = normalize("NFC", word.strip())
+def _text(value, name):
+    """Return one label as stripped text with one code for each letter; "unknown" where blank."""
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        value = int(value)
+    try:
+        text = value.decode() if isinstance(value, bytes) else str(value)
+        text.encode()  # which half a character (a surrogate) has not
+        is_text = "\0" not in text
+    except UnicodeError:
+        is_text = False
+    require(is_text, f"{name}: a label is no text, or contains NUL: {value!r}")
+    text = normalize("NFC", text.strip())
     return UNKNOWN if text in MISSING_WORDS else text
 
 
