@@ -58,7 +58,7 @@ ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
 BAD_EMBEDDINGS = {
     "nan": (spoiled(3, 1, np.nan), {}, "row 3, column 1: nan"),
     "infinite": (spoiled(0, 2, -np.inf), {}, "row 0, column 2: -inf"),
-    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: 1e.39 is not finite in float32"),
+    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: inf is not finite in float32"),
     "zero vector": (ZERO_ROW, {}, "row 2 is a zero vector"),
     "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
     "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
@@ -187,7 +187,7 @@ BAD_STACKS = {
     "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "images, only one has 'z'"),
     "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},
-               "differ in identity of images 'x', 'y', 'z'"),
+               "models 'A' and 'B' differ in 'identity'"),
 }  # fmt: skip
 
 

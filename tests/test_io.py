@@ -264,7 +264,7 @@ BAD_TABLES = {
     "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
     "word": (HEAD + "a,1,x\n", "line 3, column 'f1': 'x' is not a finite number"),
     "no numbers": ("identity,age\na,1\n", "no numbered columns.*the columns are 'identity', 'age'"),
-    "two sets": ("identity,f0,x1\na,1,2\n", "'f' .1 columns., 'x' .1 columns.; name the prefix"),
+    "two sets": ("identity,f0,x1\na,1,2\n", "several sets .*: 'f', 'x'; name"),
     "number absent": ("identity,f0,f2\na,1,2\n", "without gaps.* they are 'f0', 'f2'"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),

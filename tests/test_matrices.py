@@ -78,8 +78,8 @@ BAD = {
     "short": (",a,b\na,1,2\nb,1\n", r"s\.csv: line 3 has 2 cells; the first line has 3 cells"),
     "word": (",a,b\na,1,2\nb,1,x\n", "line 3, column 'b': 'x' is not a finite number"),
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf' is not a finite number"),
-    "no rows": (",a,b\n", "a header but no row"),
-    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3: the probe's id in the first column is missing"),
+    "no rows": (",a,b\n", "no row of data"),
+    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is no id"),
     "reference id": (",a,\na,1,2\n", "reference_identity is missing or 'unknown' in 1 reference"),
 }  # fmt: skip
 

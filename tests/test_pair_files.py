@@ -159,10 +159,8 @@ def test_trials(tmp_path, format, in_order):
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
-    meta = put(tmp_path, "meta.txt", "".join(f"{k}.jpg {k} 7\n" for k in range(1, 6)))
-    pairs = fk.open_pairs(
-        put(tmp_path, "t", IJBC), format="ijbc", scores=put(tmp_path, "s", FOUR), metadata=meta
-    )
+    scores = put(tmp_path, "s", FOUR)
+    pairs = fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=scores)
     assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
     person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
     assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
@@ -228,14 +226,14 @@ BAD = {
     "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
     "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells; a line is: claimed_id"),
-    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, label: '2' does not say"),
-    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "line 2 of the trials has"),
+    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, column 'label': '2' does not say"),
+    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
     "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "Merge keys are not unique"),
     "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
-    "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3: probe_subject_id is"),
+    "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
     "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
     "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "no column 's'; the columns are"),
-    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: a blank cell does not say"),
+    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
 NAMES = {"rfw": "Asian_pairs.txt"} | dict.fromkeys(
@@ -279,7 +277,7 @@ def test_unknown_formats_and_options(tmp_path):
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
     bad = {
-        "a,b\n1,2\n": "no column contains image names such as 'id1/w/2.wav' nor .* 'id1', "
+        "a,b\n1,2\n": "no column contains image names such as 'id1/v/1.wav' nor .* 'id1', "
         ".* are 'a'",
         "who\nid1\nid2\n": "has no column of labels beside 'who'",
     }
@@ -294,6 +292,3 @@ def test_metadata_is_checked(tmp_path):
     ):
         pairs = fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=twice)
     assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]
-    with pytest.raises(fk.InputError, match="template '4' does not stand in"):
-        meta = put(tmp_path, "meta", "x 1 1\nx 2 1\nx 3 1\nx 5 1\n")
-        fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=[1, 2, 3, 4], metadata=meta)

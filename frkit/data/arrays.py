@@ -60,9 +60,11 @@ def read_mat(path):
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
             variables = pymatreader.read_mat(path)
-        names = sorted(name for name in variables if not name.startswith(("__", "#")))
-    columns = {name: _plain(variables[name]) for name in names}
-    not_read([repr(name) for name in names if columns[name] is None], MATLAB_TYPES)
+    columns = {}
+    for name, variable in variables.items():
+        if not name.startswith(("__", "#")):
+            columns[name] = _plain(variable)
+    not_read([repr(name) for name in columns if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
 

@@ -113,25 +113,30 @@ def _column(frame, labels):
     return frame[labels]
 
 
-def collected(values, identity, image, model, varying, attributes):
-    """Return the faces Dataset of a checked embedding, which may be on disk."""
+def collected(values, identity, image, model, varying, attributes, person=None):
+    """Return the faces Dataset of a checked embedding, which may be on disk.
+
+    `person` is who each image shows, where an earlier split has renamed identities.
+    """
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
+    if person is not None:
+        person = clean_labels(person, n_images, PERSON)
+        resolve_varying(person, identity, "error", PERSON)
+    check_names(attributes)
+    rules = _varying_rules(varying, attributes)
+    labels = {}
+    # splits come last: other rules see whole identities
+    for name in sorted(attributes, key=lambda name: rules[name] == "split"):
+        given = clean_labels(attributes[name], n_images, name)
+        labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
+    _check_people(identity, "" if person is None else " after splitting")
     if image is None:
         names = np.arange(n_images).astype(f"U{len(str(n_images))}")  # NumPy takes 21 letters
         image_attrs = {NUMBERED: fingerprint(values)[:16]}
     else:
         names = image_names(image, n_images)
         image_attrs = {}
-    check_names(attributes)
-    rules = _varying_rules(varying, attributes)
-    labels = {}
-    person = None
-    # splits come last: other rules see whole identities
-    for name in sorted(attributes, key=lambda name: rules[name] == "split"):
-        given = clean_labels(attributes[name], n_images, name)
-        labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
-    _check_people(identity, "" if person is None else " after splitting")
     coords = {IMAGE: (IMAGE, names, image_attrs), IDENTITY: (IMAGE, identity)}
     if model is not None:
         coords[MODEL] = model_names(model, len(values))
@@ -149,8 +154,7 @@ def _varying_rules(varying, attributes):
     if isinstance(varying, str):
         return dict.fromkeys(attributes, varying)
     extra = [name for name in varying if name not in attributes]
-    names = listed(attributes) or "none"
-    require(not extra, f"varying names {listed(extra)}, but the attributes are {names}")
+    require(not extra, f"varying names {listed(extra)}; attributes: {listed(attributes) or 'none'}")
     return dict.fromkeys(attributes, "error") | dict(varying)
 
 
@@ -207,8 +211,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     require(len(models) > 0, "stack_models needs a mapping of model name to faces")
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
-        words = f"model {name!r} contains several models already; stack single ones"
-        require(MODEL not in faces.dims, words)
+        require(MODEL not in faces.dims, f"model {name!r} contains several models already")
     first_name, first = next(iter(models.items()))
     aligned = [_aligned(name, faces, first_name, first) for name, faces in models.items()]
     n_features = max(faces.sizes[FEATURE] for faces in aligned)
@@ -226,9 +229,9 @@ def _aligned(name, faces, first_name, first):
     differ = np.setxor1d(images, faces[IMAGE].values)
     require(len(differ) == 0, f"{both} must have the same images, only one has {listed(differ)}")
     faces = faces.sel({IMAGE: images})
-    differ = sorted(set(first.coords) ^ set(faces.coords))
+    labels, others = first.coords.variables, faces.coords.variables
+    differ = sorted(set(labels) ^ set(others))
     require(not differ, f"{both} must have the same attributes, only one has {listed(differ)}")
-    for label in first.coords:
-        differ = images[first[label].values != faces[label].values]
-        require(len(differ) == 0, f"{both} differ in {label} of images {listed(differ)}")
+    differ = [label for label in labels if not labels[label].equals(others[label])]
+    require(not differ, f"{both} differ in {listed(differ)}: images of one name need the same")
     return faces

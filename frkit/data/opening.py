@@ -21,7 +21,7 @@ from frkit.data.checks import ROWS, checked_embedding
 from frkit.data.dataset import collected
 from frkit.data.files import beside, file_kind, named, not_read, reading
 from frkit.data.joins import identities_from, is_pattern, joined
-from frkit.data.labels import clean_labels, resolve_varying
+from frkit.data.labels import clean_labels
 from frkit.data.tables import EMBEDDING_NAMES, open_text, read_table
 
 IDENTITY_NAMES = (
@@ -123,14 +123,8 @@ def open_faces(
         if varying is None or isinstance(varying, Mapping):
             kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
             varying = kept | dict(varying or {})
-        values = checked_embedding(values, model, copy=False)
-        faces = collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen)
-        if person is None:
-            return faces
-        # who each image shows is put back after an earlier split
-        person = clean_labels(person, n_images, PERSON)
-        resolve_varying(person, faces[IDENTITY].values, "error", PERSON)
-        return faces.assign_coords({PERSON: (IMAGE, person)})
+        values = checked_embedding(values, model)
+        return collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen, person)
 
 
 def _add_labels(columns, labels):

@@ -47,8 +47,7 @@ def open_pairs(
         order; for trials also lines `enrol test score` in any order.
     metadata : path, optional
         A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
-        columns names them; its other columns become attributes, in lower case. For "ijbc" the table
-        `img tid mid`.
+        columns names them; its other columns become attributes, in lower case.
     columns : mapping, or list of str, optional
         For "columns" and "json": names of `frkit.pairs` to columns, e.g. {"score": ["arcface",
         "cosface"], "genuine": "label", "probe": "img1", "race": ("race1", "race2"), "trial":
@@ -88,8 +87,6 @@ def open_pairs(
     require(format in PAIR_FORMATS, f"format must be one of {formats}; got {format!r}")
     reader = PAIR_FORMATS[format]
     given = {"scores": scores, "columns": columns}
-    if format == "ijbc":
-        given["metadata"] = metadata
     given = {name: value for name, value in given.items() if value is not None}
     extra = [name for name in given if name not in signature(reader).parameters]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
@@ -100,41 +97,38 @@ def open_pairs(
         if identity is not None:
             words = "identity= reads the names of images, but this file has none"
             require(PROBE in arguments, words)
-            for side in SIDES:
-                arguments[f"{side}_{IDENTITY}"] = identities_from(arguments[side], identity)
-        if metadata is not None and format != "ijbc":
-            attributes |= joined(metadata, _names(arguments), attributes)
+            for side, who in zip(SIDES, IDENTITIES):
+                arguments[who] = identities_from(arguments[side], identity)
+        if metadata is not None:
+            kinds = {IMAGE: SIDES, IDENTITY: IDENTITIES}
+            keys = {
+                kind: [arguments[side] for side in sides]
+                for kind, sides in kinds.items()
+                if set(sides) <= set(arguments)
+            }
+            words = "metadata= is joined by names of images or people, but this file has neither"
+            require(len(keys) > 0, words)
+            attributes |= joined(metadata, keys, attributes)
         if distance is None:
             distance = is_distance
         out = pairs(**arguments, distance=distance, missing=missing, failed=failed)
         # apart from the others, because `pairs` has arguments `failed` and `missing` of its own
+        twice = [name for name in attributes if name in out.coords]
+        require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
         labels = attribute_labels(attributes, out.sizes[PAIR])
         for name in attributes:
-            _forget_unknown(labels, name, np.array(unknown, str))
-            twice = f"{name!r} cannot belong to the comparison and to its sides"
-            require(name not in out.coords, twice)
+            _forget_unknown(labels, name, unknown)
         return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
-
-
-def _names(arguments):
-    """Return what rows of metadata may go by: images and people of both sides."""
-    keys = {}
-    for kind, sides in ((IMAGE, SIDES), (IDENTITY, IDENTITIES)):
-        if set(sides) <= set(arguments):
-            keys[kind] = tuple(arguments[side] for side in sides)
-    words = "metadata= is joined by names of images or people, but this file has neither"
-    require(len(keys) > 0, words)
-    return keys
 
 
 def _forget_unknown(labels, name, unknown):
     """Make labels that say no group missing, and count the pairs with such."""
     sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
-    unclear = {side: np.isin(labels[side], unknown) for side in sides}
-    n_pairs = np.any([*unclear.values()], axis=0).sum()
+    unclear = [np.isin(labels[side], list(unknown)) for side in sides]
+    n_pairs = np.any(unclear, axis=0).sum()
     if n_pairs == 0:
         return
     words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
     warn(f"{words}: they count in global rates and in no group")
-    for side in sides:
-        labels[side] = np.where(unclear[side], UNKNOWN, labels[side])
+    for side, is_unclear in zip(sides, unclear):
+        labels[side] = np.where(is_unclear, UNKNOWN, labels[side])

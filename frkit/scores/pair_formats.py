@@ -9,18 +9,10 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, listed, require
+from frkit.base import IDENTITY, PROBE, REFERENCE, require
 from frkit.data.files import named, not_read
-from frkit.data.tables import read_frame, read_text
-from frkit.scores.pair_columns import (
-    IDENTITIES,
-    NAMES,
-    SIDES,
-    mapped,
-    read_scores,
-    refuse,
-    score_lines,
-)
+from frkit.data.tables import read_frame, read_text, refuse_cells
+from frkit.scores.pair_columns import IDENTITIES, NAMES, SIDES, mapped, read_scores, score_lines
 from frkit.scores.pair_json import read_json, two_vectors
 
 RFW_TABLE = {
@@ -48,11 +40,9 @@ SPEAKER = r"/.*|^([^-/]*)-[^/]*$"  # what follows a speaker: a folder's slash, o
 
 def read_mapped(path, columns=None) -> dict:
     """Read any table, by the caller's mapping."""
-    require(
-        isinstance(columns, Mapping) and "score" in columns,
-        "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}: names of frkit.pairs "
-        "to columns",
-    )
+    words = "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}"
+    is_mapping = isinstance(columns, Mapping) and "score" in columns
+    require(is_mapping, f"{words}: names of frkit.pairs to columns")
     return mapped(read_frame(Path(path)), columns)
 
 
@@ -61,11 +51,11 @@ def read_bfw(path, columns=None) -> dict:
     table = read_frame(Path(path))
     attributes = {name: both for name, both in BFW_ATTRIBUTES.items() if set(both) <= set(table)}
     if columns is None:
-        usual = {*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())}
-        others = [name for name in table if name not in usual]
-        is_number = pd.to_numeric(table[others].iloc[0], errors="coerce").notna()
-        columns = [name for name in others if is_number[name]]
-        not_read([name for name in others if name not in columns], "no numbers")
+        usual = [*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())]
+        others = table.drop(columns=usual, errors="ignore")
+        is_number = pd.to_numeric(others.iloc[0], errors="coerce").notna()
+        not_read([*others.columns[~is_number]], "no numbers")
+        columns = [*others.columns[is_number]]
     scores = [columns] if isinstance(columns, str) else columns
     return mapped(table, {**BFW_TABLE, **attributes, "score": scores})
 
@@ -74,23 +64,20 @@ def read_bob_csv(path) -> dict:
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = read_frame(Path(path))
     columns = {"score": "score"}
-    attributes = set()
     for side, prefix in BOB_SIDES.items():
         fields = [name.removeprefix(prefix) for name in table if name.startswith(prefix)]
         images = [name for name in BOB_NAMES if name in fields]
         columns[side] = prefix + (*images, BOB_NAMES[0])[0]
-        columns[f"{side}_{IDENTITY}"] = prefix + "subject_id"
-        attributes |= set(fields) - {"subject_id", *BOB_NAMES}
-    for name in sorted(attributes):
-        sides = [prefix + name for prefix in BOB_SIDES.values()]
-        columns[name] = [side if side in table else None for side in sides]
+        columns[f"{side}_{IDENTITY}"] = f"{prefix}subject_id"
+        for name in sorted({*fields} - {"subject_id", *BOB_NAMES}):
+            sides = [f"{each}{name}" for each in BOB_SIDES.values()]
+            columns[name] = [column if column in table else None for column in sides]
     return _with_models(mapped(table, columns))
 
 
 def _with_models(columns):
     """Rename bob's references, which are models and no images, whatever their names."""
-    names = [f"model {name}" for name in columns[REFERENCE]]
-    return columns | {REFERENCE: np.array(names, object)}
+    return columns | {REFERENCE: "model " + columns[REFERENCE]}
 
 
 def read_bob(fields: str, model: str, path) -> dict:
@@ -106,34 +93,30 @@ def read_trials(fields: str, path, scores=None) -> dict:
         table[f"{side} speaker"] = table[side].str.replace(SPEAKER, r"\1", regex=True)
     columns = dict(zip(NAMES, ("test", "enrol", "test speaker", "enrol speaker")))
     out = mapped(table, columns | {"genuine": "label"})
-    return out | {"score": read_scores(scores, len(table), path, table[["enrol", "test"]])}
+    return out | {"score": read_scores(scores, len(table), table[["enrol", "test"]])}
 
 
-def read_ijbc(path, scores=None, metadata=None) -> dict:
-    """Read IJB-C in InsightFace's form: `tid1 tid2 label`; metadata is `img tid mid`.
+def read_ijbc(path, scores=None) -> dict:
+    """Read IJB-C in InsightFace's form, `tid1 tid2 label`.
 
-    The files name no people: templates that genuine pairs link, directly or by way of others, are
+    The file names no people: templates that genuine pairs link, directly or by way of others, are
     one person.
     """
     columns = {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"}
     out = mapped(read_text(Path(path), "tid1 tid2 label"), columns)
     template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
-    if metadata is not None:
-        lost = np.setdiff1d(names, read_text(Path(metadata), "img tid mid").tid)
-        require(len(lost) == 0, f"template {listed(lost[:1])} does not stand in {metadata}")
     both = template.reshape(2, -1)
     links = both[:, out["genuine"]]
     graph = coo_array((np.ones(links.shape[1]), links), shape=(len(names), len(names)))
     _, component = connected_components(graph, directed=False)
     person = np.char.add("person ", component.astype(str))
     out |= dict(zip(IDENTITIES, person[both]))
-    return out | {"score": read_scores(scores, both.shape[1], path)}
+    return out | {"score": read_scores(scores, both.shape[1])}
 
 
 def read_lfw(path, scores=None) -> dict:
     """Read LFW's pairs.txt with a file of scores in the same order."""
-    form = "name n1 n2, or nameA n1 nameB n2, after a first line of folds and pairs"
-    table = read_text(Path(path), "name [n1 other n2]", form)
+    table = read_text(Path(path), "name [n1 other n2]")
     line = table.index[0]
     head = table.iloc[0].dropna()
     is_head = len(head) <= 2 and head.str.fullmatch("[0-9]+").all()
@@ -145,22 +128,19 @@ def read_lfw(path, scores=None) -> dict:
     out = _numbered_pairs(body)
     for side, identity in zip(SIDES, IDENTITIES):
         out[side] = out[identity] + "/" + out[side]
-    return out | {"score": read_scores(scores, len(body), path)}
+    return out | {"score": read_scores(scores, len(body))}
 
 
-def _numbered_pairs(body):
+def _numbered_pairs(table):
     """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`."""
-    refuse(body.index[body.other.isna()], " has too few fields; a line is: name n1 n2, or four")
-    genuine = body.n2.isna()
-    n_genuine = genuine.sum()
-    words = f"half of the lines must be genuine (3 fields), but {n_genuine} of {len(body)} are"
-    require(2 * n_genuine == len(body), words)
+    genuine = table.n2.isna()
+    words = f"half of the lines must be genuine (3 fields), but {genuine.sum()} of {len(table)} are"
+    require(2 * genuine.sum() == len(table), words)
+    people = (table.name, table.other.mask(genuine, table.name))
+    numbers = (table.n1, table.n2.fillna(table.other))
     out = {"genuine": genuine.to_numpy(bool)}
-    people = (body.name, body.name.where(genuine, body.other))
-    numbers = (body.n1, body.other.where(genuine, body.n2))
     for side, identity, person, number in zip(SIDES, IDENTITIES, people, numbers):
-        wrong = number[~number.str.fullmatch("[0-9]+")]
-        refuse(wrong.index, f": {listed(wrong[:1])} is no image number")
+        refuse_cells(number, ~number.str.fullmatch("[0-9]+", na=False), "is no image number")
         out[side] = (person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
         out[identity] = person.to_numpy(object)
     return out
@@ -175,22 +155,20 @@ def read_rfw(path, scores=None) -> dict:
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
         require(scores is None, "the score table contains its scores: leave scores= out")
         return mapped(read_frame(paths[0]), RFW_TABLE) | {"distance": True}
-    races = [_rfw_race(race) for race in paths]
-    out = {name: np.concatenate([race[name] for race in races]) for name in races[0]}
-    names = ", ".join(race.name for race in paths)
-    out["score"] = read_scores(scores, len(out["genuine"]), names)
-    return out | {"attributes": {"ethnicity": out.pop("ethnicity")}}
+    races = pd.concat([_rfw_race(race) for race in paths])
+    out = {name: races[name].to_numpy() for name in races}
+    out["attributes"] = {"ethnicity": out.pop("ethnicity")}
+    return out | {"score": read_scores(scores, len(races))}
 
 
 def _rfw_race(path):
     """Read one race's protocol; image names carry the race: 13 people stand under two races."""
     race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
     with named(path):
-        table = read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2")
-        out = _numbered_pairs(table)
+        pairs = pd.DataFrame(_numbered_pairs(read_text(path, "name n1 other [n2]")))
     for side in SIDES:
-        out[side] = f"{race}/" + out[side]
-    return out | {"ethnicity": np.full(len(table), race)}
+        pairs[side] = f"{race}/" + pairs[side]
+    return pairs.assign(ethnicity=race)
 
 
 def read_vectors(path, scores=None) -> dict:

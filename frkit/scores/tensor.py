@@ -80,7 +80,7 @@ def score_tensor(
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
     rows = embedding.data
     models = faces[MODEL].values if MODEL in embedding.dims else None
-    check_rows(rows, rows, models)
+    check_rows(rows, models)
     attrs = {
         "similarity": getattr(similarity, "__name__", str(similarity)),
         "symmetric": int(require_flag("symmetric", symmetric)),
