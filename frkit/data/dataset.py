@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require
 from frkit.data.checks import check_faces, checked_embedding, row_pieces
 from frkit.data.labels import (
     check_names,
@@ -124,7 +124,9 @@ def collected(values, identity, image, model, varying, attributes, person=None):
         person = clean_labels(person, n_images, PERSON)
         resolve_varying(person, identity, "error", PERSON)
     check_names(attributes)
-    rules = _varying_rules(varying, attributes)
+    rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
+    if not isinstance(varying, str):
+        rules |= varying
     labels = {}
     # splits come last: other rules see whole identities
     for name in sorted(attributes, key=lambda name: rules[name] == "split"):
@@ -149,25 +151,14 @@ def collected(values, identity, image, model, varying, attributes, person=None):
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
 
-def _varying_rules(varying, attributes):
-    """Return the rule of each attribute."""
-    if isinstance(varying, str):
-        return dict.fromkeys(attributes, varying)
-    extra = [name for name in varying if name not in attributes]
-    require(not extra, f"varying names {listed(extra)}; attributes: {listed(attributes) or 'none'}")
-    return dict.fromkeys(attributes, "error") | dict(varying)
-
-
 def _check_people(identity, when):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
     words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
     require(len(people) >= 2, words)
-    require(
-        counts.max() >= 2,
-        f"no identity has two images{when} ({len(people)} identities, one image each), so no "
-        "genuine pair; check that identity contains people, not image names",
-    )
+    words = f"no identity has two images{when} ({len(people)} identities, one image each)"
+    remedy = "check that identity contains people, not image names"
+    require(counts.max() >= 2, f"{words}, so no genuine pair; {remedy}")
 
 
 def fingerprint(embedding):
@@ -212,26 +203,31 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
         require(MODEL not in faces.dims, f"model {name!r} contains several models already")
-    first_name, first = next(iter(models.items()))
-    aligned = [_aligned(name, faces, first_name, first) for name, faces in models.items()]
-    n_features = max(faces.sizes[FEATURE] for faces in aligned)
-    stacked = np.zeros((len(aligned), first.sizes[IMAGE], n_features), np.float32)
-    for embedding, faces in zip(stacked, aligned, strict=True):
-        embedding[:, : faces.sizes[FEATURE]] = faces["embedding"].transpose(IMAGE, FEATURE)
-    coords = {MODEL: model_names(list(models), len(models)), **first.coords}
-    return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
+    first = next(iter(models.values()))
+    n_features = max(faces.sizes[FEATURE] for faces in models.values())
+    aligned = [_aligned(name, faces, first, n_features) for name, faces in models.items()]
+    try:
+        return xr.concat(
+            aligned,
+            xr.Variable(MODEL, model_names(list(models), len(models))),
+            data_vars="all",
+            coords="minimal",
+            compat="equals",
+            join="exact",
+            combine_attrs="override",
+        )
+    except ValueError as error:
+        words = "models must have the same identities and attributes"
+        raise InputError(f"{words}: {error}") from error
 
 
-def _aligned(name, faces, first_name, first):
-    """Return the images of an encoder in the order of the first, with equal labels."""
-    both = f"models {first_name!r} and {name!r}"
+def _aligned(name, faces, first, n_features):
+    """Return the embedding of the images in the order of the first encoder, as wide as all."""
     images = first[IMAGE].values
     differ = np.setxor1d(images, faces[IMAGE].values)
-    require(len(differ) == 0, f"{both} must have the same images, only one has {listed(differ)}")
-    faces = faces.sel({IMAGE: images})
-    labels, others = first.coords.variables, faces.coords.variables
-    differ = sorted(set(labels) ^ set(others))
-    require(not differ, f"{both} must have the same attributes, only one has {listed(differ)}")
-    differ = [label for label in labels if not labels[label].equals(others[label])]
-    require(not differ, f"{both} differ in {listed(differ)}: images of one name need the same")
-    return faces
+    words = f"model {name!r} must have the images and attributes of the first model, only one has"
+    require(len(differ) == 0, f"{words} {listed(differ)}")
+    differ = sorted({*first.coords} ^ {*faces.coords})
+    require(len(differ) == 0, f"{words} {listed(differ)}")
+    faces = faces[["embedding"]].sel({IMAGE: images}).transpose(IMAGE, FEATURE)
+    return faces.pad({FEATURE: (0, n_features - faces.sizes[FEATURE])}, constant_values=0)

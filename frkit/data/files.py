@@ -66,9 +66,9 @@ def file_kind(path):
     require(path.exists(), "there is no such file")
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
-    endings = [ending for ending in KINDS if name.endswith(ending)]
-    if endings:
-        return KINDS[max(endings, key=len)]
+    for ending, kind in KINDS.items():
+        if name.endswith(ending):
+            return kind
     if path.is_dir():
         return "zarr"
     with reading("the file"), opener(path)(path, "rb") as file:

@@ -54,8 +54,9 @@ def joined(metadata, keys, taken=()):
     ----------
     metadata : path
         A table with a header.
-    keys : mapping of str to tuple of sequences
-        Names that may identify its rows, e.g. {"identity": (probes', references')}.
+    keys : mapping of str to list of sequences
+        Names that may identify its rows, e.g. {"identity": [probes', references']}; those with None
+        in place of a side are passed over.
     taken : names of attributes, optional
         Attributes that exist already, which the table must not have.
 
@@ -64,30 +65,28 @@ def joined(metadata, keys, taken=()):
     dict
         Attribute, in lower case, to the labels of each side; None where the table lacks the name.
     """
-    keys = {kind: [np.asarray(side, str) for side in sides] for kind, sides in keys.items()}
+    names_of_sides = {}
+    for kind, sides in keys.items():
+        if all(side is not None for side in sides):
+            names_of_sides[kind] = [clean_labels(side, len(side), kind) for side in sides]
+    words = "metadata= is joined by names of images or people, but this file has neither"
+    require(len(names_of_sides) > 0, words)
     with named(metadata):
-        table = read_frame(Path(metadata))
-        rows = pd.DataFrame(
-            {
-                name: clean_labels(table[name].to_numpy(), len(table), name)
-                for name in table
-                if name
-            },
-            dtype=object,
-        )
-        kind, key = _best_column(rows, keys)
+        table = read_frame(Path(metadata)).drop(columns="", errors="ignore")
+        rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
+        kind, key = _best_column(rows, names_of_sides)
         rows = rows[rows[key] != UNKNOWN].drop_duplicates()
         attributes = _attributes(rows, key)
         again = [name for name in attributes if name.lower() in taken]
         words = "stand in the file of the scores or embeddings too: leave one out"
         require(not again, f"columns {listed(again)} {words}")
     labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
-    names = np.unique(np.concatenate(keys[kind]))
+    names = np.unique(np.concatenate(names_of_sides[kind]))
     absent = np.setdiff1d(names, labels.index)
     if len(absent) > 0:
         words = f"column {key!r} lacks {len(absent)} of {len(names)} {kind} names"
         warn(f"{metadata}: {words} ({listed(absent, 3)}): they are in no group")
-    sides = [labels.reindex(side) for side in keys[kind]]
+    sides = [labels.reindex(side) for side in names_of_sides[kind]]
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 

@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
+from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require, require_path
 from frkit.data.arrays import (
     OnDisk,
     read_hdf5,
@@ -21,7 +21,6 @@ from frkit.data.checks import ROWS, checked_embedding
 from frkit.data.dataset import collected
 from frkit.data.files import beside, file_kind, named, not_read, reading
 from frkit.data.joins import identities_from, is_pattern, joined
-from frkit.data.labels import clean_labels
 from frkit.data.tables import EMBEDDING_NAMES, open_text, read_table
 
 IDENTITY_NAMES = (
@@ -114,15 +113,11 @@ def open_faces(
         image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
-            keys = {}
-            for what, column in names.items():
-                if column is not None:
-                    keys[what] = [clean_labels(column, n_images, what)]
-            for name, sides in joined(metadata, keys, chosen).items():
-                chosen[name] = sides[0]
+            keys = {what: [column] for what, column in names.items()}
+            for name, [column] in joined(metadata, keys, chosen).items():
+                chosen[name] = column
         if varying is None or isinstance(varying, Mapping):
-            kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
-            varying = kept | dict(varying or {})
+            varying = dict.fromkeys(image_attributes.tolist(), "keep") | dict(varying or {})
         values = checked_embedding(values, model)
         return collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen, person)
 
@@ -164,11 +159,11 @@ def demo_file(name: str) -> Path:
     """
     package = Path(__file__).resolve().parent.parent
     # an installed package has its own folder, a checkout data/
-    files = package / "demo" / name, package.parent / "data" / name
-    present = [path for path in files if path.is_file()]
+    for folder in (package / "demo", package.parent / "data"):
+        if (folder / name).is_file():
+            return folder / name
     remedy = "install frkit from its wheel or a clone"
-    require(len(present) > 0, f"{name} did not come with this installation: {remedy}")
-    return present[0]
+    raise InputError(f"{name} did not come with this installation: {remedy}")
 
 
 def demo_faces() -> xr.Dataset:

@@ -100,14 +100,10 @@ def open_pairs(
             for side, who in zip(SIDES, IDENTITIES):
                 arguments[who] = identities_from(arguments[side], identity)
         if metadata is not None:
-            kinds = {IMAGE: SIDES, IDENTITY: IDENTITIES}
             keys = {
-                kind: [arguments[side] for side in sides]
-                for kind, sides in kinds.items()
-                if set(sides) <= set(arguments)
+                IMAGE: [arguments.get(side) for side in SIDES],
+                IDENTITY: [arguments.get(side) for side in IDENTITIES],
             }
-            words = "metadata= is joined by names of images or people, but this file has neither"
-            require(len(keys) > 0, words)
             attributes |= joined(metadata, keys, attributes)
         if distance is None:
             distance = is_distance
@@ -116,19 +112,11 @@ def open_pairs(
         twice = [name for name in attributes if name in out.coords]
         require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
         labels = attribute_labels(attributes, out.sizes[PAIR])
-        for name in attributes:
-            _forget_unknown(labels, name, unknown)
+        unclear = {name: np.isin(column, list(unknown)) for name, column in labels.items()}
+        n_unclear = np.sum(np.any([*unclear.values()], axis=0))
+        if n_unclear > 0:
+            words = f"{n_unclear} pairs have no clear label ({listed(unknown)})"
+            warn(f"{words}: they count in global rates and in no group of that attribute")
+        for name, column in labels.items():
+            labels[name] = np.where(unclear[name], UNKNOWN, column)
         return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
-
-
-def _forget_unknown(labels, name, unknown):
-    """Make labels that say no group missing, and count the pairs with such."""
-    sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
-    unclear = [np.isin(labels[side], list(unknown)) for side in sides]
-    n_pairs = np.any(unclear, axis=0).sum()
-    if n_pairs == 0:
-        return
-    words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
-    warn(f"{words}: they count in global rates and in no group")
-    for side, is_unclear in zip(sides, unclear):
-        labels[side] = np.where(is_unclear, UNKNOWN, labels[side])
