@@ -137,7 +137,8 @@ def test_a_tensor_of_a_stored_embedding_is_sent_by_its_name(tmp_path):
 
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize(
-    ("value", "words"), [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "zero")]
+    ("value", "words"),
+    [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "row 70 has norm 0")],
 )
 def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, words):
     values = VALUES.copy()

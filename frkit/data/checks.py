@@ -14,17 +14,16 @@ def checked_embedding(embedding, model):
     is_lazy = isinstance(embedding, da.Array)
     values = embedding if is_lazy else real_numbers("embedding", embedding)
     require(values.dtype.kind in "fiub", f"embedding must be numbers, got {values.dtype}")
-    n_dims, how = (2, "without") if model is None else (3, "with")
     require(
-        values.ndim == n_dims and values.size > 0,
-        "embedding must have shape (images, features), or (models, images, features) and model=; "
-        f"got shape {values.shape} {how} model names",
+        values.ndim == (2 if model is None else 3) and values.size > 0,
+        "embedding must have shape (images, features), or (models, images, features) together with "
+        f"model= names, got shape {values.shape}",
     )
     if is_lazy:
         values = values.map_blocks(as_float32, dtype=np.float32)
     else:
         values = as_float32(values)
-    check_rows(values, model)
+    check_rows(values)
     return values
 
 
@@ -34,7 +33,7 @@ def as_float32(values):
         return np.array(values, dtype=np.float32, order="C")
 
 
-def check_rows(values, model, need_length=True):
+def check_rows(values, need_length=True):
     """Refuse a row of float32 `values` that cannot be compared.
 
     A value is not finite, or the row's squared length is 0 or too large; without `need_length`
@@ -47,10 +46,10 @@ def check_rows(values, model, need_length=True):
         bad = np.flatnonzero(~((squares >= least) & (squares <= most)))
         if len(bad) > 0:
             *encoder, start = place
-            of_model = f" of model {str(list(model)[encoder[0]])!r}" if encoder else ""
+            of_model = f" of model {encoder[0]}" if encoder else ""
             raise InputError(
-                f"embedding{of_model} at row {start + bad[0]}{_fault(rows[bad[0]])} (rows and "
-                "columns count from 0); remove or recompute such images, or rescale the embedding"
+                f"embedding{of_model} at row {start + bad[0]}{_fault(rows[bad[0]])} (all counted "
+                "from 0); remove or recompute such images, or rescale the embedding"
             )
 
 
@@ -60,9 +59,7 @@ def _fault(row):
     if len(columns) > 0:
         return f", column {columns[0]}: {row[columns[0]]} is not finite in float32"
     norm = np.linalg.norm(row.astype(np.float64))
-    if norm == 0:
-        return " is a zero vector, without a direction"
-    return f" has norm {norm:.3g}, whose square float32 cannot hold"
+    return f" has norm {norm:.3g}, too small or too large for a direction in float32"
 
 
 def row_pieces(embedding):

@@ -84,13 +84,13 @@ def opener(path):
     return gzip.open if path.name.lower().endswith(".gz") else open
 
 
-def beside(path, endings, what, remedy):
+def beside(path, endings, what):
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
     number = "several" if present else "no"
     words = f"an .npy needs {what}: {number} {path.stem}{', '.join(endings)} beside it"
-    require(len(present) == 1, f"{words}; say labels={remedy}")
+    require(len(present) == 1, f"{words}; say which, labels=")
     return present[0]
 
 

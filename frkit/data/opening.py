@@ -101,7 +101,7 @@ def open_faces(
         kind = file_kind(path)
         columns = read_columns(path, embedding)
         if labels is None and kind == "npy":
-            labels = beside(path, LABEL_FILES, "labels", "'path to a table with a header'")
+            labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
             _add_labels(columns, labels)
         wanted = None if kind in TABLES else embedding

@@ -235,9 +235,8 @@ def numbered_columns(header, embedding=None):
     words = f"several sets of numbered columns: {listed(choices)}; name the prefix of one"
     require(len(choices) == 1, words)
     numbers = columns.number.astype(float).sort_values()
-    first = min(numbers.iloc[0], 1)
     require(
-        np.array_equal(numbers, first + np.arange(len(numbers))),
+        numbers.iloc[0] <= 1 and (numbers.diff()[1:] == 1).all(),
         "the embedding's columns must be numbered without gaps from 0 or 1, but they are "
         f"{listed(numbers.index, 12)}; or name them all",
     )

@@ -112,7 +112,7 @@ def _from_npy(path, labels):
     if labels is None:
         endings = (".txt", ".csv", ".npy")
         labels = [
-            beside(path, tuple(f"_{side}{end}" for end in endings), "ids", "(probe ids, ...)")
+            beside(path, tuple(f"_{side}{end}" for end in endings), "ids")
             for side in (PROBE, REFERENCE)
         ]
     elif isinstance(labels, (str, Path)):

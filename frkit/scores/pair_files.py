@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -111,12 +111,11 @@ def open_pairs(
         # apart from the others, because `pairs` has arguments `failed` and `missing` of its own
         twice = [name for name in attributes if name in out.coords]
         require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
-        labels = attribute_labels(attributes, out.sizes[PAIR])
-        unclear = {name: np.isin(column, list(unknown)) for name, column in labels.items()}
-        n_unclear = np.sum(np.any([*unclear.values()], axis=0))
+        labels = pd.DataFrame(attribute_labels(attributes, out.sizes[PAIR]), dtype=object)
+        unclear = labels.isin(list(unknown))
+        n_unclear = unclear.any(axis=1).sum()
         if n_unclear > 0:
             words = f"{n_unclear} pairs have no clear label ({listed(unknown)})"
             warn(f"{words}: they count in global rates and in no group of that attribute")
-        for name, column in labels.items():
-            labels[name] = np.where(unclear[name], UNKNOWN, column)
-        return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
+        labels = labels.mask(unclear, UNKNOWN)
+        return out.assign_coords({name: (PAIR, labels[name].to_numpy(str)) for name in labels})

@@ -64,14 +64,14 @@ def read_bob_csv(path) -> dict:
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = read_frame(Path(path))
     columns = {"score": "score"}
+    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna()
+    for name in fields.unique().drop(["subject_id", *BOB_NAMES], errors="ignore"):
+        sides = [f"{prefix}{name}" for prefix in BOB_SIDES.values()]
+        columns[name] = [side if side in table else None for side in sides]
     for side, prefix in BOB_SIDES.items():
-        fields = [name.removeprefix(prefix) for name in table if name.startswith(prefix)]
-        images = [name for name in BOB_NAMES if name in fields]
-        columns[side] = prefix + (*images, BOB_NAMES[0])[0]
+        names = [f"{prefix}{name}" for name in BOB_NAMES]
+        columns[side] = next((name for name in names if name in table), names[0])
         columns[f"{side}_{IDENTITY}"] = f"{prefix}subject_id"
-        for name in sorted({*fields} - {"subject_id", *BOB_NAMES}):
-            sides = [f"{each}{name}" for each in BOB_SIDES.values()]
-            columns[name] = [column if column in table else None for column in sides]
     return _with_models(mapped(table, columns))
 
 
@@ -120,13 +120,14 @@ def read_lfw(path, scores=None) -> dict:
     is_head = table.iloc[0].dropna().str.fullmatch("[0-9]+").all()
     require(is_head, f"line {table.index[0]} must be the number of folds and of pairs a fold")
     out = _numbered_pairs(table.iloc[1:])
-    for side, identity in zip(SIDES, IDENTITIES):
-        out[side] = out[identity] + "/" + out[side]
     return out | {"score": read_scores(scores, len(table) - 1)}
 
 
-def _numbered_pairs(table):
-    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`."""
+def _numbered_pairs(table, race=None):
+    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`.
+
+    Images are in the folder of the person, or of the race: 13 people stand under two races.
+    """
     genuine = table.n2.isna()
     words = f"half of the lines must be genuine (3 fields), but {genuine.sum()} of {len(table)} are"
     require(2 * genuine.sum() == len(table), words)
@@ -135,7 +136,8 @@ def _numbered_pairs(table):
     out = {"genuine": genuine.to_numpy(bool)}
     for side, identity, person, number in zip(SIDES, IDENTITIES, people, numbers):
         refuse_cells(number, ~number.str.fullmatch("[0-9]+", na=False), "is no image number")
-        out[side] = (person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
+        folder = race or person
+        out[side] = (folder + "/" + person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
         out[identity] = person.to_numpy(object)
     return out
 
@@ -156,13 +158,11 @@ def read_rfw(path, scores=None) -> dict:
 
 
 def _rfw_race(path):
-    """Read one race's protocol; image names carry the race: 13 people stand under two races."""
+    """Read the protocol of one race."""
     race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
     with named(path):
-        pairs = pd.DataFrame(_numbered_pairs(read_text(path, "name n1 other [n2]")))
-    for side in SIDES:
-        pairs[side] = f"{race}/" + pairs[side]
-    return pairs.assign(ethnicity=race)
+        pairs = _numbered_pairs(read_text(path, "name n1 other [n2]"), race)
+    return pd.DataFrame(pairs).assign(ethnicity=race)
 
 
 def read_vectors(path, scores=None) -> dict:

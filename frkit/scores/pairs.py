@@ -135,7 +135,7 @@ def _scores(score, model, missing, distance):
     require(
         values.ndim == (1 if model is None else 2) and values.size > 0,
         "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
-        f"{values.shape} {'without' if model is None else 'with'} model names",
+        f"{values.shape}",
     )
     require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
