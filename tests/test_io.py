@@ -211,15 +211,15 @@ def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
 
 def test_labels_from_another_file(tmp_path):
     np.save(tmp_path / "f.npy", embedding())
-    (tmp_path / "who.txt").write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
-    ds = open_faces(tmp_path / "f.npy", labels=tmp_path / "who.txt")
-    assert ds.identity.values.tolist() == IDENTITY
+    who = tmp_path / "who.txt"
+    who.write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
+    assert open_faces(tmp_path / "f.npy", labels=who).identity.values.tolist() == IDENTITY
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY)
     pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
     ds = open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv")
     assert ds.gender.values.tolist() == GENDER
     with pytest.raises(InputError, match="'identity' stand both in the file and in .*who.txt"):
-        open_faces(tmp_path / "f.npz", labels=tmp_path / "who.txt")
+        open_faces(tmp_path / "f.npz", labels=who)
 
 
 def test_labels_stay_as_they_are_written(tmp_path):

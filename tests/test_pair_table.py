@@ -59,6 +59,7 @@ BAD = {
         "image 'a' shows 'k', 'm'",
     ),
     "reserved": (TWO | dict(identity=["A", "B"]), "'identity' has a name that frkit uses"),
+    "trial": (TWO | dict(race=["a", "b"], trial={"race": [1, 2]}), "trial names 'race'"),
     "prefix": (TWO | dict(probe_race=["A", "B"]), "give both sides as a tuple"),
 }
 
