@@ -77,10 +77,6 @@ def loaded(rows):
 def check_faces(faces, name: str = "faces") -> None:
     """Refuse what is no Dataset with embeddings and identities; there may be several models."""
     is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(is_faces, f"{name} must be a faces Dataset; make it with fk.faces or fk.open_faces")
-    dims = faces["embedding"].dims
-    require(
-        set(dims) - {MODEL} == {IMAGE, FEATURE},
-        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), "
-        f"got {dims}",
-    )
+    has_dims = is_faces and {*faces["embedding"].dims} - {MODEL} == {IMAGE, FEATURE}
+    words = f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature)"
+    require(has_dims, f"{words}; make it with fk.faces or fk.open_faces")

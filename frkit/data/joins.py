@@ -13,7 +13,6 @@ from frkit.data.tables import read_frame
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
-MANY = 20  # rows from which a column without two equal labels contains names
 
 
 def is_pattern(text):
@@ -114,8 +113,6 @@ def _attributes(rows, key):
             others.append(f"{name!r} (frkit uses the name itself, or cannot store it; rename it)")
         elif rows.groupby(key)[name].nunique().max() > 1:
             others.append(f"{name!r} (rows of one {key!r} differ in it)")
-        elif len(rows) >= MANY and rows[name].is_unique:
-            others.append(f"{name!r} (every row has its own: names, no groups)")
         else:
             attributes.append(name)
     if others:

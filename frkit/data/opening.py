@@ -221,18 +221,15 @@ def _on_disk(path):
 
 def take_column(columns, what, wanted, aliases, optional=False):
     """Remove a column and return it: the wanted one, the one named so, or the only alias."""
-    if wanted is not None or what in columns:
-        candidates = [wanted or what]
-    else:
+    candidates = [wanted or what]
+    if wanted is None and what not in columns:
         candidates = [name for name in columns if name.lower() in (what, *aliases)]
-        if optional:
+        if optional:  # an array of pixels has no names
             candidates = [name for name in candidates if np.ndim(columns[name]) == 1]
-    if optional and not candidates:
-        return None
-    require(
-        bool(candidates) and candidates[0] in columns,
-        f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}",
-    )
+            if not candidates:
+                return None
+    words = f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}"
+    require(any(name in columns for name in candidates), words)
     words = f"{listed(candidates)} could all be the {what}; say {what}='name'"
     require(len(candidates) == 1, words)
     return columns.pop(candidates[0])
@@ -240,11 +237,12 @@ def take_column(columns, what, wanted, aliases, optional=False):
 
 def _image_and_identity(columns, image, identity):
     """Take the names of images and of people; a pattern reads these from those."""
-    if is_pattern(identity):
-        images = take_column(columns, IMAGE, image, IMAGE_NAMES)
-        return {IMAGE: images, IDENTITY: identities_from(images, identity)}
-    people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
-    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=True)
+    by_pattern = is_pattern(identity)
+    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=not by_pattern)
+    if by_pattern:
+        people = identities_from(images, identity)
+    else:
+        people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
     return {IMAGE: images, IDENTITY: people}
 
 

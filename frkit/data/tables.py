@@ -102,7 +102,6 @@ def check_header(header):
 
 def read_header(path):
     """Read the names of the columns of a text table."""
-    require(path.is_file(), "there is no such file")
     with reading("the table"):
         _, names = next(_rows(path, _delimiter(path)), (0, []))
     require(len(names) > 0, "the file is empty")
@@ -136,7 +135,6 @@ def read_text(path, fields=None, n_rows=None, numbers=()):
         fewest = len(names)
         expected = f"the first line has {fewest} cells"
     else:
-        require(path.is_file(), "there is no such file")
         names = re.findall(r"\w+", fields)
         fewest = len(fields.partition("[")[0].split())
         expected = f"a line is: {fields}"
@@ -171,6 +169,7 @@ def _delimiter(path):
 
 def open_text(path):
     """Open a text file, plain or .gz."""
+    require(path.is_file(), "there is no such file")
     return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
 
 

@@ -40,10 +40,9 @@ def read_json(path, columns=None) -> dict:
 
 def _object(pairs):
     """Return an object of JSON; a name that stands twice would hide the first."""
-    names = pd.Series([name for name, _ in pairs], dtype=object)
-    again = names[names.duplicated()]
-    require(len(again) == 0, f"{listed(again)} stands twice in one object")
-    return dict(pairs)
+    data = dict(pairs)
+    require(len(data) == len(pairs), f"a name stands twice in the object of {listed(data)}")
+    return data
 
 
 def _nested(data):

@@ -221,8 +221,8 @@ def _split(labels):
 def _attributes_of_trials(trial, labels, n):
     """Clean labels of the attributes of trials, under their bare names."""
     check_names(trial)
-    of_sides = {name.removeprefix("probe_").removeprefix("reference_") for name in labels}
-    again = of_sides.union([GENUINE, PAIR]).intersection(trial)
+    taken = {PAIR, *labels}
+    again = [name for name in trial if {name, f"{PROBE}_{name}", f"{REFERENCE}_{name}"} & taken]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
     return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
 
