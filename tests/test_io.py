@@ -195,7 +195,7 @@ def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
     assert ds.identity.values.tolist() == IDENTITY
     assert ds.image.values.tolist() == list("vwxyz")
     assert "y" not in ds
-    with pytest.warns(DataWarning, match=r"not read: 'box' \(5, 4\)"):
+    with pytest.warns(DataWarning, match="not read: 'box'"):
         assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id", varying="keep")
 
 

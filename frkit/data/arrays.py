@@ -64,7 +64,7 @@ def read_mat(path):
     for name, variable in variables.items():
         if not name.startswith(("__", "#")):
             columns[name] = _plain(variable)
-    not_read([repr(name) for name in columns if columns[name] is None], MATLAB_TYPES)
+    not_read([name for name in columns if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
 

@@ -43,8 +43,8 @@ def faces(
     ----------
     embedding : array-like of numbers, shape ([n_models,] n_images, n_features)
         One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and
-        integer input is rounded to it. The caller's array is copied, never changed. Or a DataFrame
-        with the embedding and the labels.
+        integer input is rounded to it. The caller's array is copied, never changed; a dask array
+        stays lazy. Or a DataFrame with the embedding and the labels.
     identity : array-like, shape (n_images,)
         Who each image shows; numbers become text. At least two identities, one of them with two
         images.
@@ -133,12 +133,11 @@ def collected(values, identity, image, model, varying, attributes, person=None):
         given = clean_labels(attributes[name], n_images, name)
         labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
     _check_people(identity, "" if person is None else " after splitting")
+    image_attrs = {}
     if image is None:
-        names = np.arange(n_images).astype(f"U{len(str(n_images))}")  # NumPy takes 21 letters
-        image_attrs = {NUMBERED: fingerprint(values)[:16]}
-    else:
-        names = image_names(image, n_images)
-        image_attrs = {}
+        image = range(n_images)
+        image_attrs[NUMBERED] = fingerprint(values)[:16]
+    names = image_names(image, n_images)
     coords = {IMAGE: (IMAGE, names, image_attrs), IDENTITY: (IMAGE, identity)}
     if model is not None:
         coords[MODEL] = model_names(model, len(values))
@@ -156,9 +155,8 @@ def _check_people(identity, when):
     people, counts = np.unique(identity, return_counts=True)
     words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
     require(len(people) >= 2, words)
-    words = f"no identity has two images{when} ({len(people)} identities, one image each)"
-    remedy = "check that identity contains people, not image names"
-    require(counts.max() >= 2, f"{words}, so no genuine pair; {remedy}")
+    words = f"no identity has two images{when}, so there is no genuine pair"
+    require(counts.max() >= 2, f"{words}; check that identity contains people, not image names")
 
 
 def fingerprint(embedding):

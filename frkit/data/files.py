@@ -4,7 +4,7 @@ import gzip
 from contextlib import contextmanager
 from importlib import import_module
 
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, listed, require, warn
 
 KINDS = {
     ".npz": "npz",
@@ -99,12 +99,10 @@ def need(module, purpose, package):
     try:
         return import_module(module)
     except ImportError:
-        raise InputError(
-            f"{purpose} needs a package: install it with pip install {package}"
-        ) from None
+        raise InputError(f"{purpose} needs a package: pip install {package}") from None
 
 
 def not_read(names, why):
     """Warn about columns that were left aside."""
-    if names:
-        warn(f"not read: {', '.join(names)} ({why})")
+    if len(names) > 0:
+        warn(f"not read: {listed(names, 12)} ({why})")

@@ -41,8 +41,7 @@ def identities_from(names, pattern):
     paths = images.str.replace("\\", "/", regex=False)
     people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
     odd = images[people.isna()].unique()
-    words = f"does not fit {len(odd)} of {images.nunique()} image names: {listed(odd, 3)}"
-    require(len(odd) == 0, f"identity={pattern!r} {words}")
+    require(len(odd) == 0, f"identity={pattern!r} does not fit the image names {listed(odd, 3)}")
     return people.to_numpy(str)
 
 

@@ -110,14 +110,14 @@ def open_faces(
         names = _image_and_identity(columns, image, identity)
         n_images = np.size(names[IDENTITY])
         person = columns.pop(PERSON, None)
-        image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
+        keep = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
             keys = {what: [column] for what, column in names.items()}
             for name, [column] in joined(metadata, keys, chosen).items():
                 chosen[name] = column
         if varying is None or isinstance(varying, Mapping):
-            varying = dict.fromkeys(image_attributes.tolist(), "keep") | dict(varying or {})
+            varying = dict.fromkeys(keep, "keep") | dict(varying or {})
         values = checked_embedding(values, model)
         return collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen, person)
 
@@ -257,7 +257,7 @@ def _chosen(columns, n_images, attributes):
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
     chosen = {name: usable[name] for name in usable if name not in ARGUMENTS}
-    others = [f"{name!r} {np.shape(columns[name])}" for name in columns if name not in chosen]
+    others = [name for name in columns if name not in chosen]
     reason = "not one label per image, or the name of something else"
     not_read(others, f"{reason}; attributes=[...] says which columns to take")
     return chosen

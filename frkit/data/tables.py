@@ -42,7 +42,7 @@ def read_table(path, embedding=None):
         table = read_text(path, numbers=[header.index(name) for name in numbers])
     labels = table.drop(columns=["", *numbers], errors="ignore")
     lists = columns_of_lists(labels)
-    not_read([repr(name) for name in lists], "lists, where an image needs one label")
+    not_read(lists, "lists, where an image needs one label")
     columns = {name: labels[name].to_numpy() for name in labels.drop(columns=lists)}
     if numbers:
         columns["embedding"] = stacked_numbers(table, numbers)

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, warn
+from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, require_one_of, warn
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
 from frkit.scores.pair_columns import IDENTITIES, SIDES
@@ -83,8 +83,7 @@ def open_pairs(
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    formats = ", ".join(PAIR_FORMATS)
-    require(format in PAIR_FORMATS, f"format must be one of {formats}; got {format!r}")
+    require_one_of("format", format, PAIR_FORMATS)
     reader = PAIR_FORMATS[format]
     given = {"scores": scores, "columns": columns}
     given = {name: value for name, value in given.items() if value is not None}

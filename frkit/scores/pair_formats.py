@@ -54,7 +54,7 @@ def read_bfw(path, columns=None) -> dict:
         usual = [*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())]
         others = table.drop(columns=usual, errors="ignore")
         is_number = pd.to_numeric(others.iloc[0], errors="coerce").notna()
-        not_read([*others.columns[~is_number]], "no numbers")
+        not_read(others.columns[~is_number], "no numbers")
         columns = [*others.columns[is_number]]
     scores = [columns] if isinstance(columns, str) else columns
     return mapped(table, {**BFW_TABLE, **attributes, "score": scores})

@@ -116,7 +116,7 @@ def pairs(
         _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
     kinds = {GENUINE: _genuine(genuine, [*people.values()], n)}
     labels = kinds | images | people | attribute_labels(attributes, n)
-    labels |= _attributes_of_trials({} if trial is None else trial, labels, n)
+    labels |= _attributes_of_trials(trial or {}, labels, n)
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if models is not None:
         coords[MODEL] = models
