@@ -13,9 +13,8 @@ from frkit.data import arrays, checks
 from frkit.scores import tensor
 
 N = 600
-VALUES = np.random.default_rng(0).normal(size=(N, 5)) + np.random.default_rng(1).normal(
-    size=(N // 6, 5)
-).repeat(6, 0)
+PEOPLE = np.random.default_rng(1).normal(size=(N // 6, 5))
+VALUES = np.random.default_rng(0).normal(size=(N, 5)) + PEOPLE.repeat(6, 0)
 WHO = [f"p{k // 6}" for k in range(N)]
 GENDER = ["f", "m"] * (N // 2)
 
@@ -39,12 +38,10 @@ def write_npy(path, values=VALUES):
 
 def write_zarr(path, values=VALUES):
     pytest.importorskip("zarr")
-    faces = in_memory()
+    faces = in_memory().assign(embedding=(("image", "feature"), values))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fixed-length text in Zarr 3
-        faces.assign(embedding=(("image", "feature"), values)).chunk(image=50).to_zarr(
-            path / "faces.zarr"
-        )
+        faces.chunk(image=50).to_zarr(path / "faces.zarr")
     return path / "faces.zarr"
 
 
@@ -56,34 +53,29 @@ WRITERS = {"npy": write_npy, "zarr": write_zarr}
 def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
     stored = fk.open_faces(WRITERS[kind](tmp_path), varying="keep")
     assert isinstance(stored.embedding.data, da.Array)
+    # a Zarr store has names of images
+    names = {"image": stored.image.values} if kind == "zarr" else {}
+    resampling = fk.Resampling("image", n=5)
+    how = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=resampling)
     trees = []
-    named = (
-        {"image": stored.image.values} if kind == "zarr" else {}
-    )  # there, names are stored with the images
-    for faces in (in_memory(**named), stored):
-        scores = fk.score_tensor(faces, similarity, chunks=100)
-        how = dict(
-            far=[1e-3, 1e-1], by="gender", varying="keep", resampling=fk.Resampling("image", n=5)
-        )
-        trees.append(fk.evaluate(scores, **how))
+    for faces in (in_memory(**names), stored):
+        trees.append(fk.evaluate(fk.score_tensor(faces, similarity, chunks=100), **how))
     assert trees[0].attrs == trees[1].attrs
     for name in trees[0].children:
         xr.testing.assert_identical(trees[0][name].to_dataset(), trees[1][name].to_dataset())
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        (slice(3, 130), slice(64, 128)),
-        (slice(0, 0), slice(5, 6)),
-        ([1, 70, 599], slice(None)),
-        (slice(9, 400, 7), [5]),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "similarity", ["cosine", "euclidean", lambda a, b: a @ b.T], ids=["cosine", "euclidean", "own"]
-)
+PARTS = [
+    (slice(3, 130), slice(64, 128)),
+    (slice(0, 0), slice(5, 6)),
+    ([1, 70, 599], slice(None)),
+    (slice(9, 400, 7), [5]),
+]
+SIMILARITIES = ["cosine", "euclidean", lambda a, b: a @ b.T]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=str)
+@pytest.mark.parametrize("similarity", SIMILARITIES, ids=["cosine", "euclidean", "own"])
 def test_any_part_is_that_of_the_scores_in_memory(tmp_path, part, similarity):
     stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"), similarity)
     whole = fk.score_tensor(in_memory(), similarity)
@@ -125,19 +117,16 @@ def test_rows_that_fit_in_memory_are_read_once(tmp_path, monkeypatch, kept, most
 
 
 def test_a_tensor_of_a_stored_embedding_is_sent_by_its_name(tmp_path):
-    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"))
-    sent = pickle.loads(pickle.dumps(stored.data))
-    assert (
-        len(pickle.dumps(stored.data))
-        < 10_000
-        < len(pickle.dumps(fk.score_tensor(in_memory()).data))
-    )
-    np.testing.assert_array_equal(sent, stored)
+    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep")).data
+    task = pickle.dumps(stored)
+    assert len(task) < 10_000 < len(pickle.dumps(fk.score_tensor(in_memory()).data))
+    np.testing.assert_array_equal(pickle.loads(task), stored)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize(
-    ("value", "words"), [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "zero")]
+    ("value", "words"),
+    [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "row 70 has norm 0")],
 )
 def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, words):
     values = VALUES.copy()

@@ -195,7 +195,7 @@ def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
     assert ds.identity.values.tolist() == IDENTITY
     assert ds.image.values.tolist() == list("vwxyz")
     assert "y" not in ds
-    with pytest.warns(DataWarning, match=r"not read: 'box' \(5, 4\)"):
+    with pytest.warns(DataWarning, match="not read: 'box'"):
         assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id", varying="keep")
 
 
@@ -211,21 +211,26 @@ def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
 
 def test_labels_from_another_file(tmp_path):
     np.save(tmp_path / "f.npy", embedding())
-    (tmp_path / "who.txt").write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
-    ds = open_faces(tmp_path / "f.npy", labels=tmp_path / "who.txt")
-    assert ds.identity.values.tolist() == IDENTITY
+    who = tmp_path / "who.txt"
+    who.write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
+    assert open_faces(tmp_path / "f.npy", labels=who).identity.values.tolist() == IDENTITY
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY)
     pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
     ds = open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv")
     assert ds.gender.values.tolist() == GENDER
     with pytest.raises(InputError, match="'identity' stand both in the file and in .*who.txt"):
-        open_faces(tmp_path / "f.npz", labels=tmp_path / "who.txt")
+        open_faces(tmp_path / "f.npz", labels=who)
 
 
-def test_semicolons_quotes_and_a_byte_order_mark(tmp_path):
+def test_labels_stay_as_they_are_written(tmp_path):
     text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     assert open_faces(tmp_path / "f.csv").identity.values.tolist() == ["a;x", "a;x", "b"]
+    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NA ,1,1e-3"]
+    (tmp_path / "g.csv").write_text("\n".join([*rows, ",,,", ""]))
+    ds = open_faces(tmp_path / "g.csv")
+    assert ds.identity.values.tolist() == ["007", "007", "7"]
+    assert ds.zip.values.tolist() == ["010", "010", "unknown"]
 
 
 def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch):
@@ -263,15 +268,11 @@ BAD_TABLES = {
     "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells; the first line has 3 cells"),
     "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
     "word": (HEAD + "a,1,x\n", "line 3, column 'f1': 'x' is not a finite number"),
-    "no numbers": ("identity,age\na,1\n", "no numbered columns.*the columns are 'identity', 'age'"),
-    "two sets": ("identity,f0,x1\na,1,2\n", "'f' .1 columns., 'x' .1 columns.; name the prefix"),
+    "two sets": ("identity,f0,x1\na,1,2\n", "several sets .*: 'f', 'x'; name"),
     "number absent": ("identity,f0,f2\na,1,2\n", "without gaps.* they are 'f0', 'f2'"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
-    "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or contains NUL"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
-    "decimal comma": ("identity;f0;f1\na;1,5;2\n", "'1,5' is not a finite number"),
-    "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .* rows .1"),
 }  # fmt: skip
 
 
@@ -338,12 +339,9 @@ def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
     (tmp_path / "f.docx").write_bytes(b"")
     with pytest.raises(InputError, match="unknown format; frkit reads .npz, .npy"):
         open_faces(tmp_path / "f.docx")
-
-
-def test_npy_without_labels(tmp_path):
-    np.save(tmp_path / "f.npy", embedding())
-    with pytest.raises(InputError, match="an .npy needs labels: no f.csv, .*, .txt beside it"):
-        open_faces(tmp_path / "f.npy")
+    np.save(tmp_path / "lone.npy", embedding())
+    with pytest.raises(InputError, match="an .npy needs labels: no lone.csv, .*, .txt beside it"):
+        open_faces(tmp_path / "lone.npy")
 
 
 @pytest.mark.parametrize("word", ["a" + chr(0xD800), "a\0b"], ids=["half a character", "NUL"])
@@ -359,14 +357,6 @@ def test_a_lost_chunk_of_a_zarr_store_is_named(tmp_path):
     chunks[0].unlink()
     with pytest.raises(InputError, match="array 'gender' lacks 1 of 1 chunks"):
         open_faces(tmp_path / "f.zarr")
-
-
-def test_labels_stay_as_they_are_written(tmp_path):
-    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NA ,1,1e-3"]
-    (tmp_path / "f.csv").write_text("\n".join([*rows, ",,,", ""]))
-    ds = open_faces(tmp_path / "f.csv")
-    assert ds.identity.values.tolist() == ["007", "007", "7"]
-    assert ds.zip.values.tolist() == ["010", "010", "unknown"]
 
 
 LIMITED = """

@@ -29,13 +29,6 @@ def test_a_label_for_the_pair_is_that_of_both_sides():
     assert pairs.reference_race.values.tolist() == ["A", "B", "Mr. x", "unknown"]
 
 
-def test_distances_and_marks_of_failure():
-    source = np.array([0.2, -1.0, 1.5])
-    pairs = fk.pairs(source, [1, 0, 0], distance=True, missing=-1)
-    np.testing.assert_array_equal(pairs.score, [-0.2, np.nan, -1.5])
-    assert source.tolist() == [0.2, -1.0, 1.5] and pairs.score.attrs["distance"] == 1
-
-
 @pytest.mark.parametrize(
     "score", [{"A": [1, 2], "B": [3, 4]}, [[1, 2], [3, 4]]], ids=["mapping", "array"]
 )
@@ -48,12 +41,12 @@ def test_several_models(score):
 TWO = dict(score=[1, 2], genuine=[1, 0])
 BAD = {
     "words": (dict(score=["x"], genuine=[1]), "score must be numbers"),
-    "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"shape \(1, 2\) without model names"),
+    "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"model= names, got shape \(1, 2\)"),
     "infinite": (TWO | dict(score=[0.5, np.inf]), "some scores are infinite"),
     "all missing": (TWO | dict(score=[-1, -1], missing=-1), "every score is missing"),
     "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
-    "verdict": (TWO | dict(genuine=[1, 3]), r"pair 1 has .*3"),
-    "verdict in words": (TWO | dict(genuine=["yes", "no"]), "must be True or False.*yes"),
+    "verdict": (TWO | dict(genuine=[1, 3]), "is .3.* in pairs .1"),
+    "verdict in words": (TWO | dict(genuine=["yes", "no"]), "genuine must be numbers.*yes"),
     "length": (TWO | dict(genuine=[1]), "genuine has 1 labels, but there are 2 pairs"),
     "one side": (TWO | dict(probe=["a", "b"]), "give probe= and reference= together"),
     "nameless": (
@@ -66,6 +59,7 @@ BAD = {
         "image 'a' shows 'k', 'm'",
     ),
     "reserved": (TWO | dict(identity=["A", "B"]), "'identity' has a name that frkit uses"),
+    "trial": (TWO | dict(race=["a", "b"], trial={"race": [1, 2]}), "trial names 'race'"),
     "prefix": (TWO | dict(probe_race=["A", "B"]), "give both sides as a tuple"),
 }
 

@@ -60,9 +60,11 @@ def read_mat(path):
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
             variables = pymatreader.read_mat(path)
-        names = sorted(name for name in variables if not name.startswith(("__", "#")))
-    columns = {name: _plain(variables[name]) for name in names}
-    not_read([repr(name) for name in names if columns[name] is None], MATLAB_TYPES)
+    columns = {}
+    for name, variable in variables.items():
+        if not name.startswith(("__", "#")):
+            columns[name] = _plain(variable)
+    not_read([name for name in columns if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
 
@@ -119,9 +121,8 @@ def read_zarr(path):
 
 def _check_zarr_array(name, array):
     """Refuse what only pickle can decode, and chunks that are lost, which Zarr would fill."""
-    fields = ("filters", "compressor", "codecs")
-    codecs = [getattr(array.metadata, field, None) for field in fields]
-    require("pickle" not in repr(codecs).lower(), f"array {name!r} {PICKLED}")
+    # among the codecs; the words of a user's attributes come along
+    require("pickle" not in repr(array.metadata).lower(), f"array {name!r} {PICKLED}")
     lost = array.nchunks - array.nchunks_initialized
     require(
         lost == 0,

@@ -9,70 +9,57 @@ from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, real_numbers
 ROWS = 4096  # of an embedding that are looked at at a time
 
 
-def checked_embedding(embedding, model, copy=True):
-    """Return float32 values that can be compared; without a copy, what is lazy stays so."""
-    is_lazy = isinstance(embedding, da.Array) and not copy
-    original = embedding if is_lazy else real_numbers("embedding", embedding)
-    require(original.dtype.kind in "fiub", f"embedding must be numbers, got {original.dtype}")
-    n_dims, how = (2, "without") if model is None else (3, "with")
+def checked_embedding(embedding, model):
+    """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
+    is_lazy = isinstance(embedding, da.Array)
+    values = embedding if is_lazy else real_numbers("embedding", embedding)
+    require(values.dtype.kind in "fiub", f"embedding must be numbers, got {values.dtype}")
     require(
-        original.ndim == n_dims and original.size > 0,
-        "embedding must have shape (images, features), or (models, images, features) and model=; "
-        f"got shape {original.shape} {how} model names",
+        values.ndim == (2 if model is None else 3) and values.size > 0,
+        "embedding must have shape (images, features), or (models, images, features) together with "
+        f"model= names, got shape {values.shape}",
     )
     if is_lazy:
-        values = original.map_blocks(as_float32, dtype=np.float32)
+        values = values.map_blocks(as_float32, dtype=np.float32)
     else:
-        values = as_float32(original)
-        if copy and np.shares_memory(values, original):
-            values = values.copy()
-    check_rows(values, original, model)
+        values = as_float32(values)
+    check_rows(values)
     return values
 
 
 def as_float32(values):
-    """Return the values in float32, infinite where that cannot hold one."""
+    """Return a copy in float32, infinite where that cannot hold a value."""
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(values, dtype=np.float32)
+        return np.array(values, dtype=np.float32, order="C")
 
 
-def check_rows(values, original, model, need_length=True):
+def check_rows(values, need_length=True):
     """Refuse a row of float32 `values` that cannot be compared.
 
     A value is not finite, or the row's squared length is 0 or too large; without `need_length`
-    only the former counts. `original` is the embedding before it was rounded, for messages.
+    only the former counts.
     """
     limits = np.finfo(np.float32)
+    least, most = (limits.tiny, limits.max) if need_length else (0, np.finfo(np.float64).max)
     for place, rows in row_pieces(values):
-        if need_length:
-            squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-            is_good = (squares >= limits.tiny) & (squares <= limits.max)
-        else:
-            is_good = np.isfinite(rows).all(axis=1)
-        bad = np.flatnonzero(~is_good)
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        bad = np.flatnonzero(~((squares >= least) & (squares <= most)))
         if len(bad) > 0:
             *encoder, start = place
-            row = start + bad[0]
-            of_model = f" of model {str(list(model)[encoder[0]])!r}" if encoder else ""
-            where = f"embedding{of_model} at row {row}"
-            _refuse_row(where, rows[bad[0]], original[(*encoder, row)])
+            of_model = f" of model {encoder[0]}" if encoder else ""
+            raise InputError(
+                f"embedding{of_model} at row {start + bad[0]}{_fault(rows[bad[0]])} (all counted "
+                "from 0); remove or recompute such images, or rescale the embedding"
+            )
 
 
-def _refuse_row(where, row, original):
+def _fault(row):
     """Say what is wrong with a row."""
     columns = np.flatnonzero(~np.isfinite(row))
     if len(columns) > 0:
-        value = loaded(original)[columns[0]]
-        raise InputError(
-            f"{where}, column {columns[0]}: {value!s} is not finite in float32 (both "
-            "counted from 0); remove or recompute these images"
-        )
+        return f", column {columns[0]}: {row[columns[0]]} is not finite in float32"
     norm = np.linalg.norm(row.astype(np.float64))
-    fault = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
-    raise InputError(
-        f"{where} {fault}; an image without a direction cannot be compared: remove or recompute "
-        "it, or rescale the embedding (rows count from 0)"
-    )
+    return f" has norm {norm:.3g}, too small or too large for a direction in float32"
 
 
 def row_pieces(embedding):
@@ -90,10 +77,6 @@ def loaded(rows):
 def check_faces(faces, name: str = "faces") -> None:
     """Refuse what is no Dataset with embeddings and identities; there may be several models."""
     is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(is_faces, f"{name} must be a faces Dataset; make it with fk.faces or fk.open_faces")
-    dims = faces["embedding"].dims
-    require(
-        set(dims) - {MODEL} == {IMAGE, FEATURE},
-        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), "
-        f"got {dims}",
-    )
+    has_dims = is_faces and {*faces["embedding"].dims} - {MODEL} == {IMAGE, FEATURE}
+    words = f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature)"
+    require(has_dims, f"{words}; make it with fk.faces or fk.open_faces")

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require
 from frkit.data.checks import check_faces, checked_embedding, row_pieces
 from frkit.data.labels import (
     check_names,
@@ -43,8 +43,8 @@ def faces(
     ----------
     embedding : array-like of numbers, shape ([n_models,] n_images, n_features)
         One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and
-        integer input is rounded to it. The caller's array is copied, never changed. Or a DataFrame
-        with the embedding and the labels.
+        integer input is rounded to it. The caller's array is copied, never changed; a dask array
+        stays lazy. Or a DataFrame with the embedding and the labels.
     identity : array-like, shape (n_images,)
         Who each image shows; numbers become text. At least two identities, one of them with two
         images.
@@ -113,25 +113,31 @@ def _column(frame, labels):
     return frame[labels]
 
 
-def collected(values, identity, image, model, varying, attributes):
-    """Return the faces Dataset of a checked embedding, which may be on disk."""
+def collected(values, identity, image, model, varying, attributes, person=None):
+    """Return the faces Dataset of a checked embedding, which may be on disk.
+
+    `person` is who each image shows, where an earlier split has renamed identities.
+    """
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
-    if image is None:
-        names = np.arange(n_images).astype(f"U{len(str(n_images))}")  # NumPy takes 21 letters
-        image_attrs = {NUMBERED: fingerprint(values)[:16]}
-    else:
-        names = image_names(image, n_images)
-        image_attrs = {}
+    if person is not None:
+        person = clean_labels(person, n_images, PERSON)
+        resolve_varying(person, identity, "error", PERSON)
     check_names(attributes)
-    rules = _varying_rules(varying, attributes)
+    rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
+    if not isinstance(varying, str):
+        rules |= varying
     labels = {}
-    person = None
     # splits come last: other rules see whole identities
     for name in sorted(attributes, key=lambda name: rules[name] == "split"):
         given = clean_labels(attributes[name], n_images, name)
         labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
     _check_people(identity, "" if person is None else " after splitting")
+    image_attrs = {}
+    if image is None:
+        image = range(n_images)
+        image_attrs[NUMBERED] = fingerprint(values)[:16]
+    names = image_names(image, n_images)
     coords = {IMAGE: (IMAGE, names, image_attrs), IDENTITY: (IMAGE, identity)}
     if model is not None:
         coords[MODEL] = model_names(model, len(values))
@@ -144,26 +150,13 @@ def collected(values, identity, image, model, varying, attributes):
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
 
-def _varying_rules(varying, attributes):
-    """Return the rule of each attribute."""
-    if isinstance(varying, str):
-        return dict.fromkeys(attributes, varying)
-    extra = [name for name in varying if name not in attributes]
-    names = listed(attributes) or "none"
-    require(not extra, f"varying names {listed(extra)}, but the attributes are {names}")
-    return dict.fromkeys(attributes, "error") | dict(varying)
-
-
 def _check_people(identity, when):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
     words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
     require(len(people) >= 2, words)
-    require(
-        counts.max() >= 2,
-        f"no identity has two images{when} ({len(people)} identities, one image each), so no "
-        "genuine pair; check that identity contains people, not image names",
-    )
+    words = f"no identity has two images{when}, so there is no genuine pair"
+    require(counts.max() >= 2, f"{words}; check that identity contains people, not image names")
 
 
 def fingerprint(embedding):
@@ -207,28 +200,32 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     require(len(models) > 0, "stack_models needs a mapping of model name to faces")
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
-        words = f"model {name!r} contains several models already; stack single ones"
-        require(MODEL not in faces.dims, words)
-    first_name, first = next(iter(models.items()))
-    aligned = [_aligned(name, faces, first_name, first) for name, faces in models.items()]
-    n_features = max(faces.sizes[FEATURE] for faces in aligned)
-    stacked = np.zeros((len(aligned), first.sizes[IMAGE], n_features), np.float32)
-    for embedding, faces in zip(stacked, aligned, strict=True):
-        embedding[:, : faces.sizes[FEATURE]] = faces["embedding"].transpose(IMAGE, FEATURE)
-    coords = {MODEL: model_names(list(models), len(models)), **first.coords}
-    return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
+        require(MODEL not in faces.dims, f"model {name!r} contains several models already")
+    first = next(iter(models.values()))
+    n_features = max(faces.sizes[FEATURE] for faces in models.values())
+    aligned = [_aligned(name, faces, first, n_features) for name, faces in models.items()]
+    try:
+        return xr.concat(
+            aligned,
+            xr.Variable(MODEL, model_names(list(models), len(models))),
+            data_vars="all",
+            coords="minimal",
+            compat="equals",
+            join="exact",
+            combine_attrs="override",
+        )
+    except ValueError as error:
+        words = "models must have the same identities and attributes"
+        raise InputError(f"{words}: {error}") from error
 
 
-def _aligned(name, faces, first_name, first):
-    """Return the images of an encoder in the order of the first, with equal labels."""
-    both = f"models {first_name!r} and {name!r}"
+def _aligned(name, faces, first, n_features):
+    """Return the embedding of the images in the order of the first encoder, as wide as all."""
     images = first[IMAGE].values
     differ = np.setxor1d(images, faces[IMAGE].values)
-    require(len(differ) == 0, f"{both} must have the same images, only one has {listed(differ)}")
-    faces = faces.sel({IMAGE: images})
-    differ = sorted(set(first.coords) ^ set(faces.coords))
-    require(not differ, f"{both} must have the same attributes, only one has {listed(differ)}")
-    for label in first.coords:
-        differ = images[first[label].values != faces[label].values]
-        require(len(differ) == 0, f"{both} differ in {label} of images {listed(differ)}")
-    return faces
+    words = f"model {name!r} must have the images and attributes of the first model, only one has"
+    require(len(differ) == 0, f"{words} {listed(differ)}")
+    differ = sorted({*first.coords} ^ {*faces.coords})
+    require(len(differ) == 0, f"{words} {listed(differ)}")
+    faces = faces[["embedding"]].sel({IMAGE: images}).transpose(IMAGE, FEATURE)
+    return faces.pad({FEATURE: (0, n_features - faces.sizes[FEATURE])}, constant_values=0)

@@ -4,7 +4,7 @@ import gzip
 from contextlib import contextmanager
 from importlib import import_module
 
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, listed, require, warn
 
 KINDS = {
     ".npz": "npz",
@@ -66,9 +66,9 @@ def file_kind(path):
     require(path.exists(), "there is no such file")
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
-    endings = [ending for ending in KINDS if name.endswith(ending)]
-    if endings:
-        return KINDS[max(endings, key=len)]
+    for ending, kind in KINDS.items():
+        if name.endswith(ending):
+            return kind
     if path.is_dir():
         return "zarr"
     with reading("the file"), opener(path)(path, "rb") as file:
@@ -84,13 +84,13 @@ def opener(path):
     return gzip.open if path.name.lower().endswith(".gz") else open
 
 
-def beside(path, endings, what, remedy):
+def beside(path, endings, what):
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
     number = "several" if present else "no"
     words = f"an .npy needs {what}: {number} {path.stem}{', '.join(endings)} beside it"
-    require(len(present) == 1, f"{words}; say labels={remedy}")
+    require(len(present) == 1, f"{words}; say which, labels=")
     return present[0]
 
 
@@ -99,12 +99,10 @@ def need(module, purpose, package):
     try:
         return import_module(module)
     except ImportError:
-        raise InputError(
-            f"{purpose} needs a package: install it with pip install {package}"
-        ) from None
+        raise InputError(f"{purpose} needs a package: pip install {package}") from None
 
 
 def not_read(names, why):
     """Warn about columns that were left aside."""
-    if names:
-        warn(f"not read: {', '.join(names)} ({why})")
+    if len(names) > 0:
+        warn(f"not read: {listed(names, 12)} ({why})")

@@ -13,7 +13,6 @@ from frkit.data.tables import read_frame
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
-MANY = 20  # rows from which a column without two equal labels contains names
 
 
 def is_pattern(text):
@@ -37,13 +36,12 @@ def identities_from(names, pattern):
         characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
         escaped = re.escape("{" + field + "}")
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
-        expression = expression.replace(escaped, f"(?P={field})")
+        expression = expression.replace(escaped, f"(?P={field})")  # the same again
     images = pd.Series(np.asarray(names, str))
     paths = images.str.replace("\\", "/", regex=False)
     people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
     odd = images[people.isna()].unique()
-    words = f"does not fit {len(odd)} of {images.nunique()} image names: {listed(odd, 3)}"
-    require(len(odd) == 0, f"identity={pattern!r} {words}")
+    require(len(odd) == 0, f"identity={pattern!r} does not fit the image names {listed(odd, 3)}")
     return people.to_numpy(str)
 
 
@@ -54,8 +52,9 @@ def joined(metadata, keys, taken=()):
     ----------
     metadata : path
         A table with a header.
-    keys : mapping of str to tuple of sequences
-        Names that may identify its rows, e.g. {"identity": (probes', references')}.
+    keys : mapping of str to list of sequences
+        Names that may identify its rows, e.g. {"identity": [probes', references']}; those with None
+        in place of a side are passed over.
     taken : names of attributes, optional
         Attributes that exist already, which the table must not have.
 
@@ -64,61 +63,58 @@ def joined(metadata, keys, taken=()):
     dict
         Attribute, in lower case, to the labels of each side; None where the table lacks the name.
     """
-    keys = {kind: [np.asarray(side, str) for side in sides] for kind, sides in keys.items()}
+    names_of_sides = {}
+    for kind, sides in keys.items():
+        if all(side is not None for side in sides):
+            names_of_sides[kind] = [clean_labels(side, len(side), kind) for side in sides]
+    words = "metadata= is joined by names of images or people, but this file has neither"
+    require(len(names_of_sides) > 0, words)
     with named(metadata):
-        table = read_frame(Path(metadata))
-        columns = {
-            name: clean_labels(table[name].to_numpy(), len(table), name) for name in table if name
-        }
-        kind, key = _best_column(columns, keys)
-        rows = pd.DataFrame(columns, dtype=object)
+        table = read_frame(Path(metadata)).drop(columns="", errors="ignore")
+        rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
+        kind, key = _best_column(rows, names_of_sides)
         rows = rows[rows[key] != UNKNOWN].drop_duplicates()
         attributes = _attributes(rows, key)
         again = [name for name in attributes if name.lower() in taken]
         words = "stand in the file of the scores or embeddings too: leave one out"
         require(not again, f"columns {listed(again)} {words}")
-    labels = rows.drop_duplicates(key).set_index(key)[attributes]
-    labels.columns = [name.lower() for name in attributes]
-    names = np.unique(np.concatenate(keys[kind]))
-    absent = names[~np.isin(names, labels.index)]
+    labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
+    names = np.unique(np.concatenate(names_of_sides[kind]))
+    absent = np.setdiff1d(names, labels.index)
     if len(absent) > 0:
         words = f"column {key!r} lacks {len(absent)} of {len(names)} {kind} names"
         warn(f"{metadata}: {words} ({listed(absent, 3)}): they are in no group")
-    sides = [labels.reindex(side) for side in keys[kind]]
+    sides = [labels.reindex(side) for side in names_of_sides[kind]]
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 
-def _best_column(columns, keys):
+def _best_column(rows, keys):
     """Return which names identify the rows, and the column that contains most of them."""
     shares = {}
+    examples = []
     for kind, sides in keys.items():
         names = np.unique(np.concatenate(sides))
-        for column, labels in columns.items():
-            shares[kind, column] = np.isin(names, labels).mean()
+        examples.append(f"{kind} names such as {listed(names[:1])}")
+        for column in rows:
+            shares[kind, column] = np.isin(names, rows[column]).mean()
     best = max(shares, key=shares.get)
-    examples = [f"{kind} names such as {listed(sides[0][:1])}" for kind, sides in keys.items()]
-    shown = [f"{name!r} ({listed(labels, 2)})" for name, labels in columns.items()]
-    words = (
-        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are"
-    )
-    require(shares[best] > 0, f"{words} {'; '.join(shown)}")
+    words = f"no column contains {' nor '.join(examples)}, so nothing can be joined"
+    require(shares[best] > 0, f"{words}; the columns are {listed(rows, 12)}")
     return best
 
 
 def _attributes(rows, key):
     """Return the columns with one label for each name in the key; a warning lists the others."""
-    reasons = {}
-    names = [name for name in rows if name != key]
-    for name in names:
+    attributes = []
+    others = []
+    for name in rows.columns.drop(key):
         if name.lower() in RESERVED or "/" in name:
-            reasons[name] = "frkit uses the name itself, or cannot store it; rename it"
+            others.append(f"{name!r} (frkit uses the name itself, or cannot store it; rename it)")
         elif rows.groupby(key)[name].nunique().max() > 1:
-            reasons[name] = f"rows of one {key!r} differ in it"
-        elif len(rows) >= MANY and rows[name].is_unique:
-            reasons[name] = "every row has its own: names, no groups"
-    if reasons:
-        left_out = [f"{name!r} ({reason})" for name, reason in reasons.items()]
-        warn(f"not read: {', '.join(left_out)}")
-    attributes = [name for name in names if name not in reasons]
+            others.append(f"{name!r} (rows of one {key!r} differ in it)")
+        else:
+            attributes.append(name)
+    if others:
+        warn(f"not read: {', '.join(others)}")
     require(len(attributes) > 0, f"has no column of labels beside {key!r}")
     return attributes

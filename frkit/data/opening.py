@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
+from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require, require_path
 from frkit.data.arrays import (
     OnDisk,
     read_hdf5,
@@ -21,7 +21,6 @@ from frkit.data.checks import ROWS, checked_embedding
 from frkit.data.dataset import collected
 from frkit.data.files import beside, file_kind, named, not_read, reading
 from frkit.data.joins import identities_from, is_pattern, joined
-from frkit.data.labels import clean_labels, resolve_varying
 from frkit.data.tables import EMBEDDING_NAMES, open_text, read_table
 
 IDENTITY_NAMES = (
@@ -102,7 +101,7 @@ def open_faces(
         kind = file_kind(path)
         columns = read_columns(path, embedding)
         if labels is None and kind == "npy":
-            labels = beside(path, LABEL_FILES, "labels", "'path to a table with a header'")
+            labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
             _add_labels(columns, labels)
         wanted = None if kind in TABLES else embedding
@@ -111,26 +110,16 @@ def open_faces(
         names = _image_and_identity(columns, image, identity)
         n_images = np.size(names[IDENTITY])
         person = columns.pop(PERSON, None)
-        image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
+        keep = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
-            keys = {}
-            for what, column in names.items():
-                if column is not None:
-                    keys[what] = [clean_labels(column, n_images, what)]
-            for name, sides in joined(metadata, keys, chosen).items():
-                chosen[name] = sides[0]
+            keys = {what: [column] for what, column in names.items()}
+            for name, [column] in joined(metadata, keys, chosen).items():
+                chosen[name] = column
         if varying is None or isinstance(varying, Mapping):
-            kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
-            varying = kept | dict(varying or {})
-        values = checked_embedding(values, model, copy=False)
-        faces = collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen)
-        if person is None:
-            return faces
-        # who each image shows is put back after an earlier split
-        person = clean_labels(person, n_images, PERSON)
-        resolve_varying(person, faces[IDENTITY].values, "error", PERSON)
-        return faces.assign_coords({PERSON: (IMAGE, person)})
+            varying = dict.fromkeys(keep, "keep") | dict(varying or {})
+        values = checked_embedding(values, model)
+        return collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen, person)
 
 
 def _add_labels(columns, labels):
@@ -170,11 +159,11 @@ def demo_file(name: str) -> Path:
     """
     package = Path(__file__).resolve().parent.parent
     # an installed package has its own folder, a checkout data/
-    files = package / "demo" / name, package.parent / "data" / name
-    present = [path for path in files if path.is_file()]
+    for folder in (package / "demo", package.parent / "data"):
+        if (folder / name).is_file():
+            return folder / name
     remedy = "install frkit from its wheel or a clone"
-    require(len(present) > 0, f"{name} did not come with this installation: {remedy}")
-    return present[0]
+    raise InputError(f"{name} did not come with this installation: {remedy}")
 
 
 def demo_faces() -> xr.Dataset:
@@ -232,18 +221,15 @@ def _on_disk(path):
 
 def take_column(columns, what, wanted, aliases, optional=False):
     """Remove a column and return it: the wanted one, the one named so, or the only alias."""
-    if wanted is not None or what in columns:
-        candidates = [wanted or what]
-    else:
+    candidates = [wanted or what]
+    if wanted is None and what not in columns:
         candidates = [name for name in columns if name.lower() in (what, *aliases)]
-        if optional:
+        if optional:  # an array of pixels has no names
             candidates = [name for name in candidates if np.ndim(columns[name]) == 1]
-    if optional and not candidates:
-        return None
-    require(
-        bool(candidates) and candidates[0] in columns,
-        f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}",
-    )
+            if not candidates:
+                return None
+    words = f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}"
+    require(any(name in columns for name in candidates), words)
     words = f"{listed(candidates)} could all be the {what}; say {what}='name'"
     require(len(candidates) == 1, words)
     return columns.pop(candidates[0])
@@ -251,11 +237,12 @@ def take_column(columns, what, wanted, aliases, optional=False):
 
 def _image_and_identity(columns, image, identity):
     """Take the names of images and of people; a pattern reads these from those."""
-    if is_pattern(identity):
-        images = take_column(columns, IMAGE, image, IMAGE_NAMES)
-        return {IMAGE: images, IDENTITY: identities_from(images, identity)}
-    people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
-    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=True)
+    by_pattern = is_pattern(identity)
+    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=not by_pattern)
+    if by_pattern:
+        people = identities_from(images, identity)
+    else:
+        people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
     return {IMAGE: images, IDENTITY: people}
 
 
@@ -270,7 +257,7 @@ def _chosen(columns, n_images, attributes):
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
     chosen = {name: usable[name] for name in usable if name not in ARGUMENTS}
-    others = [f"{name!r} {np.shape(columns[name])}" for name in columns if name not in chosen]
+    others = [name for name in columns if name not in chosen]
     reason = "not one label per image, or the name of something else"
     not_read(others, f"{reason}; attributes=[...] says which columns to take")
     return chosen

@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections import Counter
 from itertools import islice
 
 import numpy as np
@@ -33,18 +32,18 @@ def read_table(path, embedding=None):
     dict
         Column name to array (n_rows,), missing where blank; "embedding" to (n_rows, n_features).
     """
-    if file_kind(path) == "text" and embedding is not False:
+    if embedding is False or file_kind(path) == "parquet":
+        table = read_frame(path)
+        numbers = [] if embedding is False else embedding_columns(table, embedding)
+    else:
         header = read_header(path)
         check_header(header)
         numbers = numbered_columns(header, embedding)
         table = read_text(path, numbers=[header.index(name) for name in numbers])
-    else:
-        table = read_frame(path)
-        numbers = [] if embedding is False else embedding_columns(table, embedding)
-    others = [name for name in columns_of_lists(table) if name not in numbers]
-    not_read([repr(name) for name in others], "lists, where an image needs one label")
-    labels = [name for name in table if name not in ("", *numbers, *others)]
-    columns = {name: table[name].to_numpy() for name in labels}
+    labels = table.drop(columns=["", *numbers], errors="ignore")
+    lists = columns_of_lists(labels)
+    not_read(lists, "lists, where an image needs one label")
+    columns = {name: labels[name].to_numpy() for name in labels.drop(columns=lists)}
     if numbers:
         columns["embedding"] = stacked_numbers(table, numbers)
     return columns
@@ -75,29 +74,30 @@ def stacked_numbers(table, columns):
 
 def read_frame(path):
     """Read a whole table with a header; the index has the line (of a Parquet, the row from 1)."""
-    if file_kind(path) == "parquet":
-        parquet = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
-        with reading("the Parquet table"):
-            # without threads, which hang in a forked process
-            stored = parquet.read_table(path, use_threads=False, pre_buffer=False)
-            stored.validate(full=True)  # pandas would find text that is no UTF-8 later
-            table = stored.to_pandas(use_threads=False)
-        require(len(table) > 0, "the table has no row")
-        table = table.reset_index(drop=table.index.name is None)
-        table.columns = table.columns.astype(str)
-        table.index = pd.RangeIndex(1, len(table) + 1, name="row")
-    else:
-        table = read_text(path)
+    table = _read_parquet(path) if file_kind(path) == "parquet" else read_text(path)
     check_header(list(table.columns))
     return table
 
 
+def _read_parquet(path):
+    parquet = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+    with reading("the Parquet table"):
+        # without threads, which hang in a forked process
+        stored = parquet.read_table(path, use_threads=False, pre_buffer=False)
+        stored.validate(full=True)  # pandas would find text that is no UTF-8 later
+        table = stored.to_pandas(use_threads=False)
+    require(len(table) > 0, "the table has no row")
+    table = table.reset_index(drop=table.index.name is None)
+    table.index = pd.RangeIndex(1, len(table) + 1, name="row")
+    return table.rename(columns=str)
+
+
 def check_header(header):
     """Refuse equal names and blank names; the first may be blank, as above row numbers."""
-    blank = [number for number, name in enumerate(header, 1) if not name and number > 1]
-    require(not blank, f"column {listed(blank)} has no name in the header")
-    twice = [name for name, count in Counter(header).items() if count > 1]
-    require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
+    require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
+    names = pd.Index(header)
+    twice = names[names.duplicated()]
+    require(len(twice) == 0, f"column names must be distinct, but {listed(twice)} stand twice")
 
 
 def read_header(path):
@@ -108,7 +108,7 @@ def read_header(path):
     return names
 
 
-def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
+def read_text(path, fields=None, n_rows=None, numbers=()):
     """Read a text table; blank lines are skipped, and every error names the line.
 
     Parameters
@@ -119,12 +119,10 @@ def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
         Names of the fields of a line, where these stand between blanks or tabs and there is no
         header; in brackets those that may be absent from the end of a line. Default: the first
         line is a header, and determines the delimiter.
-    form : str, optional
-        A line in words, for messages (default: its fields).
     n_rows : int, optional
         How many rows to read (default: all).
     numbers : sequence of int, optional
-        Places of the columns that become float64.
+        Places of the columns that pandas may read as numbers.
 
     Returns
     -------
@@ -132,30 +130,28 @@ def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
         Columns of stripped text, missing where a cell is one of MISSING_CELLS or absent, and of
         numbers; the index is the line, from 1.
     """
-    require(path.is_file(), "there is no such file")
+    if fields is None:
+        names = read_header(path)
+        fewest = len(names)
+        expected = f"the first line has {fewest} cells"
+    else:
+        names = re.findall(r"\w+", fields)
+        fewest = len(fields.partition("[")[0].split())
+        expected = f"a line is: {fields}"
     with reading("the table"):
         mark = None if fields else _delimiter(path)
-        rows = _rows(path, mark)
-        if fields is None:
-            _, names = next(rows, (0, []))
-            fewest = len(names)
-            expected = f"the first line has {len(names)} cells"
-        else:
-            names = re.findall(r"\w+", fields)
-            fewest = len(fields.partition("[")[0].split())
-            expected = f"a line is: {form or ' '.join(names)}"
-        lines = []
-        is_blank = []
+        first = 0 if fields else 1
+        is_blank = {}
         # pandas would fill a short row with missing values
-        for line, cells in islice(rows, n_rows):
-            is_blank.append(not any(cells))
-            lines.append(line)
-            fits = is_blank[-1] or fewest <= len(cells) <= len(names)
+        for line, cells in islice(_rows(path, mark), first, n_rows and first + n_rows):
+            is_blank[line] = not any(cells)
+            fits = is_blank[line] or fewest <= len(cells) <= len(names)
             require(fits, f"line {line} has {len(cells)} cells; {expected}")
-        words = "there is a header but no row" if fields is None and names else "the file is empty"
-        require(not all(is_blank), words)
-        table = _read_csv(path, mark, names, lines, None if fields else 0, set(numbers))
-    return table[~np.array(is_blank)]
+        require(not all(is_blank.values()), "the file has no row of data")
+        table = _read_csv(path, mark, len(names), len(is_blank), None if fields else 0, numbers)
+    table.index = list(is_blank)
+    table.columns = names
+    return table[~np.array(list(is_blank.values()))]
 
 
 def _delimiter(path):
@@ -173,6 +169,7 @@ def _delimiter(path):
 
 def open_text(path):
     """Open a text file, plain or .gz."""
+    require(path.is_file(), "there is no such file")
     return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
 
 
@@ -191,30 +188,26 @@ def _rows(path, mark):
                 yield line, cells
 
 
-def _read_csv(path, mark, names, lines, header, numbers):
-    """Read the rows in these lines as text, and as numbers where all cells are such."""
-    places = range(len(names))
-    options = {
-        "sep": mark or r"\s+",
-        "quoting": csv.QUOTE_MINIMAL if mark else csv.QUOTE_NONE,
-        "header": header,
-        "names": places,
-        "nrows": len(lines),
-        "keep_default_na": False,
-        "na_values": list(MISSING_CELLS),
-    }
-    types = {place: np.float64 if place in numbers else str for place in places}
+def _read_csv(path, mark, n_columns, n_rows, header, numbers):
+    """Read columns of text, and of numbers where all cells of one of these are such."""
+    labels = [place for place in range(n_columns) if place not in numbers]
     with open_text(path) as file:
-        try:
-            table = pd.read_csv(file, dtype=types, **options)
-        except ValueError:  # a cell is no number: `to_numbers` will see which
-            file.seek(0)
-            table = pd.read_csv(file, dtype=str, **options)
-    for place in places:
-        if table[place].dtype != np.float64:
+        table = pd.read_csv(
+            file,
+            sep=mark or r"\s+",
+            quoting=csv.QUOTE_MINIMAL if mark else csv.QUOTE_NONE,
+            header=header,
+            names=range(n_columns),
+            nrows=n_rows,
+            dtype=dict.fromkeys(labels, str),
+            keep_default_na=False,
+            na_values=list(MISSING_CELLS),
+            low_memory=False,  # one type a column
+        )
+    for place in table:
+        if not pd.api.types.is_numeric_dtype(table[place]):
             column = table[place].str.strip()
             table[place] = column.mask(column.isin(MISSING_CELLS))
-    table.index, table.columns = lines, names
     return table
 
 
@@ -224,12 +217,12 @@ def numbered_columns(header, embedding=None):
         absent = [name for name in embedding if name not in header]
         require(not absent, f"no column {listed(absent)}; the columns are {listed(header, 12)}")
         return list(embedding)
+    if embedding is None:
+        prefixes = EMBEDDING_PREFIXES
+    else:
+        prefixes = [embedding.lower().rstrip("_-. ")]
     columns = pd.Series(header, header).str.extract(r"^(?P<prefix>.*?)(?P<number>[0-9]+)$").dropna()
     columns.prefix = columns.prefix.str.lower().str.rstrip("_-. ")
-    # without a prefix: columns called 0, 1, ...
-    prefixes = (
-        [*EMBEDDING_PREFIXES, ""] if embedding is None else [embedding.lower().rstrip("_-. ")]
-    )
     columns = columns[columns.prefix.isin(prefixes)]
     example = embedding or "f"
     require(
@@ -237,14 +230,12 @@ def numbered_columns(header, embedding=None):
         f"no numbered columns such as {example}0, {example}1, ... for the embedding; name their "
         f"prefix, or all of them; the columns are {listed(header, 12)}",
     )
-    sizes = columns.prefix.value_counts(sort=False)
-    choices = [f"{prefix!r} ({size} columns)" for prefix, size in sizes.items()]
-    words = f"several sets of numbered columns: {', '.join(choices)}; name the prefix of one"
-    require(len(sizes) == 1, words)
+    choices = columns.prefix.unique()
+    words = f"several sets of numbered columns: {listed(choices)}; name the prefix of one"
+    require(len(choices) == 1, words)
     numbers = columns.number.astype(float).sort_values()
-    expected = np.arange(len(numbers)) + min(numbers.iloc[0], 1)
     require(
-        np.array_equal(numbers, expected),
+        numbers.iloc[0] <= 1 and (numbers.diff()[1:] == 1).all(),
         "the embedding's columns must be numbered without gaps from 0 or 1, but they are "
         f"{listed(numbers.index, 12)}; or name them all",
     )
@@ -253,28 +244,20 @@ def numbered_columns(header, embedding=None):
 
 def to_numbers(column, blank=True):
     """Return the cells as finite float64; NaN where blank, if that is allowed."""
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(np.float64, na_value=np.nan)
-    else:
-        values = np.array([_number(cell) for cell in column], np.float64)
-    bad = np.isinf(values) if blank else ~np.isfinite(values)
-    if bad.any():
-        row = np.argmax(bad)
-        cell = column.iloc[row]
-        shown = "a blank cell" if pd.isna(cell) else repr(str(cell))
-        where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
-        raise InputError(f"{where}: {shown} is not a finite number")
+    # as text, of which pandas reads neither 1_0 nor digits that are not ASCII
+    words = column if pd.api.types.is_numeric_dtype(column) else column.astype(str)
+    values = pd.to_numeric(words, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    is_bad = ~np.isfinite(values)
+    if blank:
+        is_bad &= column.notna().to_numpy()
+    refuse_cells(column, is_bad, "is not a finite number")
     return values
 
 
-def _number(cell):
-    """Return NaN where blank; what is no number counts as infinite, because both are refused."""
-    if cell is None or cell is pd.NA or cell != cell:
-        return np.nan
-    text = str(cell)
-    if "_" in text or not text.isascii():  # Python reads 1_0, and digits of any script
-        return np.inf
-    try:
-        return float(text)
-    except ValueError:
-        return np.inf
+def refuse_cells(column, is_bad, reason):
+    """Refuse the first cell that is bad, with its line, or its row of a Parquet."""
+    bad = column[is_bad]
+    if len(bad) > 0:
+        cell = "a blank cell" if pd.isna(bad.iloc[0]) else repr(str(bad.iloc[0]))
+        where = f"{column.index.name or 'line'} {bad.index[0]}, column {column.name!r}"
+        raise InputError(f"{where}: {cell} {reason}")

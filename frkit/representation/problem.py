@@ -66,7 +66,7 @@ def embeddings(faces):
     names = faces[MODEL].variable if MODEL in embedding.dims else None
     values = embedding.transpose(..., IMAGE, FEATURE).values
     rounded = as_float32(values)
-    check_rows(rounded, values, None if names is None else names.values, need_length=False)
+    check_rows(rounded, need_length=False)
     return [rounded] if names is None else list(rounded), names
 
 

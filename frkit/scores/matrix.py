@@ -156,11 +156,8 @@ def _add_attributes(probes, references, attributes):
 
 def _is_one_set_of_images(values, probes, references, named):
     """Whether a matrix compares every image of one set with every other, whichever is the probe."""
-    same_labels = all(
-        np.array_equal(labels, references.get(name))
-        for name, labels in probes.items()
-        if named or name != IMAGE
-    )
+    names = [name for name in probes if named or name != IMAGE]
+    same_labels = all(np.array_equal(probes[name], references[name]) for name in names)
     if not same_labels or not _equals_transpose(values):
         return False
     if named:

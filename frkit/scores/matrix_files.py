@@ -14,7 +14,7 @@ from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, joined
 from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
-from frkit.data.tables import read_header, read_text, to_numbers
+from frkit.data.tables import read_header, read_text, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
 
 
@@ -98,12 +98,11 @@ def _from_text(path):
     corner, *references = read_header(path)
     words = f"the first cell must be blank (ids as header and first column), got {corner!r}"
     require(corner == "", words)
-    table = read_text(path, numbers=range(1, 1 + len(references)))
-    probes = table.iloc[:, 0]
-    blank = table.index[probes.isna()]
-    words = f"line {min(blank, default=0)}: the probe's id in the first column is missing"
-    require(len(blank) == 0, words)
-    columns = [to_numbers(table.iloc[:, k]) for k in range(1, 1 + len(references))]
+    places = range(1, 1 + len(references))
+    table = read_text(path, numbers=places)
+    probes = table.iloc[:, 0].rename("the probes' ids")
+    refuse_cells(probes, probes.isna(), "is no id")
+    columns = [to_numbers(table.iloc[:, place]) for place in places]
     return np.column_stack(columns), probes.to_numpy(str), references
 
 
@@ -113,7 +112,7 @@ def _from_npy(path, labels):
     if labels is None:
         endings = (".txt", ".csv", ".npy")
         labels = [
-            beside(path, tuple(f"_{side}{end}" for end in endings), "ids", "(probe ids, ...)")
+            beside(path, tuple(f"_{side}{end}" for end in endings), "ids")
             for side in (PROBE, REFERENCE)
         ]
     elif isinstance(labels, (str, Path)):

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, real_numbers, require
+from frkit.base import IDENTITY, PROBE, REFERENCE, listed, real_numbers, require
 from frkit.data.arrays import read_npy
 from frkit.data.files import named, reading
-from frkit.data.tables import read_text, to_numbers
+from frkit.data.tables import read_text, refuse_cells, to_numbers
 
 SIDES = (PROBE, REFERENCE)
 IDENTITIES = (f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")
@@ -25,7 +25,8 @@ def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
     attribute to one column or to two, (probe's, reference's), of which one may be None; `trial` to
     a list of columns, or a mapping.
     """
-    absent = [name for name in _sources(columns.values()) if name not in table]
+    sources = [column for source in columns.values() for _, column in _by_name(source)]
+    absent = [column for column in sources if column is not None and column not in table]
     words = f"there is no column {listed(absent)}; the columns are {listed(table.columns, 30)}"
     require(not absent, words)
     attributes = {}
@@ -37,20 +38,15 @@ def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
         elif name == "genuine":
             out[name] = _verdicts(table[source])
         elif name in NAMES:
-            refuse(table.index[table[source].isna()], f": {source} is missing")
+            refuse_cells(table[source], table[source].isna(), "names nobody")
             out[name] = table[source].astype(str).str.strip().to_numpy(object)
-        elif isinstance(source, str):
-            attributes[name] = table[source].to_numpy()
         elif name == "trial":
             out[name] = {trial: table[column] for trial, column in _by_name(source)}
+        elif isinstance(source, str):
+            attributes[name] = table[source].to_numpy()
         else:
             attributes[name] = tuple(side and table[side].to_numpy() for side in source)
     return out
-
-
-def _sources(sources):
-    """Return all columns that a mapping names."""
-    return [column for source in sources for _, column in _by_name(source) if column is not None]
 
 
 def _by_name(source):
@@ -64,39 +60,24 @@ def _by_name(source):
 def _verdicts(column):
     """Return which pairs are genuine; a blank cell says neither, and is refused."""
     text = column.astype(str).str.strip().str.lower().str.removesuffix(".0")
-    genuine = text.isin(GENUINE_WORDS)
-    impostor = text.isin(IMPOSTOR_WORDS)
-    unclear = column[~(genuine | impostor)]
-    first = unclear.iloc[0] if len(unclear) else ""
-    shown = "a blank cell" if pd.isna(first) else repr(str(first))
-    refuse(
-        unclear.index,
-        f", {column.name}: {shown} does not say whether the pair is genuine; "
-        f"use {', '.join(GENUINE_WORDS)} or {', '.join(IMPOSTOR_WORDS)}",
-    )
-    return genuine.to_numpy(bool)
+    is_genuine = text.isin(GENUINE_WORDS)
+    words = f"use {', '.join(GENUINE_WORDS)} or {', '.join(IMPOSTOR_WORDS)}"
+    reason = f"does not say whether the pair is genuine; {words}"
+    refuse_cells(column, ~is_genuine & ~text.isin(IMPOSTOR_WORDS), reason)
+    return is_genuine.to_numpy(bool)
 
 
-def refuse(lines, what: str) -> None:
-    """Refuse the first of these lines, if there is any; `what` goes on from its number."""
-    if len(lines):
-        kind = getattr(lines, "name", None) or "line"
-        raise InputError(f"{kind} {lines[0]}{what}")
-
-
-def read_scores(scores, n: int, where, trials: pd.DataFrame | None = None):
+def read_scores(scores, n: int, trials: pd.DataFrame | None = None):
     """Read the scores of n pairs in their order, from a file or an array; or of several models."""
-    missing = f"{where} contain(s) no scores: give scores=, a file with one score per line"
-    require(scores is not None, missing)
+    require(scores is not None, "give scores=, a file with one score per line")
     if isinstance(scores, Mapping):
-        return {str(name): read_scores(model, n, where, trials) for name, model in scores.items()}
+        return {str(name): read_scores(model, n, trials) for name, model in scores.items()}
     if isinstance(scores, (str, Path)):
-        values = score_lines(Path(scores), trials)
-        fits = f"{scores}: contains {len(values)} scores, but {where} contain(s) {n} pairs"
+        values, source = score_lines(Path(scores), trials), scores
     else:
-        values = real_numbers("scores", scores)
-        fits = f"scores has shape {values.shape}, but there are {n} pairs"
-    require(values.shape == (n,), fits)
+        values, source = real_numbers("scores", scores), "scores="
+    words = f"there are {n} pairs, but the scores in {source} have shape {values.shape}"
+    require(values.shape == (n,), words)
     return values
 
 
@@ -108,12 +89,13 @@ def score_lines(path: Path, trials: pd.DataFrame | None = None) -> np.ndarray:
             require(values.ndim == 1, f"scores must have one dimension, got shape {values.shape}")
             return values.astype(np.float64)
         if trials is None:
-            return to_numbers(read_text(path, "score", "one score")["score"])
-        table = read_text(path, "enrol [test score]", "enrol test score, or one score")
+            return to_numbers(read_text(path, "score")["score"])
+        table = read_text(path, "enrol [test score]")
         if table.test.isna().all():
             return to_numbers(table.enrol.rename("score"))
         table["score"] = to_numbers(table.score, blank=False)
         with reading("the list of scores"):
             scored = trials.merge(table, "left", ["enrol", "test"], validate="many_to_one")
-        refuse(trials.index[scored.score.isna()], " of the trials has no score")
+        lines = trials.index[scored.score.isna()]
+        require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
         return scored.score.to_numpy()

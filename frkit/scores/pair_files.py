@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, warn
+from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, require_one_of, warn
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
 from frkit.scores.pair_columns import IDENTITIES, SIDES
@@ -47,8 +47,7 @@ def open_pairs(
         order; for trials also lines `enrol test score` in any order.
     metadata : path, optional
         A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
-        columns names them; its other columns become attributes, in lower case. For "ijbc" the table
-        `img tid mid`.
+        columns names them; its other columns become attributes, in lower case.
     columns : mapping, or list of str, optional
         For "columns" and "json": names of `frkit.pairs` to columns, e.g. {"score": ["arcface",
         "cosface"], "genuine": "label", "probe": "img1", "race": ("race1", "race2"), "trial":
@@ -84,12 +83,9 @@ def open_pairs(
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    formats = ", ".join(PAIR_FORMATS)
-    require(format in PAIR_FORMATS, f"format must be one of {formats}; got {format!r}")
+    require_one_of("format", format, PAIR_FORMATS)
     reader = PAIR_FORMATS[format]
     given = {"scores": scores, "columns": columns}
-    if format == "ijbc":
-        given["metadata"] = metadata
     given = {name: value for name, value in given.items() if value is not None}
     extra = [name for name in given if name not in signature(reader).parameters]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
@@ -100,41 +96,25 @@ def open_pairs(
         if identity is not None:
             words = "identity= reads the names of images, but this file has none"
             require(PROBE in arguments, words)
-            for side in SIDES:
-                arguments[f"{side}_{IDENTITY}"] = identities_from(arguments[side], identity)
-        if metadata is not None and format != "ijbc":
-            attributes |= joined(metadata, _names(arguments), attributes)
+            for side, who in zip(SIDES, IDENTITIES):
+                arguments[who] = identities_from(arguments[side], identity)
+        if metadata is not None:
+            keys = {
+                IMAGE: [arguments.get(side) for side in SIDES],
+                IDENTITY: [arguments.get(side) for side in IDENTITIES],
+            }
+            attributes |= joined(metadata, keys, attributes)
         if distance is None:
             distance = is_distance
         out = pairs(**arguments, distance=distance, missing=missing, failed=failed)
         # apart from the others, because `pairs` has arguments `failed` and `missing` of its own
-        labels = attribute_labels(attributes, out.sizes[PAIR])
-        for name in attributes:
-            _forget_unknown(labels, name, np.array(unknown, str))
-            twice = f"{name!r} cannot belong to the comparison and to its sides"
-            require(name not in out.coords, twice)
-        return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
-
-
-def _names(arguments):
-    """Return what rows of metadata may go by: images and people of both sides."""
-    keys = {}
-    for kind, sides in ((IMAGE, SIDES), (IDENTITY, IDENTITIES)):
-        if set(sides) <= set(arguments):
-            keys[kind] = tuple(arguments[side] for side in sides)
-    words = "metadata= is joined by names of images or people, but this file has neither"
-    require(len(keys) > 0, words)
-    return keys
-
-
-def _forget_unknown(labels, name, unknown):
-    """Make labels that say no group missing, and count the pairs with such."""
-    sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
-    unclear = {side: np.isin(labels[side], unknown) for side in sides}
-    n_pairs = np.any([*unclear.values()], axis=0).sum()
-    if n_pairs == 0:
-        return
-    words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
-    warn(f"{words}: they count in global rates and in no group")
-    for side in sides:
-        labels[side] = np.where(unclear[side], UNKNOWN, labels[side])
+        twice = [name for name in attributes if name in out.coords]
+        require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
+        labels = pd.DataFrame(attribute_labels(attributes, out.sizes[PAIR]), dtype=object)
+        unclear = labels.isin(list(unknown))
+        n_unclear = unclear.any(axis=1).sum()
+        if n_unclear > 0:
+            words = f"{n_unclear} pairs have no clear label ({listed(unknown)})"
+            warn(f"{words}: they count in global rates and in no group of that attribute")
+        labels = labels.mask(unclear, UNKNOWN)
+        return out.assign_coords({name: (PAIR, labels[name].to_numpy(str)) for name in labels})

@@ -9,18 +9,10 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, listed, require
+from frkit.base import IDENTITY, PROBE, REFERENCE, require
 from frkit.data.files import named, not_read
-from frkit.data.tables import read_frame, read_text
-from frkit.scores.pair_columns import (
-    IDENTITIES,
-    NAMES,
-    SIDES,
-    mapped,
-    read_scores,
-    refuse,
-    score_lines,
-)
+from frkit.data.tables import read_frame, read_text, refuse_cells
+from frkit.scores.pair_columns import IDENTITIES, NAMES, SIDES, mapped, read_scores, score_lines
 from frkit.scores.pair_json import read_json, two_vectors
 
 RFW_TABLE = {
@@ -48,11 +40,9 @@ SPEAKER = r"/.*|^([^-/]*)-[^/]*$"  # what follows a speaker: a folder's slash, o
 
 def read_mapped(path, columns=None) -> dict:
     """Read any table, by the caller's mapping."""
-    require(
-        isinstance(columns, Mapping) and "score" in columns,
-        "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}: names of frkit.pairs "
-        "to columns",
-    )
+    words = "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}"
+    is_mapping = isinstance(columns, Mapping) and "score" in columns
+    require(is_mapping, f"{words}: names of frkit.pairs to columns")
     return mapped(read_frame(Path(path)), columns)
 
 
@@ -61,11 +51,11 @@ def read_bfw(path, columns=None) -> dict:
     table = read_frame(Path(path))
     attributes = {name: both for name, both in BFW_ATTRIBUTES.items() if set(both) <= set(table)}
     if columns is None:
-        usual = {*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())}
-        others = [name for name in table if name not in usual]
-        is_number = pd.to_numeric(table[others].iloc[0], errors="coerce").notna()
-        columns = [name for name in others if is_number[name]]
-        not_read([name for name in others if name not in columns], "no numbers")
+        usual = [*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())]
+        others = table.drop(columns=usual, errors="ignore")
+        is_number = pd.to_numeric(others.iloc[0], errors="coerce").notna()
+        not_read(others.columns[~is_number], "no numbers")
+        columns = [*others.columns[is_number]]
     scores = [columns] if isinstance(columns, str) else columns
     return mapped(table, {**BFW_TABLE, **attributes, "score": scores})
 
@@ -74,23 +64,20 @@ def read_bob_csv(path) -> dict:
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = read_frame(Path(path))
     columns = {"score": "score"}
-    attributes = set()
-    for side, prefix in BOB_SIDES.items():
-        fields = [name.removeprefix(prefix) for name in table if name.startswith(prefix)]
-        images = [name for name in BOB_NAMES if name in fields]
-        columns[side] = prefix + (*images, BOB_NAMES[0])[0]
-        columns[f"{side}_{IDENTITY}"] = prefix + "subject_id"
-        attributes |= set(fields) - {"subject_id", *BOB_NAMES}
-    for name in sorted(attributes):
-        sides = [prefix + name for prefix in BOB_SIDES.values()]
+    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna()
+    for name in fields.unique().drop(["subject_id", *BOB_NAMES], errors="ignore"):
+        sides = [f"{prefix}{name}" for prefix in BOB_SIDES.values()]
         columns[name] = [side if side in table else None for side in sides]
+    for side, prefix in BOB_SIDES.items():
+        names = [f"{prefix}{name}" for name in BOB_NAMES]
+        columns[side] = next((name for name in names if name in table), names[0])
+        columns[f"{side}_{IDENTITY}"] = f"{prefix}subject_id"
     return _with_models(mapped(table, columns))
 
 
 def _with_models(columns):
     """Rename bob's references, which are models and no images, whatever their names."""
-    names = [f"model {name}" for name in columns[REFERENCE]]
-    return columns | {REFERENCE: np.array(names, object)}
+    return columns | {REFERENCE: "model " + columns[REFERENCE]}
 
 
 def read_bob(fields: str, model: str, path) -> dict:
@@ -106,62 +93,51 @@ def read_trials(fields: str, path, scores=None) -> dict:
         table[f"{side} speaker"] = table[side].str.replace(SPEAKER, r"\1", regex=True)
     columns = dict(zip(NAMES, ("test", "enrol", "test speaker", "enrol speaker")))
     out = mapped(table, columns | {"genuine": "label"})
-    return out | {"score": read_scores(scores, len(table), path, table[["enrol", "test"]])}
+    return out | {"score": read_scores(scores, len(table), table[["enrol", "test"]])}
 
 
-def read_ijbc(path, scores=None, metadata=None) -> dict:
-    """Read IJB-C in InsightFace's form: `tid1 tid2 label`; metadata is `img tid mid`.
+def read_ijbc(path, scores=None) -> dict:
+    """Read IJB-C in InsightFace's form, `tid1 tid2 label`.
 
-    The files name no people: templates that genuine pairs link, directly or by way of others, are
+    The file names no people: templates that genuine pairs link, directly or by way of others, are
     one person.
     """
     columns = {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"}
     out = mapped(read_text(Path(path), "tid1 tid2 label"), columns)
     template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
-    if metadata is not None:
-        lost = np.setdiff1d(names, read_text(Path(metadata), "img tid mid").tid)
-        require(len(lost) == 0, f"template {listed(lost[:1])} does not stand in {metadata}")
     both = template.reshape(2, -1)
     links = both[:, out["genuine"]]
     graph = coo_array((np.ones(links.shape[1]), links), shape=(len(names), len(names)))
     _, component = connected_components(graph, directed=False)
     person = np.char.add("person ", component.astype(str))
     out |= dict(zip(IDENTITIES, person[both]))
-    return out | {"score": read_scores(scores, both.shape[1], path)}
+    return out | {"score": read_scores(scores, both.shape[1])}
 
 
 def read_lfw(path, scores=None) -> dict:
     """Read LFW's pairs.txt with a file of scores in the same order."""
-    form = "name n1 n2, or nameA n1 nameB n2, after a first line of folds and pairs"
-    table = read_text(Path(path), "name [n1 other n2]", form)
-    line = table.index[0]
-    head = table.iloc[0].dropna()
-    is_head = len(head) <= 2 and head.str.fullmatch("[0-9]+").all()
-    require(is_head, f"line {line} must be the number of folds and of pairs a fold")
-    n_pairs = 2 * head.astype(int).prod()
-    body = table.iloc[1:]
-    announced = f"line {line} announces {n_pairs} pairs, half of them genuine"
-    require(len(body) == n_pairs, f"{announced}, but there are {len(body)} lines")
-    out = _numbered_pairs(body)
-    for side, identity in zip(SIDES, IDENTITIES):
-        out[side] = out[identity] + "/" + out[side]
-    return out | {"score": read_scores(scores, len(body), path)}
+    table = read_text(Path(path), "name [n1 other n2]")
+    is_head = table.iloc[0].dropna().str.fullmatch("[0-9]+").all()
+    require(is_head, f"line {table.index[0]} must be the number of folds and of pairs a fold")
+    out = _numbered_pairs(table.iloc[1:])
+    return out | {"score": read_scores(scores, len(table) - 1)}
 
 
-def _numbered_pairs(body):
-    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`."""
-    refuse(body.index[body.other.isna()], " has too few fields; a line is: name n1 n2, or four")
-    genuine = body.n2.isna()
-    n_genuine = genuine.sum()
-    words = f"half of the lines must be genuine (3 fields), but {n_genuine} of {len(body)} are"
-    require(2 * n_genuine == len(body), words)
+def _numbered_pairs(table, race=None):
+    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`.
+
+    Images are in the folder of the person, or of the race: 13 people stand under two races.
+    """
+    genuine = table.n2.isna()
+    words = f"half of the lines must be genuine (3 fields), but {genuine.sum()} of {len(table)} are"
+    require(2 * genuine.sum() == len(table), words)
+    people = (table.name, table.other.mask(genuine, table.name))
+    numbers = (table.n1, table.n2.fillna(table.other))
     out = {"genuine": genuine.to_numpy(bool)}
-    people = (body.name, body.name.where(genuine, body.other))
-    numbers = (body.n1, body.other.where(genuine, body.n2))
     for side, identity, person, number in zip(SIDES, IDENTITIES, people, numbers):
-        wrong = number[~number.str.fullmatch("[0-9]+")]
-        refuse(wrong.index, f": {listed(wrong[:1])} is no image number")
-        out[side] = (person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
+        refuse_cells(number, ~number.str.fullmatch("[0-9]+", na=False), "is no image number")
+        folder = race or person
+        out[side] = (folder + "/" + person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
         out[identity] = person.to_numpy(object)
     return out
 
@@ -175,22 +151,18 @@ def read_rfw(path, scores=None) -> dict:
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
         require(scores is None, "the score table contains its scores: leave scores= out")
         return mapped(read_frame(paths[0]), RFW_TABLE) | {"distance": True}
-    races = [_rfw_race(race) for race in paths]
-    out = {name: np.concatenate([race[name] for race in races]) for name in races[0]}
-    names = ", ".join(race.name for race in paths)
-    out["score"] = read_scores(scores, len(out["genuine"]), names)
-    return out | {"attributes": {"ethnicity": out.pop("ethnicity")}}
+    races = pd.concat([_rfw_race(race) for race in paths])
+    out = {name: races[name].to_numpy() for name in races}
+    out["attributes"] = {"ethnicity": out.pop("ethnicity")}
+    return out | {"score": read_scores(scores, len(races))}
 
 
 def _rfw_race(path):
-    """Read one race's protocol; image names carry the race: 13 people stand under two races."""
+    """Read the protocol of one race."""
     race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
     with named(path):
-        table = read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2")
-        out = _numbered_pairs(table)
-    for side in SIDES:
-        out[side] = f"{race}/" + out[side]
-    return out | {"ethnicity": np.full(len(table), race)}
+        pairs = _numbered_pairs(read_text(path, "name n1 other [n2]"), race)
+    return pd.DataFrame(pairs).assign(ethnicity=race)
 
 
 def read_vectors(path, scores=None) -> dict:

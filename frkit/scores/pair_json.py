@@ -1,7 +1,6 @@
 """Scores in JSON: nested by names, two lists, or a table."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,28 +24,25 @@ def read_json(path, columns=None) -> dict:
     """
     with reading("the JSON"), open_text(Path(path)) as file:
         data = json.load(file, object_pairs_hook=_object)
-    require(isinstance(data, (dict, list)) and len(data) > 0, FORMS)
-    values = list(data.values()) if isinstance(data, dict) else data
-    kinds = {type(value) for value in values}
-    require(kinds in ({dict}, {list}), FORMS)
-    if isinstance(data, dict) and kinds == {dict}:
+    if isinstance(data, dict) and all(isinstance(value, dict) for value in data.values()):
         require(columns is None, "a mapping of names has no columns: leave columns= out")
         return _nested(data)
-    if isinstance(data, dict) and {name.lower() for name in data} == {"genuine", "impostor"}:
-        lists = {name.lower(): _numbers(scores) for name, scores in data.items()}
-        return two_vectors(lists["genuine"], lists["impostor"])
+    if isinstance(data, dict) and {*data} == {"genuine", "impostor"}:
+        return two_vectors(_numbers(data["genuine"]), _numbers(data["impostor"]))
     with reading("the JSON"):
         table = pd.DataFrame(data)
     table.index += 1
-    names = {name: name for name in table if name in (*NAMES, "score", "genuine")}
-    return mapped(table, names if columns is None else columns)
+    if columns is None:
+        columns = {name: name for name in table if name in (*NAMES, "score", "genuine")}
+    require("score" in columns, FORMS)
+    return mapped(table, columns)
 
 
 def _object(pairs):
     """Return an object of JSON; a name that stands twice would hide the first."""
-    again = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-    require(not again, f"{listed(again)} stands twice in one object")
-    return dict(pairs)
+    data = dict(pairs)
+    require(len(data) == len(pairs), f"a name stands twice in the object of {listed(data)}")
+    return data
 
 
 def _nested(data):
@@ -57,16 +53,12 @@ def _nested(data):
         scores = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
         models[model] = pd.Series(scores, dtype=object)
     table = pd.DataFrame(models)
-    require(len(table) > 0, "contains no score")
+    require(len(table) > 0, FORMS)
     is_same = all(len(scores) == len(table) for scores in models.values())
     require(is_same, f"models {listed(models)} did not score the same pairs")
     scores = {model: _numbers(table[model]) for model in models}
-    probe, reference = zip(*table.index)
-    return {
-        "score": scores if has_models else scores[""],
-        PROBE: np.array(probe, object),
-        REFERENCE: np.array(reference, object),
-    }
+    probe, reference = (table.index.get_level_values(side).to_numpy(object) for side in (0, 1))
+    return {"score": scores if has_models else scores[""], PROBE: probe, REFERENCE: reference}
 
 
 def _numbers(scores):

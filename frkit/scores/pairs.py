@@ -116,7 +116,7 @@ def pairs(
         _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
     kinds = {GENUINE: _genuine(genuine, [*people.values()], n)}
     labels = kinds | images | people | attribute_labels(attributes, n)
-    labels |= _attributes_of_trials({} if trial is None else trial, labels, n)
+    labels |= _attributes_of_trials(trial or {}, labels, n)
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if models is not None:
         coords[MODEL] = models
@@ -135,7 +135,7 @@ def _scores(score, model, missing, distance):
     require(
         values.ndim == (1 if model is None else 2) and values.size > 0,
         "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
-        f"{values.shape} {'without' if model is None else 'with'} model names",
+        f"{values.shape}",
     )
     require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
@@ -166,12 +166,10 @@ def _both_sides(given, n):
 def _check_images(names, identity):
     """Refuse an image that shows two people."""
     shown = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
-    again = shown.image[shown.image.duplicated()].tolist()
-    people = sorted(shown.person[shown.image.isin(again[:1])])
-    require(
-        not again,
-        f"image {listed(again[:1])} shows {listed(people)}; give different images different names",
-    )
+    image = shown.image[shown.image.duplicated()][:1]
+    people = sorted(shown.person[shown.image.isin(image)])
+    words = f"image {listed(image)} shows {listed(people)}"
+    require(len(image) == 0, f"{words}; give different images different names")
 
 
 def _genuine(genuine, people, n):
@@ -182,20 +180,15 @@ def _genuine(genuine, people, n):
     )
     if genuine is None:
         return people[0] == people[1]
-    flags = np.ma.filled(one_each(genuine, n, GENUINE, PAIR), -1)
-    is_flag = np.isin(flags, [0, 1]) & (flags.dtype.kind in "biufO")
-    first = int(np.argmin(is_flag))
-    require(
-        is_flag.all(), f"genuine must be True or False (1 or 0); pair {first} has {flags[first]!s}"
-    )
+    flags = one_each(real_numbers(GENUINE, genuine), n, GENUINE, PAIR)
+    odd = np.flatnonzero(~np.isin(flags, [0, 1]))
+    words = f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs"
+    require(len(odd) == 0, f"{words} {listed(odd)} (counted from 0)")
     flags = flags.astype(bool)
     if people:
         wrong = np.flatnonzero(flags != (people[0] == people[1]))
-        require(
-            len(wrong) == 0,
-            f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)} "
-            "(counted from 0)",
-        )
+        words = f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)}"
+        require(len(wrong) == 0, f"{words} (counted from 0)")
     return flags
 
 
@@ -228,8 +221,8 @@ def _split(labels):
 def _attributes_of_trials(trial, labels, n):
     """Clean labels of the attributes of trials, under their bare names."""
     check_names(trial)
-    of_sides = {name.removeprefix("probe_").removeprefix("reference_") for name in labels}
-    again = of_sides.union([GENUINE, PAIR]).intersection(trial)
+    taken = {PAIR, *labels}
+    again = [name for name in trial if {name, f"{PROBE}_{name}", f"{REFERENCE}_{name}"} & taken]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
     return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
 

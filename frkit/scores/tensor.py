@@ -80,7 +80,7 @@ def score_tensor(
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
     rows = embedding.data
     models = faces[MODEL].values if MODEL in embedding.dims else None
-    check_rows(rows, rows, models)
+    check_rows(rows)
     attrs = {
         "similarity": getattr(similarity, "__name__", str(similarity)),
         "symmetric": int(require_flag("symmetric", symmetric)),
@@ -108,9 +108,8 @@ def _unit_rows(embedding):
     """Rows of unit length, some at a time."""
     if isinstance(embedding, da.Array):
         return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
-    pieces = []
-    for start in range(0, embedding.shape[-2], ROWS):
-        pieces.append(_unit(embedding[..., start : start + ROWS, :]))
+    starts = range(0, embedding.shape[-2], ROWS)
+    pieces = [_unit(embedding[..., start : start + ROWS, :]) for start in starts]
     return np.concatenate(pieces, axis=-2)
 
 
@@ -146,7 +145,7 @@ def _centred_rows(embedding):
     total = 0.0
     for start in range(0, n_rows, ROWS):
         rows = loaded(embedding[..., start : start + ROWS, :])
-        total = total + rows.sum(-2, keepdims=True, dtype=np.float64)
+        total += rows.sum(-2, keepdims=True, dtype=np.float64)
     return embedding.astype(np.float64) - total / n_rows
 
 

@@ -142,7 +142,7 @@ def _images(faces):
         "these faces contain several models: fit each, as in fk.vmf.fit(faces.sel(model=name))",
     )
     values = faces["embedding"].transpose(IMAGE, FEATURE).values
-    check_rows(values, values, None)
+    check_rows(values)
     points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
