@@ -34,6 +34,7 @@ class Problem(NamedTuple):
     rows: np.ndarray  # (n,) images with a label
     z: np.ndarray  # (n,) their class
     person: np.ndarray  # (n,) number of the person on each
+    unit: np.ndarray  # (n,) what folds keep together: the person, or each image for itself
 
     @property
     def shares(self):
@@ -41,37 +42,39 @@ class Problem(NamedTuple):
         return np.bincount(self.z) / len(self.z)
 
 
-def for_each_model(faces, attribute, by, folds, estimate, *options):
-    """The estimate from each encoder's features (n, d) along `model`, or from the only one's.
+def for_labelled_images(faces, attribute, by, folds, estimate, *options):
+    """Estimates from the images that have a label, along `model` where the faces have it.
 
-    `estimate` takes the features, the Problem and the options, and returns a Dataset.
-    By image the attribute may vary within a person, and each image is a person of its own.
+    `estimate` takes an encoder's features (n, d), the Problem and the options, and returns a
+    Dataset. By image the attribute may vary within a person, and each image is a person of its own.
     """
-    encoders, names = embeddings(faces)
     varying = "keep" if by == "image" else "error"
     problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
-    if by == "image":
-        problem = problem._replace(person=np.arange(len(problem.z)))
-    estimates = []
-    for x in encoders:
+    problem = problem._replace(person=problem.unit)
+
+    def of_encoder(x):
         features = x[problem.rows].astype(np.float64)
-        estimates.append(estimate(features, problem, *options))
-    return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
+        return estimate(features, problem, *options)
+
+    return for_each_model(faces, of_encoder)
 
 
-def embeddings(faces):
-    """The checked embedding (image, feature) of each encoder, and names where there are several."""
-    check_faces(faces)
+def for_each_model(faces, estimate):
+    """The Dataset `estimate(x)` of each encoder's x (image, feature), along `model` if several."""
     embedding = faces["embedding"]
-    names = faces[MODEL].variable if MODEL in embedding.dims else None
     values = embedding.transpose(..., IMAGE, FEATURE).values
     rounded = as_float32(values)
-    check_rows(rounded, values, None if names is None else names.values, need_length=False)
-    return [rounded] if names is None else list(rounded), names
+    if MODEL not in embedding.dims:
+        check_rows(rounded, values, None, need_length=False)
+        return estimate(rounded)
+    names = faces[MODEL]
+    check_rows(rounded, values, names.values, need_length=False)
+    return xr.concat([estimate(x) for x in rounded], names.variable)
 
 
 def gather_problem(faces, attribute, *, by, folds, varying):
     """Gather labels and people of one attribute, and check that every fold can have every class."""
+    check_faces(faces)
     require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)
     names = [attribute] if isinstance(attribute, str) else list(attribute)
@@ -91,7 +94,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)
-    problem = Problem(name, classes, rows, z, person)
+    unit = np.arange(len(rows)) if by == "image" else person
+    problem = Problem(name, classes, rows, z, person, unit)
     _check_counts(problem, by, folds)
     if len(rows) < n_images:
         warn(f"{n_images - len(rows)} of {n_images} images have no {name}; they are left out")
@@ -104,12 +108,8 @@ def _check_counts(problem, by, folds):
     classes = problem.classes
     words = f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}"
     require(len(classes) >= 2, f"{words}; at least two are needed to tell one from another")
-    units = problem.person
-    what = "people"
-    if by == "image":
-        units = np.arange(len(problem.z))
-        what = "images"
-    counts = pd.Series(units).groupby(problem.z).nunique()
+    what = "people" if by == "identity" else "images"
+    counts = pd.Series(problem.unit).groupby(problem.z).nunique()
     fewest = counts.min()
     rarest = classes[counts.idxmin()]
     require(
