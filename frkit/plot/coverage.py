@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
 from frkit.plot.style import (
@@ -237,7 +237,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         ax.step(law, study.probability, color=colour, linewidth=1.6, label=label)
     ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
     ax.set_ylim(0, 1)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.locator_params(axis="x", nbins=5)
     ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     captions = [words]
     for name in ("kolmogorov", "wasserstein"):

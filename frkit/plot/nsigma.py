@@ -329,14 +329,14 @@ def eer_distributions(
     return finish(ax, "", "EER (share of pairs)", captions, grid="y", loc="upper left")
 
 
-def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
+def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     """Draw one result of N-Sigma against the number of subsets, or the people in each, by group.
 
     The dashed line through a group's last point falls as 1/√size for σ, and rises as √size for |N|.
 
     Parameters
     ----------
-    found : xr.Dataset
+    result : xr.Dataset
         What `nsigma.by_subsets` or `nsigma.by_subset_size` returned, of one model.
     variable : {"p_value", "n_absolute", "n_signed", "eer_sd", "tpr_sd", "sp", "eop"}
         What is drawn.
@@ -367,14 +367,14 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     'number K of subsets'
     """
     require_one_of("variable", variable, WORDS)
-    along = "n_subsets" if "n_subsets" in found.dims else "subset_size"
-    require_dims("found", found[variable], (along, GROUP))
+    along = "n_subsets" if "n_subsets" in result.dims else "subset_size"
+    require_dims("result", result[variable], (along, GROUP))
     ax = new_axes(ax)
-    sizes = found[along].values
+    sizes = result[along].values
     logarithmic = variable in LOGARITHMIC
-    groups = found[GROUP].values
+    groups = result[GROUP].values
     for group, colour in zip(groups, curve_colours(groups)):
-        line = found[variable].sel({GROUP: group})
+        line = result[variable].sel({GROUP: group})
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:

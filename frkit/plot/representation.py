@@ -120,8 +120,8 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> import frkit as fk
     >>> import xarray as xr
     >>> curve = ("fold", "step"), [[0, 0.2]]
-    >>> one = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
-    >>> len(fk.plot.convergence({"noise": one}).lines)
+    >>> noise = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
+    >>> len(fk.plot.convergence({"noise": noise}).lines)
     3
     """
     ax = new_axes(ax)
@@ -160,17 +160,17 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     """
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    for place, one in enumerate(done):
+    for place, trial in enumerate(done):
         size = 8 if place == len(done) - 1 else 4
         colour = COLOURS[0]
         words = "held out ± 2 se"
-        if one.by != "identity":
+        if trial.by != "identity":
             colour = COLOURS[1]
             words = "held out ± 2 se, folds of images"
         ax.errorbar(
-            one.distance,
-            one.rlb,
-            2 * one.rlb_se,
+            trial.distance,
+            trial.rlb,
+            2 * trial.rlb_se,
             label=words,
             fmt="o",
             color=colour,
@@ -178,17 +178,22 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
             markersize=size,
         )
         ax.plot(
-            one.distance, one.rlb_in_sample, "o", label="in sample", markersize=size, **IN_SAMPLE
+            trial.distance,
+            trial.rlb_in_sample,
+            "o",
+            label="in sample",
+            markersize=size,
+            **IN_SAMPLE,
         )
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 
-def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
+def comparators(trial: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw several measures of one data set whose true RLB is known, as bars.
 
     Parameters
     ----------
-    one : xr.Dataset
+    trial : xr.Dataset
         What `studies.trial` returned.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
@@ -207,7 +212,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax)
     for name, (words, colour) in COMPARED.items():
-        ax.bar(words, float(one[name]), color=colour)
-    ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")
+        ax.bar(words, float(trial[name]), color=colour)
+    ax.axhline(float(trial.truth), color=TRUTH, linestyle="--", label="exact RLB")
     ax.axhline(0, color=TRUTH, linewidth=0.6)
     return finish(ax, "", "value", grid="y")

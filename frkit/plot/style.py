@@ -7,6 +7,7 @@ from textwrap import fill
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from scipy.ndimage import binary_dilation
 from scipy.special import ndtr, ndtri
 
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
@@ -107,9 +108,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     for ax in figure.axes:
         # axes that share their vertical axis need its label once, in the first column
         first = min(ax.get_shared_y_axes().get_siblings(ax), key=figure.axes.index)
-        place = ax.get_subplotspec()
-        further = ax is not first and not place.is_first_col()
-        if further and ax.get_ylabel() == first.get_ylabel():
+        same_label = ax is not first and ax.get_ylabel() == first.get_ylabel()
+        if same_label and not ax.get_subplotspec().is_first_col():
             ax.set_ylabel("")
     if one_legend:
         entries = {}
@@ -227,17 +227,18 @@ def draw_band(ax, curve, extent, colour, label):
     estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
     resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
     # the grey line reaches the first resolved level to either side, so that no gap is left
-    grey = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
-    grey_label = None if resolved.all() else "not resolved: fewer than 10 errors"
-    for where, shade, words in ((grey, UNRESOLVED, grey_label), (resolved, colour, label)):
-        area = {"color": shade, "alpha": 0.22, "zorder": 2}
+    shades = {colour: (resolved, label)}
+    if not resolved.all():
+        grey = binary_dilation(~resolved)
+        shades = {UNRESOLVED: (grey, "not resolved: fewer than 10 errors"), **shades}
+    for shade, (where, words) in shades.items():
         shown = np.where(where, estimate, np.nan)
         if x.size == 1:  # one level has no line, and its band no area
             ax.plot(x, shown, "o", color=shade, label=words, zorder=3)
-            ax.vlines(x[where], lower[where], upper[where], linewidth=4, **area)
+            ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.22, linewidth=4)
         else:
             ax.plot(x, shown, color=shade, linewidth=1.8, label=words, zorder=3)
-            ax.fill_between(x, lower, upper, where=where, linewidth=0, **area)
+            ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0)
 
 
 def draw_edge(ax, x, height, marker, label, **style):
