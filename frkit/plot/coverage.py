@@ -162,17 +162,11 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     )
     ax = new_axes(ax)
     x = study[along].values
-    nominal = USUAL
-    if "level" in study.coords and study.level.ndim == 0:
-        nominal = float(study.level)
+    selected = {name: coord.item() for name, coord in study.coords.items() if coord.ndim == 0}
+    nominal = selected.get("level", USUAL)
     if np.isclose(nominal, USUAL):
-        ax.axhspan(
-            *GOOD,
-            color=COLOURS[6],
-            alpha=0.18,
-            linewidth=0,
-            label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}",
-        )
+        words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == FAR_LEVEL:
         ax.set_xscale("log")
@@ -183,14 +177,16 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     if not others:  # one line, without an entry in the legend
         others = ["line"]
         study = study.expand_dims(line=[""])
-    for place, (name, colour) in enumerate(_colours(study[others[0]]).items()):
-        line = study.isel({others[0]: place})
+    (lines,) = others
+    for place, (name, colour) in enumerate(_colours(study[lines]).items()):
+        line = study.isel({lines: place})
         _draw_line(ax, x, line, colour, plain(name))
         resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
         ax.scatter(x, line.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
-    selected = [name for name in SELECTED_WORDS if name in study.coords and study[name].ndim == 0]
-    words = [SELECTED_WORDS[name].format(study[name].item()) for name in selected]
+    words = [
+        text.format(selected[name]) for name, text in SELECTED_WORDS.items() if name in selected
+    ]
     captions = [", ".join(words), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
@@ -257,8 +253,7 @@ def _at_level(study, far):
         "scheme" not in study.dims, "this shows one scheme: select it with study.sel(scheme=...)"
     )
     study = at_far(study, far)
-    scheme = study.scheme.item() if "scheme" in study else "image"
-    return (study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme")
+    return study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {study.scheme.item()} scheme"
 
 
 def _colours(lines):

@@ -114,24 +114,16 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
 
 def _draw_risks(ax, levels, top, signed):
     """Draw bands of risk behind the bars, with their names at the right edge."""
-    sides = (1, -1) if signed else (1,)
     starts = list(levels.values())
     ends = [*starts[1:], top]
-    colours = _colours(len(levels))
-    for name, low, high, colour in zip(levels, starts, ends, colours):
-        for side in sides:
-            ax.axhspan(side * low, side * high, color=colour, alpha=0.6, linewidth=0, zorder=0)
-        middle = sides[-1] * (low + high) / 2
-        ax.text(
-            0.995,
-            middle,
-            plain(name),
-            transform=ax.get_yaxis_transform(),
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-            color=QUIET,
-        )
+    band = {"alpha": 0.6, "linewidth": 0, "zorder": 0}
+    words = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
+    for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels))):
+        ax.axhspan(low, high, color=colour, **band)
+        ax.axhspan(-high, -low, color=colour, **band)
+        middle = (low + high) / 2
+        height = -middle if signed else middle
+        ax.text(0.995, height, plain(name), transform=ax.get_yaxis_transform(), **words)
     ax.set_ylim(-top if signed else 0, top)
 
 
@@ -195,12 +187,8 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
-        column = table.columns.get_loc(name)
-        row = table.index.get_loc(name)
-        frame = Rectangle(
-            (column + 0.02, row + 0.03), 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6
-        )
-        ax.add_patch(frame)
+        corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
+        ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6))
     rows = "tuned to" if FINETUNED in result.n_absolute.dims else table.index.name
     ax.set(xlabel="group evaluated", ylabel=rows)
     ax.tick_params(axis="y", rotation=0)

@@ -294,11 +294,8 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
 
 def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
-    (left, right) = ax.get_xlim()
-    (bottom, _) = ax.get_ylim()
-    drawn = [np.ravel(line.get_ydata()) for line in ax.lines]
-    highest = np.nanmax(np.concatenate(drawn), initial=0.0)
-    top = min(max(1.6 * highest, 2 * bottom), DET_TOP)
+    left, right = ax.get_xlim()
+    bottom, top = ax.get_ylim()
     functions = _probit, ndtr
     ax.set_xscale("function", functions=functions)
     ax.set_yscale("function", functions=functions)
@@ -306,8 +303,7 @@ def det_axes(ax):
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(DET_TICKS, labels)
         axis.set_ticks([], minor=True)
-    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, top))
-    return ax
+    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, min(top, DET_TOP)))
 
 
 def _probit(rate):
