@@ -70,30 +70,23 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     (along,) = result.rlb.dims
     ax = new_axes(ax)
     place = np.arange(result.rlb.size)
-    words = "held out, ± 2 standard errors"
-    ax.errorbar(
-        place, result.rlb, 2 * result.rlb_se, label=words, fmt="o", color=COLOURS[0], capsize=4
-    )
-    if "rlb_in_sample" in result:
-        ax.plot(
-            place,
-            result.rlb_in_sample,
-            "o",
-            label="in sample: overfitting",
-            **IN_SAMPLE,
-        )
+    _draw_estimates(ax, place, result, "held out, ± 2 standard errors", COLOURS[0])
     if "smallest_detectable" in result:
-        ax.plot(
-            place,
-            result.smallest_detectable,
-            "_",
-            label="smallest that can be detected",
-            color=COLOURS[3],
-            markersize=16,
-        )
+        words = "smallest that can be detected"
+        least = result.smallest_detectable
+        ax.plot(place, least, "_", label=words, color=COLOURS[3], markersize=16)
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
+
+
+def _draw_estimates(ax, x, result, words, colour, size=6):
+    """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
+    style = {"fmt": "o", "color": colour, "capsize": 4, "markersize": size}
+    ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=words, **style)
+    if "rlb_in_sample" in result:
+        words = "in sample: overfitting"
+        ax.plot(x, result.rlb_in_sample, "o", label=words, markersize=size, **IN_SAMPLE)
 
 
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -160,31 +153,13 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     """
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
+    styles = {
+        "identity": ("held out ± 2 se", COLOURS[0]),
+        "image": ("held out ± 2 se, folds of images", COLOURS[1]),
+    }
     for place, trial in enumerate(done):
         size = 8 if place == len(done) - 1 else 4
-        colour = COLOURS[0]
-        words = "held out ± 2 se"
-        if trial.by != "identity":
-            colour = COLOURS[1]
-            words = "held out ± 2 se, folds of images"
-        ax.errorbar(
-            trial.distance,
-            trial.rlb,
-            2 * trial.rlb_se,
-            label=words,
-            fmt="o",
-            color=colour,
-            capsize=3,
-            markersize=size,
-        )
-        ax.plot(
-            trial.distance,
-            trial.rlb_in_sample,
-            "o",
-            label="in sample",
-            markersize=size,
-            **IN_SAMPLE,
-        )
+        _draw_estimates(ax, trial.distance, trial, *styles[trial.by.item()], size)
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 

@@ -95,28 +95,27 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)
     unit = np.arange(len(rows)) if by == "image" else person
-    problem = Problem(name, classes, rows, z, person, unit)
-    _check_counts(problem, by, folds)
+    what = "people" if by == "identity" else "images"
+    require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
         warn(f"{n_images - len(rows)} of {n_images} images have no {name}; they are left out")
-    return problem
+    return Problem(name, classes, rows, z, person, unit)
 
 
-def _check_counts(problem, by, folds):
-    """Two classes at least, and of each at least one person (or image) for every fold."""
-    name = problem.name
-    classes = problem.classes
-    words = f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}"
-    require(len(classes) >= 2, f"{words}; at least two are needed to tell one from another")
-    what = "people" if by == "identity" else "images"
-    counts = pd.Series(problem.unit).groupby(problem.z).nunique()
-    fewest = counts.min()
-    rarest = classes[counts.idxmin()]
+def require_classes(name, classes, z, units, folds, what="people"):
+    """Refuse a single class, and a class with fewer units (people or images) than folds."""
+    require(
+        len(classes) >= 2,
+        f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}; at least two are "
+        "needed to tell one from another",
+    )
+    counts = pd.Series(units).groupby(z).nunique()
+    rarest = counts.idxmin()
+    fewest = counts[rarest]
     require(
         fewest >= folds,
-        f"class '{rarest}' of {name!r} has {fewest} {what} for {folds} folds; merge it with "
-        f"another class, mark it 'unknown', or take at most {fewest} folds (at least "
-        f"{FEWEST_FOLDS})",
+        f"class '{classes[rarest]}' of {name!r} has {fewest} {what} for {folds} folds; merge it "
+        f"with another class, leave it out, or take at most {fewest} folds",
     )
 
 
