@@ -205,7 +205,7 @@ def varying():
         (pairs_of_images(TWO).embedding, {}, "must be a faces Dataset"),
         (pairs_of_images(TWO), dict(folds=2), "folds must be a whole number of at least 3"),
         (pairs_of_images(TWO), dict(seeds=[1, 1]), "seeds must be distinct"),
-        (pairs_of_images(TWO), dict(attribute="sex"), "must be one of 'group', or a tuple"),
+        (pairs_of_images(TWO), dict(attribute="sex"), "attribute must be one of group"),
         (spoiled(TWO, np.nan, 5, 0), {}, "of model 'B' at row 5, column 0"),
         (spoiled(TWO, 2.0), {}, "is constant among (18|20) images of a fold"),
     ],

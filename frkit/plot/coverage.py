@@ -9,22 +9,15 @@ from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
 from frkit.plot.style import (
     COLOURS,
     LEVEL_WORDS,
-    NAIVE,
     TRUTH,
     UNRESOLVED,
     at_far,
+    curve_colours,
     finish,
     new_axes,
     plain,
 )
 
-METHOD_COLOURS = {  # in every figure
-    "recentered": COLOURS[0],
-    "naive": NAIVE,
-    "gaussian": COLOURS[2],
-    "effective": COLOURS[4],
-    "pivotal": COLOURS[1],
-}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
@@ -39,8 +32,7 @@ SELECTED_WORDS = {
     "method": "{}",
     FAR_LEVEL: "FAR {:.2g}",
 }
-MADE_BY = "studies.coverage(mixture)"
-STUDY = (MADE_BY, "coverage", "method", "level", FAR_LEVEL)
+STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", FAR_LEVEL)
 ERROR_WORDS = {
     "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
@@ -95,7 +87,8 @@ def coverage(
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
-    for method, colour in _colours(study["method"]).items():
+    methods = study["method"].values
+    for method, colour in zip(methods, curve_colours(methods)):
         by_method = study.sel({"method": method})
         _draw_line(ax, study.level, by_method, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
@@ -152,7 +145,6 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     >>> ax.get_xscale()
     'log'
     """
-    require_returned("study", study, MADE_BY, "coverage")
     dims = [dim for dim in study.coverage.dims if dim in study.coords]
     require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
@@ -177,9 +169,10 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     if not others:  # one line, without an entry in the legend
         others = ["line"]
         study = study.expand_dims(line=[""])
-    (lines,) = others
-    for place, (name, colour) in enumerate(_colours(study[lines]).items()):
-        line = study.isel({lines: place})
+    (other,) = others
+    names = study[other].values
+    for name, colour in zip(names, curve_colours(names)):
+        line = study.sel({other: name})
         _draw_line(ax, x, line, colour, plain(name))
         resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
@@ -254,15 +247,6 @@ def _at_level(study, far):
     )
     study = at_far(study, far)
     return study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {study.scheme.item()} scheme"
-
-
-def _colours(lines):
-    """Return a colour for each line; a method has the same in every figure."""
-    names = lines.values.astype(str)
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
-    if lines.name == "method":
-        colours |= {name: METHOD_COLOURS[name] for name in names if name in METHOD_COLOURS}
-    return colours
 
 
 def _draw_line(ax, x, study, colour, label, **style):

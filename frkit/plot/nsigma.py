@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, require, require_one_of, require_returned
+from frkit.base import GROUP, MODEL, require, require_returned
 from frkit.plot.style import (
     QUIET,
     SMALL,
@@ -339,7 +339,7 @@ def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axe
     Raises
     ------
     InputError
-        Another variable; a result over neither dimension, or with further ones.
+        A variable over neither dimension, or over further ones.
 
     References
     ----------
@@ -354,7 +354,6 @@ def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axe
     >>> fk.plot.dependence(fk.nsigma.by_subsets(result), "p_value").get_xlabel()
     'number K of subsets'
     """
-    require_one_of("variable", variable, WORDS)
     along = "n_subsets" if "n_subsets" in result.dims else "subset_size"
     require_dims("result", result[variable], (along, GROUP))
     ax = new_axes(ax)
@@ -379,7 +378,7 @@ def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axe
     return finish(
         ax,
         ALONG[along],
-        WORDS[variable],
+        WORDS.get(variable, variable),
         ncols=2,
         loc="best" if logarithmic else "upper left",
     )

@@ -3,7 +3,7 @@
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, IDENTITY, require_one_of
+from frkit.base import GROUP, IDENTITY
 from frkit.plot.style import COLOURS, curve_colours, finish, new_axes, plain, require_dims
 
 WORDS = {
@@ -40,7 +40,7 @@ def contributions(
     Raises
     ------
     InputError
-        Several levels or models at once, or an unknown rate.
+        Several levels or models at once.
 
     Examples
     --------
@@ -53,7 +53,6 @@ def contributions(
     """
     import seaborn as sns
 
-    require_one_of("rate", rate, WORDS)
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))
     largest = share.where(share > 0, drop=True).sortby(share, ascending=False)

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_returned
+from frkit.base import require
 from frkit.plot.style import (
     COLOURS,
     TRUTH,
@@ -22,7 +22,6 @@ COMPARED = {
     "dataset_bias": ("dataset\nbias", COLOURS[2]),
     "dcor2": ("dcor²", COLOURS[4]),
 }
-MADE_BY = "frkit.representation_bias(faces, attribute)"
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -45,7 +44,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InputError
-        No `rlb`, or more than one dimension.
+        More than one dimension.
 
     References
     ----------
@@ -60,7 +59,6 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in fk.plot.representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    require_returned("result", result, MADE_BY, "rlb", "rlb_se")
     require(
         result.rlb.ndim <= 1,
         f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",

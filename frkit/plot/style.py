@@ -1,7 +1,7 @@
 """What all figures share: theme, colours, curves with bands, captions that name the target."""
 
 import re
-from itertools import product
+from itertools import cycle, product
 from textwrap import fill
 
 import numpy as np
@@ -14,7 +14,7 @@ from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
-# encoders and groups of the demo data have one colour in all figures
+# encoders and groups of the demo data, and methods, have one colour in all figures
 NAMED = {
     "Ash": COLOURS[0],
     "Birch": COLOURS[1],
@@ -25,8 +25,13 @@ NAMED = {
     "Asian": COLOURS[4],
     "Caucasian": COLOURS[5],
     "Indian": COLOURS[6],
+    "recentered": COLOURS[0],
+    "naive": COLOURS[3],
+    "gaussian": COLOURS[2],
+    "effective": COLOURS[4],
+    "pivotal": COLOURS[1],
 }
-FAN, NAIVE, DARK = "#B3D3E8", COLOURS[3], "#08306B"
+FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
 TRUTH, UNRESOLVED, QUIET = "#000000", "#6E6E6E", "#404040"
 LEVEL_WORDS = {
     FAR_LEVEL: "FAR (share of impostor pairs accepted)",
@@ -57,7 +62,6 @@ THEME = {
     "legend.framealpha": 0.75,
     "legend.edgecolor": "none",
     "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "grid.color": "#E5E5E5",
@@ -124,11 +128,11 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
 
 
 def curve_colours(names):
-    """Return a colour for each curve: by name for the demo data, by place for others."""
-    last = [str(name).split(", ")[-1] for name in names]
-    if NAMED.keys() >= set(last) and len(set(last)) == len(last):
-        return [NAMED[name] for name in last]
-    return [COLOURS[place % len(COLOURS)] for place in range(len(last))]
+    """Return a colour for each curve: by name where all names are known, else by place."""
+    names = [str(name) for name in names]
+    if NAMED.keys() >= set(names):
+        return [NAMED[name] for name in names]
+    return [colour for _, colour in zip(names, cycle(COLOURS))]
 
 
 def new_axes(ax):

@@ -140,8 +140,5 @@ def _scaled(train, *others):
 
 def _outputs(parameters, x):
     """T (n, K) in float64, in blocks."""
-    blocks = []
-    for start in range(0, len(x), BLOCK):
-        t, _ = forward(parameters, x[start : start + BLOCK])
-        blocks.append(t)
-    return np.concatenate(blocks).astype(np.float64)
+    blocks = [x[start : start + BLOCK] for start in range(0, len(x), BLOCK)]
+    return np.concatenate([forward(parameters, block)[0] for block in blocks]).astype(np.float64)

@@ -80,12 +80,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
     of_images = {name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)}
-    attributes = of_images - {IMAGE, IDENTITY, PERSON}
-    require(
-        len(names) > 0 and attributes.issuperset(names),
-        f"attribute must be one of {listed(sorted(attributes))}, or a tuple of them to cross, "
-        f"got {attribute!r}",
-    )
+    for each in names:
+        require_one_of("attribute", each, sorted(of_images - {IMAGE, IDENTITY, PERSON}))
     n_images = faces.sizes[IMAGE]
     identity = complete_labels(faces[IDENTITY].values, n_images, IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
