@@ -107,9 +107,7 @@ def fairness(
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_formatter("{x:g}")
     captions = [caption(curve.attrs) for curve in curves.values()]
-    captions += [
-        f"floor: {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
-    ]
+    captions += [f"floor: {floor.attrs['size']}" for floor in limits.values()]
     return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
 
 

@@ -277,8 +277,6 @@ def eer_distributions(
         x=GROUP,
         y="eer",
         hue=GROUP,
-        order=groups,
-        hue_order=groups,
         palette=curve_colours(groups),
         inner="stick",
         inner_kws={"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4},

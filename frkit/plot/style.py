@@ -173,9 +173,8 @@ def named_curves(argument, results, variable="estimate"):
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
-            words = [name, *map(str, labels)] if name else map(str, labels)
-            place = dict(zip(others, labels))
-            curves[", ".join(words)] = result.sel(place)
+            words = filter(None, [name, *map(str, labels)])
+            curves[", ".join(words)] = result.sel(dict(zip(others, labels)))
     along = {level_dimension(curve) for curve in curves.values()}
     require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     return curves
