@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import xarray as xr
-from matplotlib import pyplot as plt
 from matplotlib.collections import PathCollection
 from test_explore import find, follows, picture
 
@@ -11,12 +10,6 @@ import frkit as fk
 
 FAR = [1e-3, 1e-2, 1e-1]
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-
-
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +26,13 @@ def study(both):
 
 
 def line(ax, label):
-    (found,) = [one for one in ax.lines if one.get_label() == label]
-    return found
+    (curve,) = [curve for curve in ax.lines if curve.get_label() == label]
+    return curve
 
 
-def test_coverage_stands_over_its_nominal_level(study):
+def test_coverage_stands_over_its_nominal_level(study, ax):
     printed = xr.DataArray([[0.5, 0.7]], {"method": ["naive"], "level": [0.8, 0.95]})
-    ax = fk.plot.coverage(study, far=0.011, printed=printed)
+    fk.plot.coverage(study, 0.011, ax, printed=printed)
     for method in ("recentered", "naive"):
         values = study.coverage.sel({"method": method, "far_level": 1e-2, "scheme": "image"})
         drawn = line(ax, method).get_xydata()
@@ -47,9 +40,9 @@ def test_coverage_stands_over_its_nominal_level(study):
     np.testing.assert_allclose(line(ax, "naive, printed").get_xydata(), [[0.8, 0.5], [0.95, 0.7]])
 
 
-def test_coverage_along_far_marks_levels_that_are_not_resolved(study):
+def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
     study = study.sel(level=0.95).isel(scheme=0).assign(resolved=("far_level", [1.0, 0.5, 0.1]))
-    ax = fk.plot.coverage_along(study)
+    fk.plot.coverage_along(study, ax=ax)
     values = study.coverage.sel({"method": "recentered"})
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), np.transpose([FAR, values]))
     for points in (found for found in ax.collections if isinstance(found, PathCollection)):
@@ -57,8 +50,8 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved(study):
         assert points.get_offsets()[hollow, 0].tolist() == [0.1]
 
 
-def test_laws_are_drawn_as_distribution_functions(study):
-    ax = fk.plot.error_laws(study, far=1e-2)
+def test_laws_are_drawn_as_distribution_functions(study, ax):
+    fk.plot.error_laws(study, 1e-2, ax)
     for curve, errors in zip(ax.lines, ("bootstrap", "actual")):
         law = study.law.sel(errors=errors, far_level=1e-2, scheme="image")
         np.testing.assert_allclose(curve.get_xydata(), np.transpose([law, study.probability]))

@@ -113,7 +113,8 @@ def test_the_largest_contributors_are_drawn(scores, ax):
     who = fk.contributions(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
     fk.plot.contributions(who, ax, people=3)
     largest = np.sort(who.frr_share.values)[-3:]
-    np.testing.assert_allclose(sorted(bar.get_width() for bar in ax.patches), largest)
+    widths = [bar.get_width() for bars in ax.containers for bar in bars]
+    np.testing.assert_allclose(sorted(widths), largest)
 
 
 # --- explorer ------------------------------------------------------------------------------------

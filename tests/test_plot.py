@@ -23,21 +23,17 @@ def legend(ax):
 
 # --- roc -----------------------------------------------------------------------------------------
 def test_roc_draws_the_estimate_and_the_ends_of_the_band(ax):
-    band = fk.band(tree(), "frr")
+    band = fk.band(tree(), "frr", level=0.9)
     assert fk.plot.roc(band, ax=ax) is ax
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    title = ax.get_title(loc="left")
+    assert "90 % recentered band, image scheme, 50 resamples" in title
+    assert "about these 30 identities, new images" in title
     np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), EMPIRICAL)
     drawn = ax.collections[-1].get_paths()[0].vertices
     for x, lower, upper in zip(FAR, band.lower.values, band.upper.values, strict=True):
         ends = drawn[np.isclose(drawn[:, 0], x), 1]
         np.testing.assert_allclose([ends.min(), ends.max()], [lower, upper])
-
-
-def test_the_figure_names_the_target_of_the_band(ax):
-    fk.plot.roc(fk.band(tree(), "frr", level=0.9), ax=ax)
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    title = ax.get_title(loc="left")
-    assert "90 % recentered band, image scheme, 50 resamples" in title
-    assert "about these 30 identities, new images" in title
 
 
 def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
@@ -94,6 +90,10 @@ def test_other_results_are_refused(ax):
         fk.plot.roc(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
     with pytest.raises(fk.InputError, match="scale must be one of"):
         fk.plot.roc(fk.band(tree(), "frr"), ax=ax, scale="linear")
+    with pytest.raises(fk.InputError, match="over far_level, got model, far_level: select"):
+        fk.plot.fan(fk.fan(two_models()), ax=ax)
+    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) returned"):
+        fk.plot.fan(tree(), ax=ax)
 
 
 # --- fan and difference --------------------------------------------------------------------------
@@ -105,13 +105,6 @@ def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
     np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])
     np.testing.assert_array_equal(labelled(ax, "empirical").get_ydata(), EMPIRICAL)
     np.testing.assert_array_equal(labelled(ax, "V-statistic").get_ydata(), 0.9 * EMPIRICAL)
-
-
-def test_a_fan_shows_one_model(ax):
-    with pytest.raises(fk.InputError, match="over far_level, got model, far_level: select"):
-        fk.plot.fan(fk.fan(two_models()), ax=ax)
-    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) returned"):
-        fk.plot.fan(tree(), ax=ax)
 
 
 def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):

@@ -3,28 +3,21 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
 from frkit.plot.style import (
     COLOURS,
     LEVEL_WORDS,
-    NAIVE,
     TRUTH,
     UNRESOLVED,
     at_far,
+    curve_colours,
     finish,
     new_axes,
     plain,
 )
 
-METHOD_COLOURS = {  # in every figure
-    "recentered": COLOURS[0],
-    "naive": NAIVE,
-    "gaussian": COLOURS[2],
-    "effective": COLOURS[4],
-    "pivotal": COLOURS[1],
-}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
@@ -39,8 +32,7 @@ SELECTED_WORDS = {
     "method": "{}",
     FAR_LEVEL: "FAR {:.2g}",
 }
-MADE_BY = "studies.coverage(mixture)"
-STUDY = (MADE_BY, "coverage", "method", "level", FAR_LEVEL)
+STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", FAR_LEVEL)
 ERROR_WORDS = {
     "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
@@ -95,7 +87,8 @@ def coverage(
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
-    for method, colour in _colours(study["method"]).items():
+    methods = study["method"].values
+    for method, colour in zip(methods, curve_colours(methods)):
         by_method = study.sel({"method": method})
         _draw_line(ax, study.level, by_method, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
@@ -152,7 +145,6 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     >>> ax.get_xscale()
     'log'
     """
-    require_returned("study", study, MADE_BY, "coverage")
     dims = [dim for dim in study.coverage.dims if dim in study.coords]
     require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
@@ -162,17 +154,11 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     )
     ax = new_axes(ax)
     x = study[along].values
-    nominal = USUAL
-    if "level" in study.coords and study.level.ndim == 0:
-        nominal = float(study.level)
+    selected = {name: coord.item() for name, coord in study.coords.items() if coord.ndim == 0}
+    nominal = selected.get("level", USUAL)
     if np.isclose(nominal, USUAL):
-        ax.axhspan(
-            *GOOD,
-            color=COLOURS[6],
-            alpha=0.18,
-            linewidth=0,
-            label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}",
-        )
+        words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == FAR_LEVEL:
         ax.set_xscale("log")
@@ -183,14 +169,17 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     if not others:  # one line, without an entry in the legend
         others = ["line"]
         study = study.expand_dims(line=[""])
-    for place, (name, colour) in enumerate(_colours(study[others[0]]).items()):
-        line = study.isel({others[0]: place})
+    (other,) = others
+    names = study[other].values
+    for name, colour in zip(names, curve_colours(names)):
+        line = study.sel({other: name})
         _draw_line(ax, x, line, colour, plain(name))
         resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
         ax.scatter(x, line.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
-    selected = [name for name in SELECTED_WORDS if name in study.coords and study[name].ndim == 0]
-    words = [SELECTED_WORDS[name].format(study[name].item()) for name in selected]
+    words = [
+        text.format(selected[name]) for name, text in SELECTED_WORDS.items() if name in selected
+    ]
     captions = [", ".join(words), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
@@ -237,7 +226,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         ax.step(law, study.probability, color=colour, linewidth=1.6, label=label)
     ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
     ax.set_ylim(0, 1)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.locator_params(axis="x", nbins=5)
     ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     captions = [words]
     for name in ("kolmogorov", "wasserstein"):
@@ -257,17 +246,7 @@ def _at_level(study, far):
         "scheme" not in study.dims, "this shows one scheme: select it with study.sel(scheme=...)"
     )
     study = at_far(study, far)
-    scheme = study.scheme.item() if "scheme" in study else "image"
-    return (study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme")
-
-
-def _colours(lines):
-    """Return a colour for each line; a method has the same in every figure."""
-    names = lines.values.astype(str)
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
-    if lines.name == "method":
-        colours |= {name: METHOD_COLOURS[name] for name in names if name in METHOD_COLOURS}
-    return colours
+    return study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {study.scheme.item()} scheme"
 
 
 def _draw_line(ax, x, study, colour, label, **style):

@@ -107,9 +107,7 @@ def fairness(
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_formatter("{x:g}")
     captions = [caption(curve.attrs) for curve in curves.values()]
-    captions += [
-        f"floor: {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
-    ]
+    captions += [f"floor: {floor.attrs['size']}" for floor in limits.values()]
     return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
 
 
@@ -149,18 +147,11 @@ def _draw_zones(ax, x, letters):
     borders = np.sqrt(x[change - 1] * x[change])
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    starts = np.append(x[0], borders)
-    ends = np.append(borders, x[-1])
-    zones = letters[np.append(0, change)]
-    for letter, middle in zip(zones, np.sqrt(starts * ends)):
-        ax.annotate(
-            letter,
-            (middle, 0.02),
-            xycoords=ax.get_xaxis_transform(),
-            weight="bold",
-            ha="center",
-            va="bottom",
-        )
+    ends = np.concatenate([x[:1], borders, x[-1:]])
+    middles = np.sqrt(ends[1:] * ends[:-1])
+    foot = ax.get_xaxis_transform()
+    for letter, middle in zip(letters[np.append(0, change)], middles):
+        ax.text(middle, 0.02, letter, transform=foot, weight="bold", ha="center")
 
 
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -272,13 +263,9 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     table = rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
     table = table.rename(index=plain, columns=plain)
-    positive = table.values[table.values > 0]
-    norm = (
-        LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
-    )
     sns.heatmap(
         table,
-        norm=norm,
+        norm=LogNorm(clip=True) if table.values.any() else None,
         cmap="Blues",
         ax=ax,
         cbar_kws={"label": "FAR"},

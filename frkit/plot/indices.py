@@ -22,12 +22,12 @@ VARIANT = "variant"
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
-def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
+def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     r"""Draw genuine and impostor scores of every group, one row for each.
 
     Parameters
     ----------
-    found : xr.Dataset
+    result : xr.Dataset
         What `fairness_indices` returned, of one model. Histograms are those of each kind alone (sum
         1); n counts the scores of both kinds.
     ax : matplotlib.axes.Axes, optional
@@ -55,38 +55,34 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    require_dims("found", found.genuine_histogram, (GROUP, SCORE_BIN))
+    require_dims("result", result.genuine_histogram, (GROUP, SCORE_BIN))
     ax = new_axes(ax)
-    groups = found[GROUP].values
-    centres = found[SCORE_BIN].values
-    half = (centres[1] - centres[0]) / 2
-    edges = np.append(centres - half, centres[-1] + half)
-    shares = {kind: found[f"{kind}_histogram"].transpose(GROUP, SCORE_BIN).values for kind in KINDS}
-    highest = max(values.max() for values in shares.values()) / ROW
+    groups = result[GROUP].values
+    edges = np.linspace(0, 1, result.sizes[SCORE_BIN] + 1)
+    shares = {
+        kind: result[f"{kind}_histogram"].transpose(GROUP, SCORE_BIN).values for kind in KINDS
+    }
+    highest = np.max(list(shares.values())) / ROW
     for kind, colour in KINDS.items():
         for foot, heights in enumerate(shares[kind] / highest, start=1):  # the axis points down
-            steps = {"baseline": foot, "color": colour}
-            ax.stairs(foot - heights, edges, linewidth=0.8, **steps)
             ax.stairs(
                 foot - heights,
                 edges,
+                baseline=foot,
                 fill=True,
-                alpha=0.45,
-                linewidth=0,
+                facecolor=(colour, 0.45),
+                edgecolor=colour,
+                linewidth=0.8,
                 label=f"{kind} pairs",
-                **steps,
             )
-    names = []
-    counts = found.genuine_pairs + found.impostor_pairs
-    for group, n in zip(groups, counts.values):
-        number = f"{n:,.0f}" if n < 1e6 else f"{n:.2e}"
-        names.append(f"{plain(group)}\nn = {number}")
+    counts = (result.genuine_pairs + result.impostor_pairs).values
+    names = [f"{plain(group)}\nn = {n:,.0f}" for group, n in zip(groups, counts)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
     ax.set_yticks(np.arange(len(groups)) + 0.6, names, fontsize=SMALL)
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
 
 
-def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
+def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the nine indices with their intervals and their floors.
 
     A cap of the colour of the index is the point that 5 % of the random assignments of people to
@@ -94,7 +90,7 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found : xr.Dataset
+    result : xr.Dataset
         What `fairness_indices` returned, of one model.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
@@ -121,15 +117,15 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_dims("found", found.sfi, (VARIANT,))
+    require_dims("result", result.sfi, (VARIANT,))
     ax = new_axes(ax)
-    variants = found[VARIANT].values.tolist()
+    variants = result[VARIANT].values.tolist()
     n = len(variants)
     starts = (n + 0.6) * np.arange(len(INDICES))
     places = starts[:, None] + np.arange(n)
     for x, (name, colour) in zip(places, INDICES.items()):
-        if f"{name}_floor_limit" in found:
-            limit = found[f"{name}_floor_limit"].values
+        if f"{name}_floor_limit" in result:
+            limit = result[f"{name}_floor_limit"].values
             ax.bar(
                 x,
                 1 - limit,
@@ -142,13 +138,13 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
                 zorder=1,
             )
             ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
-        if f"{name}_lower" in found:
-            lower = found[f"{name}_lower"]
-            upper = found[f"{name}_upper"]
+        if f"{name}_lower" in result:
+            lower = result[f"{name}_lower"]
+            upper = result[f"{name}_upper"]
             ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(
             x,
-            found[name],
+            result[name],
             "o",
             color=colour,
             markersize=6,
@@ -158,7 +154,7 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
-    captions = [caption({**found.attrs, "method": "pivotal"})] if "scheme" in found.attrs else []
+    captions = [caption({**result.attrs, "method": "pivotal"})] if "scheme" in result.attrs else []
     return finish(
         ax,
         "",

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, require, require_one_of, require_returned
+from frkit.base import GROUP, MODEL, require, require_returned
 from frkit.plot.style import (
     QUIET,
     SMALL,
@@ -114,24 +114,16 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
 
 def _draw_risks(ax, levels, top, signed):
     """Draw bands of risk behind the bars, with their names at the right edge."""
-    sides = (1, -1) if signed else (1,)
     starts = list(levels.values())
     ends = [*starts[1:], top]
-    colours = _colours(len(levels))
-    for name, low, high, colour in zip(levels, starts, ends, colours):
-        for side in sides:
-            ax.axhspan(side * low, side * high, color=colour, alpha=0.6, linewidth=0, zorder=0)
-        middle = sides[-1] * (low + high) / 2
-        ax.text(
-            0.995,
-            middle,
-            plain(name),
-            transform=ax.get_yaxis_transform(),
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-            color=QUIET,
-        )
+    band = {"alpha": 0.6, "linewidth": 0, "zorder": 0}
+    words = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
+    for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels))):
+        ax.axhspan(low, high, color=colour, **band)
+        ax.axhspan(-high, -low, color=colour, **band)
+        middle = (low + high) / 2
+        height = -middle if signed else middle
+        ax.text(0.995, height, plain(name), transform=ax.get_yaxis_transform(), **words)
     ax.set_ylim(-top if signed else 0, top)
 
 
@@ -195,12 +187,8 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
-        column = table.columns.get_loc(name)
-        row = table.index.get_loc(name)
-        frame = Rectangle(
-            (column + 0.02, row + 0.03), 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6
-        )
-        ax.add_patch(frame)
+        corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
+        ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6))
     rows = "tuned to" if FINETUNED in result.n_absolute.dims else table.index.name
     ax.set(xlabel="group evaluated", ylabel=rows)
     ax.tick_params(axis="y", rotation=0)
@@ -289,8 +277,6 @@ def eer_distributions(
         x=GROUP,
         y="eer",
         hue=GROUP,
-        order=groups,
-        hue_order=groups,
         palette=curve_colours(groups),
         inner="stick",
         inner_kws={"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4},
@@ -329,14 +315,14 @@ def eer_distributions(
     return finish(ax, "", "EER (share of pairs)", captions, grid="y", loc="upper left")
 
 
-def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
+def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     """Draw one result of N-Sigma against the number of subsets, or the people in each, by group.
 
     The dashed line through a group's last point falls as 1/√size for σ, and rises as √size for |N|.
 
     Parameters
     ----------
-    found : xr.Dataset
+    result : xr.Dataset
         What `nsigma.by_subsets` or `nsigma.by_subset_size` returned, of one model.
     variable : {"p_value", "n_absolute", "n_signed", "eer_sd", "tpr_sd", "sp", "eop"}
         What is drawn.
@@ -351,7 +337,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     Raises
     ------
     InputError
-        Another variable; a result over neither dimension, or with further ones.
+        A variable over neither dimension, or over further ones.
 
     References
     ----------
@@ -366,15 +352,14 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     >>> fk.plot.dependence(fk.nsigma.by_subsets(result), "p_value").get_xlabel()
     'number K of subsets'
     """
-    require_one_of("variable", variable, WORDS)
-    along = "n_subsets" if "n_subsets" in found.dims else "subset_size"
-    require_dims("found", found[variable], (along, GROUP))
+    along = "n_subsets" if "n_subsets" in result.dims else "subset_size"
+    require_dims("result", result[variable], (along, GROUP))
     ax = new_axes(ax)
-    sizes = found[along].values
+    sizes = result[along].values
     logarithmic = variable in LOGARITHMIC
-    groups = found[GROUP].values
+    groups = result[GROUP].values
     for group, colour in zip(groups, curve_colours(groups)):
-        line = found[variable].sel({GROUP: group})
+        line = result[variable].sel({GROUP: group})
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:
@@ -391,7 +376,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     return finish(
         ax,
         ALONG[along],
-        WORDS[variable],
+        WORDS.get(variable, variable),
         ncols=2,
         loc="best" if logarithmic else "upper left",
     )

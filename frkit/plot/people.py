@@ -1,11 +1,10 @@
 """Who drives the errors, as bars."""
 
-import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, IDENTITY, require_one_of
-from frkit.plot.style import curve_colours, finish, new_axes, plain, require_dims
+from frkit.base import GROUP, IDENTITY
+from frkit.plot.style import COLOURS, curve_colours, finish, new_axes, plain, require_dims
 
 WORDS = {
     "frr": "rejections of genuine pairs (FRR)",
@@ -41,7 +40,7 @@ def contributions(
     Raises
     ------
     InputError
-        Several levels or models at once, or an unknown rate.
+        Several levels or models at once.
 
     Examples
     --------
@@ -52,22 +51,20 @@ def contributions(
     >>> len(ax.patches)
     3
     """
-    require_one_of("rate", rate, tuple(WORDS))
+    import seaborn as sns
+
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))
     largest = share.where(share > 0, drop=True).sortby(share, ascending=False)
-    bars = largest[:people][::-1]
+    bars = largest[:people].to_dataframe("share").reset_index()
+    bars[IDENTITY] = bars[IDENTITY].map(plain)
+    colours = {"color": COLOURS[0]}
+    if GROUP in bars:
+        groups = sorted(bars[GROUP].unique())
+        bars[GROUP] = bars[GROUP].map(plain)
+        colours = {"hue": GROUP, "palette": dict(zip(map(plain, groups), curve_colours(groups)))}
     ax = new_axes(ax)
-    groups = np.full(bars.size, "")
-    if GROUP in bars.coords:
-        groups = bars[GROUP].values.astype(str)
-    names = np.unique(groups)
-    for name, colour in zip(names, curve_colours(names)):
-        rows = np.flatnonzero(groups == name)
-        label = plain(name) if name else None
-        ax.barh(rows, bars.values[rows], color=colour, label=label)
-    labels = [plain(person) for person in bars[IDENTITY].values]
-    ax.set_yticks(np.arange(bars.size), labels)
+    sns.barplot(bars, x="share", y=IDENTITY, ax=ax, saturation=1, **colours)
     words = (
         f"{largest.size} of {share.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_returned
+from frkit.base import require
 from frkit.plot.style import (
     COLOURS,
     TRUTH,
@@ -22,7 +22,6 @@ COMPARED = {
     "dataset_bias": ("dataset\nbias", COLOURS[2]),
     "dcor2": ("dcor²", COLOURS[4]),
 }
-MADE_BY = "frkit.representation_bias(faces, attribute)"
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -45,7 +44,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InputError
-        No `rlb`, or more than one dimension.
+        More than one dimension.
 
     References
     ----------
@@ -60,7 +59,6 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in fk.plot.representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    require_returned("result", result, MADE_BY, "rlb", "rlb_se")
     require(
         result.rlb.ndim <= 1,
         f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",
@@ -70,30 +68,23 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     (along,) = result.rlb.dims
     ax = new_axes(ax)
     place = np.arange(result.rlb.size)
-    words = "held out, ± 2 standard errors"
-    ax.errorbar(
-        place, result.rlb, 2 * result.rlb_se, label=words, fmt="o", color=COLOURS[0], capsize=4
-    )
-    if "rlb_in_sample" in result:
-        ax.plot(
-            place,
-            result.rlb_in_sample,
-            "o",
-            label="in sample: overfitting",
-            **IN_SAMPLE,
-        )
+    _draw_estimates(ax, place, result, "held out, ± 2 standard errors", COLOURS[0])
     if "smallest_detectable" in result:
-        ax.plot(
-            place,
-            result.smallest_detectable,
-            "_",
-            label="smallest that can be detected",
-            color=COLOURS[3],
-            markersize=16,
-        )
+        words = "smallest that can be detected"
+        least = result.smallest_detectable
+        ax.plot(place, least, "_", label=words, color=COLOURS[3], markersize=16)
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
+
+
+def _draw_estimates(ax, x, result, words, colour, size=6):
+    """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
+    style = {"fmt": "o", "color": colour, "capsize": 4, "markersize": size}
+    ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=words, **style)
+    if "rlb_in_sample" in result:
+        words = "in sample: overfitting"
+        ax.plot(x, result.rlb_in_sample, "o", label=words, markersize=size, **IN_SAMPLE)
 
 
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -120,8 +111,8 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> import frkit as fk
     >>> import xarray as xr
     >>> curve = ("fold", "step"), [[0, 0.2]]
-    >>> one = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
-    >>> len(fk.plot.convergence({"noise": one}).lines)
+    >>> noise = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
+    >>> len(fk.plot.convergence({"noise": noise}).lines)
     3
     """
     ax = new_axes(ax)
@@ -160,35 +151,22 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     """
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    for place, one in enumerate(done):
+    styles = {
+        "identity": ("held out ± 2 se", COLOURS[0]),
+        "image": ("held out ± 2 se, folds of images", COLOURS[1]),
+    }
+    for place, trial in enumerate(done):
         size = 8 if place == len(done) - 1 else 4
-        colour = COLOURS[0]
-        words = "held out ± 2 se"
-        if one.by != "identity":
-            colour = COLOURS[1]
-            words = "held out ± 2 se, folds of images"
-        ax.errorbar(
-            one.distance,
-            one.rlb,
-            2 * one.rlb_se,
-            label=words,
-            fmt="o",
-            color=colour,
-            capsize=3,
-            markersize=size,
-        )
-        ax.plot(
-            one.distance, one.rlb_in_sample, "o", label="in sample", markersize=size, **IN_SAMPLE
-        )
+        _draw_estimates(ax, trial.distance, trial, *styles[trial.by.item()], size)
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 
-def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
+def comparators(trial: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw several measures of one data set whose true RLB is known, as bars.
 
     Parameters
     ----------
-    one : xr.Dataset
+    trial : xr.Dataset
         What `studies.trial` returned.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
@@ -207,7 +185,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax)
     for name, (words, colour) in COMPARED.items():
-        ax.bar(words, float(one[name]), color=colour)
-    ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")
+        ax.bar(words, float(trial[name]), color=colour)
+    ax.axhline(float(trial.truth), color=TRUTH, linestyle="--", label="exact RLB")
     ax.axhline(0, color=TRUTH, linewidth=0.6)
     return finish(ax, "", "value", grid="y")

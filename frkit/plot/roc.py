@@ -94,8 +94,7 @@ def roc(
     along = level_dimension(first.estimate)
     shown = [curve[name] for curve in solid.values() for name in ("estimate", "upper")]
     shown += [curve.frr for curve in dashed.values()]
-    if truth is not None:
-        shown.append(truth.frr)
+    shown += [] if truth is None else [truth.frr]
     ax = new_axes(ax)
     floor = log_floor(*shown)
     top = np.inf if scale == "log" else DET_TOP
@@ -108,7 +107,9 @@ def roc(
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for curve in solid.values()]
     finish_levels(ax, first[along], first.attrs.get("label", "FRR"), captions, floor)
-    return ax if scale == "log" else det_axes(ax)
+    if scale == "det":
+        det_axes(ax)
+    return ax
 
 
 def _mark_zeros(ax, curve, floor, colour):

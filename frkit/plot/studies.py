@@ -271,7 +271,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
             zorder=5,
         )
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.xaxis.set_minor_locator(NullLocator())
     rates = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}"

@@ -1,19 +1,20 @@
 """What all figures share: theme, colours, curves with bands, captions that name the target."""
 
 import re
-from itertools import product
+from itertools import cycle, product
 from textwrap import fill
 
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from scipy.ndimage import binary_dilation
 from scipy.special import ndtr, ndtri
 
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
-# encoders and groups of the demo data have one colour in all figures
+# encoders and groups of the demo data, and methods, have one colour in all figures
 NAMED = {
     "Ash": COLOURS[0],
     "Birch": COLOURS[1],
@@ -24,8 +25,13 @@ NAMED = {
     "Asian": COLOURS[4],
     "Caucasian": COLOURS[5],
     "Indian": COLOURS[6],
+    "recentered": COLOURS[0],
+    "naive": COLOURS[3],
+    "gaussian": COLOURS[2],
+    "effective": COLOURS[4],
+    "pivotal": COLOURS[1],
 }
-FAN, NAIVE, DARK = "#B3D3E8", COLOURS[3], "#08306B"
+FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
 TRUTH, UNRESOLVED, QUIET = "#000000", "#6E6E6E", "#404040"
 LEVEL_WORDS = {
     FAR_LEVEL: "FAR (share of impostor pairs accepted)",
@@ -56,7 +62,6 @@ THEME = {
     "legend.framealpha": 0.75,
     "legend.edgecolor": "none",
     "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "grid.color": "#E5E5E5",
@@ -107,9 +112,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     for ax in figure.axes:
         # axes that share their vertical axis need its label once, in the first column
         first = min(ax.get_shared_y_axes().get_siblings(ax), key=figure.axes.index)
-        place = ax.get_subplotspec()
-        further = ax is not first and not place.is_first_col()
-        if further and ax.get_ylabel() == first.get_ylabel():
+        same_label = ax is not first and ax.get_ylabel() == first.get_ylabel()
+        if same_label and not ax.get_subplotspec().is_first_col():
             ax.set_ylabel("")
     if one_legend:
         entries = {}
@@ -124,11 +128,11 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
 
 
 def curve_colours(names):
-    """Return a colour for each curve: by name for the demo data, by place for others."""
-    last = [str(name).split(", ")[-1] for name in names]
-    if NAMED.keys() >= set(last) and len(set(last)) == len(last):
-        return [NAMED[name] for name in last]
-    return [COLOURS[place % len(COLOURS)] for place in range(len(last))]
+    """Return a colour for each curve: by name where all names are known, else by place."""
+    names = [str(name) for name in names]
+    if NAMED.keys() >= set(names):
+        return [NAMED[name] for name in names]
+    return [colour for _, colour in zip(names, cycle(COLOURS))]
 
 
 def new_axes(ax):
@@ -169,9 +173,8 @@ def named_curves(argument, results, variable="estimate"):
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
-            words = [name, *map(str, labels)] if name else map(str, labels)
-            place = dict(zip(others, labels))
-            curves[", ".join(words)] = result.sel(place)
+            words = filter(None, [name, *map(str, labels)])
+            curves[", ".join(words)] = result.sel(dict(zip(others, labels)))
     along = {level_dimension(curve) for curve in curves.values()}
     require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     return curves
@@ -227,17 +230,18 @@ def draw_band(ax, curve, extent, colour, label):
     estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
     resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
     # the grey line reaches the first resolved level to either side, so that no gap is left
-    grey = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
-    grey_label = None if resolved.all() else "not resolved: fewer than 10 errors"
-    for where, shade, words in ((grey, UNRESOLVED, grey_label), (resolved, colour, label)):
-        area = {"color": shade, "alpha": 0.22, "zorder": 2}
+    shades = {colour: (resolved, label)}
+    if not resolved.all():
+        grey = binary_dilation(~resolved)
+        shades = {UNRESOLVED: (grey, "not resolved: fewer than 10 errors"), **shades}
+    for shade, (where, words) in shades.items():
         shown = np.where(where, estimate, np.nan)
         if x.size == 1:  # one level has no line, and its band no area
             ax.plot(x, shown, "o", color=shade, label=words, zorder=3)
-            ax.vlines(x[where], lower[where], upper[where], linewidth=4, **area)
+            ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.22, linewidth=4)
         else:
             ax.plot(x, shown, color=shade, linewidth=1.8, label=words, zorder=3)
-            ax.fill_between(x, lower, upper, where=where, linewidth=0, **area)
+            ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0)
 
 
 def draw_edge(ax, x, height, marker, label, **style):
@@ -293,11 +297,8 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
 
 def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
-    (left, right) = ax.get_xlim()
-    (bottom, _) = ax.get_ylim()
-    drawn = [np.ravel(line.get_ydata()) for line in ax.lines]
-    highest = np.nanmax(np.concatenate(drawn), initial=0.0)
-    top = min(max(1.6 * highest, 2 * bottom), DET_TOP)
+    left, right = ax.get_xlim()
+    bottom, top = ax.get_ylim()
     functions = _probit, ndtr
     ax.set_xscale("function", functions=functions)
     ax.set_yscale("function", functions=functions)
@@ -305,8 +306,7 @@ def det_axes(ax):
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(DET_TICKS, labels)
         axis.set_ticks([], minor=True)
-    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, top))
-    return ax
+    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, min(top, DET_TOP)))
 
 
 def _probit(rate):

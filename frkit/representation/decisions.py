@@ -270,10 +270,9 @@ def _shares(labels, group, groups):
     else:
         names = np.arange(labels.shape[1])
         has_label = labels.astype(bool)
-    counts = has_label.T.astype(float) @ (group[:, None] == groups)
-    with np.errstate(invalid="ignore"):
-        shares = counts / counts.sum(axis=1, keepdims=True)
-    return xr.DataArray(shares, {LABEL: names, GROUP: groups})
+    counts = pd.DataFrame(has_label).groupby(group).sum().reindex(groups, fill_value=0)
+    shares = counts / counts.sum()
+    return xr.DataArray(shares.T.to_numpy(), {LABEL: names, GROUP: groups})
 
 
 def _checked(truth, predicted, group):

@@ -2,12 +2,12 @@
 
 import numpy as np
 import xarray as xr
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics import pairwise_distances_chunked
 
 from frkit.base import require, require_whole
-from frkit.representation.problem import FEWEST_FOLDS, for_each_model
+from frkit.representation.problem import FEWEST_FOLDS, for_labelled_images
 
-BLOCK = 1_000_000  # distances in memory at once: 8 MB
+BLOCK = 8  # MiB of distances in memory at once
 
 
 def distance_correlation(
@@ -67,7 +67,7 @@ def distance_correlation(
     True
     """
     permutations = require_whole("permutations", permutations, 0)
-    return for_each_model(faces, attribute, by, FEWEST_FOLDS, _estimate, permutations, seed)
+    return for_labelled_images(faces, attribute, by, FEWEST_FOLDS, _estimate, permutations, seed)
 
 
 def _estimate(x, problem, permutations, seed):
@@ -135,21 +135,13 @@ def _v_product(entries, rows, totals, n):
 
 
 def _distance_sums(x, weights):
-    """Row sums (n,) of the distances A, and w'Aw for each column w of the weights (n, columns).
-
-    Each pair is visited once: a block has the columns from its own rows on.
-    """
-    n = len(x)
-    centred = x - x.mean(axis=0)
-    rows = np.zeros(n)
+    """Row sums (n,) of the distances A, and w'Aw for each column w of the weights (n, columns)."""
+    rows = []
     forms = np.zeros(weights.shape[1])
-    height = max(1, BLOCK // n)
-    for start in range(0, n, height):
-        end = min(start + height, n)
-        block = euclidean_distances(centred[start:end], centred[start:])
-        square, right = np.split(block, [end - start], axis=1)
-        rows[start:] += block.sum(axis=0)
-        rows[start:end] += right.sum(axis=1)
-        products = square @ weights[start:end] + 2 * (right @ weights[end:])
-        forms += (weights[start:end] * products).sum(axis=0)
-    return rows, forms
+    start = 0
+    for block in pairwise_distances_chunked(x - x.mean(axis=0), working_memory=BLOCK):
+        rows.append(block.sum(axis=1))
+        end = start + len(block)
+        forms += (weights[start:end] * (block @ weights)).sum(axis=0)
+        start = end
+    return np.concatenate(rows), forms

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
@@ -13,13 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require, require_whole
-from frkit.representation.checks import (
-    labels_of,
-    require_equal_length,
-    require_same_kind,
-    require_two,
-)
-from frkit.representation.problem import stratified
+from frkit.representation.checks import labels_of, require_equal_length, require_same_kind
+from frkit.representation.problem import require_classes, stratified
 
 
 def leakage(
@@ -84,13 +78,9 @@ def leakage(
     identity = labels_of("identity", identity)
     require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
     classes, codes = np.unique(protected, return_inverse=True)
-    require_two("class", classes)
     _, person = np.unique(identity, return_inverse=True)
-    n_people = pd.Series(person).groupby(codes).nunique().min()
-    require(
-        require_whole("folds", folds, 2) <= n_people,
-        f"folds must be at most the {n_people} people of the rarest class, got {folds}",
-    )
+    require_whole("folds", folds, 2)
+    require_classes("protected", classes, codes, person, folds)
     splits = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
     rng = np.random.default_rng(np.random.SeedSequence(seed))

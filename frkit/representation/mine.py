@@ -7,7 +7,7 @@ import numpy as np
 
 from frkit.base import require, require_whole
 from frkit.representation.bounds import donsker_varadhan, self_normalised
-from frkit.representation.network import Adam, forward, gradients, initial, loss
+from frkit.representation.network import Adam, forward, initial, loss
 
 CHECK = 25  # iterations between two looks at the validation people
 BLOCK = 4096  # images whose T is computed at once
@@ -85,14 +85,12 @@ class Reading(NamedTuple):
 def read(x, problem, fold, critic):
     """Train on the training images, let the validation images choose the network, read the test.
 
-    x: (images, d) float32, of which the problem may concern some only.
+    x: (images, d) float32, of which some may have no label.
     """
     shares = problem.shares
     shares_32 = shares.astype(np.float32)
-    images = problem.rows
-    train, validation, test = _scaled(
-        x[images[fold.train]], x[images[fold.validation]], x[images[fold.test]]
-    )
+    x = x[problem.rows]
+    train, validation, test = _scaled(x[fold.train], x[fold.validation], x[fold.test])
     z_train = problem.z[fold.train]
     z_validation = problem.z[fold.validation]
     rng = np.random.Generator(np.random.SFC64(fold.seed))
@@ -116,9 +114,9 @@ def read(x, problem, fold, critic):
         n_steps = min(CHECK, critic.iterations - step)
         batch_values = []
         for rows in rng.integers(0, len(train), (n_steps, critic.batch)):
-            t, layers = forward(parameters, train.take(rows, axis=0))
-            value, average, gradient = loss(t, z_train[rows], shares_32, average, critic.smoothing)
-            optimiser.step(gradients(parameters, layers, gradient))
+            t, gradients = forward(parameters, train.take(rows, axis=0))
+            value, average, by_t = loss(t, z_train[rows], shares_32, average, critic.smoothing)
+            optimiser.step(gradients(by_t))
             batch_values.append(value)
         step += n_steps
     in_sample, _ = donsker_varadhan(_outputs(parameters, train), z_train, shares)
@@ -142,8 +140,5 @@ def _scaled(train, *others):
 
 def _outputs(parameters, x):
     """T (n, K) in float64, in blocks."""
-    blocks = []
-    for start in range(0, len(x), BLOCK):
-        t, _ = forward(parameters, x[start : start + BLOCK])
-        blocks.append(t)
-    return np.concatenate(blocks).astype(np.float64)
+    blocks = [x[start : start + BLOCK] for start in range(0, len(x), BLOCK)]
+    return np.concatenate([forward(parameters, block)[0] for block in blocks]).astype(np.float64)

@@ -3,16 +3,7 @@
 T(r, k) is computed for every image r and every class k at once. NumPy arrays only.
 """
 
-from collections import namedtuple
-
 import numpy as np
-
-# Values of the layers and slopes of their activations, which the gradients need: x (n, d) are the
-# images, mapped (n, mapping) and classes (K, mapping) the mapping layers, first and second
-# (n K, hidden) the hidden ones.
-Layers = namedtuple(
-    "Layers", "x mapped mapped_slope classes classes_slope first first_slope second second_slope"
-)
 
 
 def initial(rng, n_features, n_classes, mapping, hidden):
@@ -39,26 +30,45 @@ def initial(rng, n_features, n_classes, mapping, hidden):
 
 
 def forward(p, x):
-    """T (n, K) of images x (n, d) and all classes, and the layers that `gradients` needs."""
+    """T (n, K) of images x (n, d) and all classes, and the function that gives its gradients.
+
+    That function takes the gradient of the loss by T (n, K), and returns those by all parameters.
+    """
     if "map_r" in p:
         mapped, mapped_slope = elu(x @ p["map_r"])
         classes, classes_slope = elu(p["map_z"])
     else:
         mapped = x
-        mapped_slope = None
         classes = np.eye(len(p["first_z"]), dtype=x.dtype)  # one-hot
-        classes_slope = None
     from_images = mapped @ p["first_r"]
     from_classes = classes @ p["first_z"] + p["first_bias"]
-    hidden = from_classes.shape[1]
-    together = from_images[:, None] + from_classes
-    first, first_slope = elu(together.reshape(-1, hidden))
+    together = from_images[:, None] + from_classes  # (n, K, hidden)
+    first, first_slope = elu(together.reshape(-1, together.shape[2]))
     second, second_slope = elu(first @ p["second"] + p["second_bias"])
-    t = (second @ p["last"]).reshape(len(x), -1)
-    layers = Layers(
-        x, mapped, mapped_slope, classes, classes_slope, first, first_slope, second, second_slope
-    )
-    return t, layers
+    t = (second @ p["last"]).reshape(together.shape[:2])
+
+    def gradients(by_t):
+        flat = by_t.reshape(-1)
+        by_second = flat[:, None] * p["last"] * second_slope
+        by_first = by_second @ p["second"].T * first_slope
+        by_first = by_first.reshape(together.shape)
+        by_images = np.einsum("nkh->nh", by_first)
+        by_classes = by_first.sum(0)
+        by_name = {
+            "first_r": mapped.T @ by_images,
+            "first_z": classes.T @ by_classes,
+            "first_bias": by_classes.sum(0),
+            "second": first.T @ by_second,
+            "second_bias": by_second.sum(0),
+            "last": second.T @ flat,
+        }
+        if "map_r" in p:
+            by_mapped = by_images @ p["first_r"].T * mapped_slope
+            by_name["map_r"] = x.T @ by_mapped
+            by_name["map_z"] = by_classes @ p["first_z"].T * classes_slope
+        return by_name
+
+    return t, gradients
 
 
 def elu(x):
@@ -80,29 +90,6 @@ def loss(t, z, shares, average, smoothing):
     gradient *= t.dtype.type(1 / (len(z) * average))
     gradient[rows, z] -= t.dtype.type(1 / len(z))
     return value, average, gradient
-
-
-def gradients(p, layers, t_gradient):
-    """Gradients of all parameters from those of the output T (n, K)."""
-    flat = t_gradient.reshape(-1)
-    by_second = flat[:, None] * p["last"] * layers.second_slope
-    by_first = by_second @ p["second"].T * layers.first_slope
-    by_first = by_first.reshape(*t_gradient.shape, -1)
-    by_images = np.einsum("nkh->nh", by_first)
-    by_classes = by_first.sum(0)
-    by_name = {
-        "first_r": layers.mapped.T @ by_images,
-        "first_z": layers.classes.T @ by_classes,
-        "first_bias": by_classes.sum(0),
-        "second": layers.first.T @ by_second,
-        "second_bias": by_second.sum(0),
-        "last": layers.second.T @ flat,
-    }
-    if "map_r" in p:
-        by_mapped = by_images @ p["first_r"].T * layers.mapped_slope
-        by_name["map_r"] = layers.x.T @ by_mapped
-        by_name["map_z"] = by_classes @ p["first_z"].T * layers.classes_slope
-    return by_name
 
 
 class Adam:

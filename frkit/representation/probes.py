@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frkit.representation.bounds import entropy, standard_error
-from frkit.representation.problem import for_each_model, stratified
+from frkit.representation.problem import for_labelled_images, stratified
 
 
 def probe(
@@ -81,7 +81,7 @@ def probe(
     else:
         predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
-    return for_each_model(faces, attribute, by, folds, _read, classifier, folds, seed)
+    return for_labelled_images(faces, attribute, by, folds, _read, classifier, folds, seed)
 
 
 def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:

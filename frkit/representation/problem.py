@@ -34,6 +34,7 @@ class Problem(NamedTuple):
     rows: np.ndarray  # (n,) images with a label
     z: np.ndarray  # (n,) their class
     person: np.ndarray  # (n,) number of the person on each
+    unit: np.ndarray  # (n,) what folds keep together: the person, or each image for itself
 
     @property
     def shares(self):
@@ -41,48 +42,44 @@ class Problem(NamedTuple):
         return np.bincount(self.z) / len(self.z)
 
 
-def for_each_model(faces, attribute, by, folds, estimate, *options):
-    """The estimate from each encoder's features (n, d) along `model`, or from the only one's.
+def for_labelled_images(faces, attribute, by, folds, estimate, *options):
+    """Estimates from the images that have a label, along `model` where the faces have it.
 
-    `estimate` takes the features, the Problem and the options, and returns a Dataset.
-    By image the attribute may vary within a person, and each image is a person of its own.
+    `estimate` takes an encoder's features (n, d), the Problem and the options, and returns a
+    Dataset. By image the attribute may vary within a person, and each image is a person of its own.
     """
-    encoders, names = embeddings(faces)
     varying = "keep" if by == "image" else "error"
     problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
-    if by == "image":
-        problem = problem._replace(person=np.arange(len(problem.z)))
-    estimates = []
-    for x in encoders:
+    problem = problem._replace(person=problem.unit)
+
+    def of_encoder(x):
         features = x[problem.rows].astype(np.float64)
-        estimates.append(estimate(features, problem, *options))
-    return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
+        return estimate(features, problem, *options)
+
+    return for_each_model(faces, of_encoder)
 
 
-def embeddings(faces):
-    """The checked embedding (image, feature) of each encoder, and names where there are several."""
-    check_faces(faces)
+def for_each_model(faces, estimate):
+    """The Dataset `estimate(x)` of each encoder's x (image, feature), along `model` if several."""
     embedding = faces["embedding"]
-    names = faces[MODEL].variable if MODEL in embedding.dims else None
     values = embedding.transpose(..., IMAGE, FEATURE).values
     rounded = as_float32(values)
     check_rows(rounded, need_length=False)
-    return [rounded] if names is None else list(rounded), names
+    if MODEL not in embedding.dims:
+        return estimate(rounded)
+    return xr.concat([estimate(x) for x in rounded], faces[MODEL].variable)
 
 
 def gather_problem(faces, attribute, *, by, folds, varying):
     """Gather labels and people of one attribute, and check that every fold can have every class."""
+    check_faces(faces)
     require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)
     names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
     of_images = {name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)}
-    attributes = of_images - {IMAGE, IDENTITY, PERSON}
-    require(
-        len(names) > 0 and attributes.issuperset(names),
-        f"attribute must be one of {listed(sorted(attributes))}, or a tuple of them to cross, "
-        f"got {attribute!r}",
-    )
+    for each in names:
+        require_one_of("attribute", each, sorted(of_images - {IMAGE, IDENTITY, PERSON}))
     n_images = faces.sizes[IMAGE]
     identity = complete_labels(faces[IDENTITY].values, n_images, IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
@@ -91,32 +88,28 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)
-    problem = Problem(name, classes, rows, z, person)
-    _check_counts(problem, by, folds)
+    unit = np.arange(len(rows)) if by == "image" else person
+    what = "people" if by == "identity" else "images"
+    require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
         warn(f"{n_images - len(rows)} of {n_images} images have no {name}; they are left out")
-    return problem
+    return Problem(name, classes, rows, z, person, unit)
 
 
-def _check_counts(problem, by, folds):
-    """Two classes at least, and of each at least one person (or image) for every fold."""
-    name = problem.name
-    classes = problem.classes
-    words = f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}"
-    require(len(classes) >= 2, f"{words}; at least two are needed to tell one from another")
-    units = problem.person
-    what = "people"
-    if by == "image":
-        units = np.arange(len(problem.z))
-        what = "images"
-    counts = pd.Series(units).groupby(problem.z).nunique()
-    fewest = counts.min()
-    rarest = classes[counts.idxmin()]
+def require_classes(name, classes, z, units, folds, what="people"):
+    """Refuse a single class, and a class with fewer units (people or images) than folds."""
+    require(
+        len(classes) >= 2,
+        f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}; at least two are "
+        "needed to tell one from another",
+    )
+    counts = pd.Series(units).groupby(z).nunique()
+    rarest = counts.idxmin()
+    fewest = counts[rarest]
     require(
         fewest >= folds,
-        f"class '{rarest}' of {name!r} has {fewest} {what} for {folds} folds; merge it with "
-        f"another class, mark it 'unknown', or take at most {fewest} folds (at least "
-        f"{FEWEST_FOLDS})",
+        f"class '{classes[rarest]}' of {name!r} has {fewest} {what} for {folds} folds; merge it "
+        f"with another class, leave it out, or take at most {fewest} folds",
     )
 
 

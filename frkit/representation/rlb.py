@@ -9,11 +9,11 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 from tqdm.dask import TqdmCallback
 
-from frkit.base import MODEL, require
+from frkit.base import require
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
 from frkit.representation.detectable import detectable_information
 from frkit.representation.mine import Critic, Fold, read
-from frkit.representation.problem import embeddings, gather_problem, stratified
+from frkit.representation.problem import for_each_model, gather_problem, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
 
@@ -114,19 +114,19 @@ def representation_bias(
     require(0 < len(seeds) == len(set(seeds)), f"seeds must be distinct, one or more, got {seeds}")
     critic = critic or Critic()
     attributes = attribute if isinstance(attribute, list) else [attribute]
-    encoders, names = embeddings(faces)
     options = {"by": by, "folds": folds, "varying": varying}
     problems = [gather_problem(faces, name, **options) for name in attributes]
-    plans = [_splits(problem, by, folds, seeds) for problem in problems]
-    readings = _run(encoders, problems, plans, critic, progress)
+    plans = [_splits(problem, folds, seeds) for problem in problems]
     labels = xr.Variable(ATTRIBUTE, [problem.name for problem in problems])
-    tables = []
-    for x, of_problems in zip(encoders, readings):
-        of_attributes = zip(problems, plans, of_problems)
-        rows = [_summary(x, *of_attribute, folds) for of_attribute in of_attributes]
-        tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
-    table = tables[0] if names is None else xr.concat(tables, names)
-    table = table.assign_coords({SEED: seeds})
+
+    def of_encoder(x):
+        estimates = []
+        for problem, plan in zip(problems, plans):
+            readings = _run(x, problem, plan, critic, progress)
+            estimates.append(_summary(x, problem, plan, readings, folds))
+        return xr.concat(estimates, labels) if isinstance(attribute, list) else estimates[0]
+
+    table = for_each_model(faces, of_encoder).assign_coords({SEED: seeds})
     return table.assign_attrs(options, critic=str(critic))
 
 
@@ -177,36 +177,32 @@ def convergence(
     3
     """
     critic = replace(critic or Critic(), patience=None)
-    encoders, names = embeddings(faces)
     problem = gather_problem(faces, attribute, by="identity", folds=folds, varying="error")
-    plan = _splits(problem, "identity", folds, [0])
-    readings = _run(encoders, [problem], [plan], critic, progress)
-    curves = np.array([[reading.curve for reading in of_folds] for (of_folds,) in readings])
-    dims = (MODEL, "fold", "step")
-    table = xr.Dataset(
-        {
-            "in_sample": (dims, curves[..., 1]),
-            "held_out": (dims, curves[..., 2]),
-            "entropy": entropy(problem.shares),
-        },
-        coords={"step": curves[0, 0, :, 0].astype(int)},
-    )
-    return table.isel({MODEL: 0}) if names is None else table.assign_coords({MODEL: names})
+    plan = _splits(problem, folds, [0])
+
+    def of_encoder(x):
+        readings = _run(x, problem, plan, critic, progress)
+        curves = np.array([reading.curve for reading in readings])
+        steps, in_sample, held_out = np.moveaxis(curves, -1, 0)
+        dims = ("fold", "step")
+        values = {"in_sample": (dims, in_sample), "held_out": (dims, held_out)}
+        return xr.Dataset(values, {"step": steps[0].astype(int)})
+
+    return for_each_model(faces, of_encoder).assign(entropy=entropy(problem.shares))
 
 
-def _splits(problem, by, folds, seeds):
+def _splits(problem, folds, seeds):
     """Folds of all seeds, seed after seed.
 
     Each part of the people is the test of one fold and the validation of the one before; the others
-    are its training. by: "identity" keeps the images of a person together, "image" does not.
+    are its training.
     """
     images = np.arange(len(problem.z))
-    person = images if by == "image" else problem.person
     plan = []
     for number in seeds:
         seed = np.random.SeedSequence(0, spawn_key=(number,))
         state = int(seed.generate_state(1)[0])
-        tests = [test for _, test in stratified(problem.z, person, folds, state)]
+        tests = [test for _, test in stratified(problem.z, problem.unit, folds, state)]
         for k, network_seed in enumerate(seed.spawn(folds)):
             test = tests[k]
             validation = tests[(k + 1) % folds]
@@ -216,20 +212,15 @@ def _splits(problem, by, folds, seeds):
     return plan
 
 
-def _run(encoders, problems, plans, critic, progress):
-    """Readings of all encoders, attributes and folds, in nested lists.
+def _run(x, problem, plan, critic, progress):
+    """Readings of all folds.
 
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
     train = dask.delayed(read, pure=False)
-    tasks = []
-    for x in encoders:
-        shared = dask.delayed(x, pure=False, traverse=False)
-        of_encoder = []
-        for problem, plan in zip(problems, plans):
-            of_encoder.append([train(shared, problem, fold, critic) for fold in plan])
-        tasks.append(of_encoder)
+    shared = dask.delayed(x, pure=False, traverse=False)
+    tasks = [train(shared, problem, fold, critic) for fold in plan]
     bar = TqdmCallback(desc="networks", disable=not progress, leave=False)
     with threadpool_limits(1, user_api="blas"), bar:
         return dask.compute(*tasks)
