@@ -3,10 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, require_whole
+from frkit.base import GROUP, SCORE_BIN, require, require_whole
 from frkit.vmf.densities import mean_resultants
-from frkit.vmf.impostors import SeriesError
-from frkit.vmf.population import of_population
+from frkit.vmf.population import members_of
 
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
@@ -57,22 +56,17 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     """
     per_identity = require_whole("per_identity", per_identity, 2)
     edges = np.linspace(-1, 1, require_whole("bins", bins, 2) + 1)
-    return of_population(mix, by, None, _of_groups, per_identity, edges)
-
-
-def _of_groups(population, per_identity, edges):
-    """Histograms and moments of the scores, and numbers of images and pairs, of each group."""
     inner = edges[1:-1]
     centres = (edges[1:] + edges[:-1]) / 2
     groups = []
-    for members in population[1:]:
+    for members in members_of(mix, by)[1:]:
         people = members.identities
         above, error = members.impostors.survival(inner)
-        if not error.max() <= LARGEST_MASS_ERROR:
-            raise SeriesError(
-                f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations "
-                "or fewer bins"
-            )
+        require(
+            bool(error.max() <= LARGEST_MASS_ERROR),
+            f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations or "
+            "fewer bins",
+        )
         genuine_masses = _masses(members.genuine.frr(inner))
         impostor_masses = _masses(1 - above.clip(0, 1))
         n = float(len(people.concentrations))

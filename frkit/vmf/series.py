@@ -64,24 +64,23 @@ def survival_terms(thresholds, dim, n_terms):
         before, now = now, (grown - (m + 2 * a) * before) / m
 
 
-def pair_coefficients(left, right, n_terms, limit=np.inf):
+def pair_coefficients(left, right, n_terms):
     """Coefficients c_m: weighted means over identity pairs, in row 0 of the result (2, m).
 
     c_m is the mean of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l). Row 1 is the same with |P_m|: the
     size of what row 0 sums, which says how much rounding row 0 carries. If left is right, pairs are
-    those with k < l. Pairs whose mean score exceeds the limit add nothing.
+    those with k < l.
     """
     dim = left.directions.shape[1]
-    left_ratios, left_lengths = _ratios(left, n_terms)
-    right_ratios, right_lengths = _ratios(right, n_terms)
+    left_ratios = _ratios(left, n_terms)
+    right_ratios = _ratios(right, n_terms)
     total = np.zeros((2, n_terms))
     for i in range(0, len(left.directions), BLOCK):
         rows = slice(i, i + BLOCK)
         for j in range(i if left is right else 0, len(right.directions), BLOCK):
             columns = slice(j, j + BLOCK)
             cosines = left.directions[rows] @ right.directions[columns].T
-            mean_scores = cosines * left_lengths[rows, None] * right_lengths[columns]
-            included = mean_scores <= limit
+            included = np.ones_like(cosines)
             if left is right and i == j:
                 included = np.triu(included, 1)
             ratios = left_ratios[:, rows], right_ratios[:, columns]
@@ -93,7 +92,7 @@ def _block_sums(cosines, included, left, right, dim):
     """Sums of left[m, k] right[m, l] P_m(cosines[k, l]) over the included pairs, and with |P_m|."""
     sums = np.empty((2, len(left)))
     before = np.zeros_like(cosines)
-    now = included.astype(float)
+    now = included
     for m in range(len(left)):
         sums[0, m] = left[m] @ now @ right[m]
         size = np.abs(now)
@@ -115,6 +114,6 @@ def pair_weight(left, right):
 
 
 def _ratios(group, n_terms):
-    """w_k A_m(kappa_k), shape (m, K), and the lengths A_1 (K,) of the mean images."""
+    """w_k A_m(kappa_k), shape (m, K)."""
     ratios = bessel_ratios(group.concentrations, group.directions.shape[1], n_terms)
-    return (ratios * group.weights[:, None]).T, ratios[:, 1]
+    return (ratios * group.weights[:, None]).T
