@@ -13,51 +13,44 @@ from frkit.base import (
     PERSON,
     listed,
     require,
-    require_one_of,
     warn,
 )
 from frkit.data.checks import check_faces, check_rows
 from frkit.vmf.densities import log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
-METHODS = ("shrunk", "marginal", "likelihood")
 COPIES = 1 - 1e-6  # mean genuine score of copies, as far as float32 can tell
 EM_STEPS, EM_TOLERANCE = 500, 1e-9
 GRID_STEP = 0.4  # of log kappa, in standard deviations of the most precise estimate
 SMALLEST_GRID, LARGEST_GRID = 101, 2000
 
 
-def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
+def fit(faces: xr.Dataset) -> Mixture:
     """Fit mean directions and concentrations to the embeddings of every identity.
 
     The mean direction is that of the sum of the identity's images (scaled to length 1), which is
     the maximum likelihood estimate. The maximum likelihood kappa solves A_p(kappa) = |mean image|.
     With few images it is too large, because the mean direction follows the images: with two
-    images it is twice too large. Therefore:
-
-    - "marginal" solves A_p(kappa)^2 = mean genuine score of the identity, which is unbiased for
-      A_p^2;
-    - "shrunk", the default, takes the likelihood of kappa with the mean direction integrated out,
-      log h(kappa |sum|) - n log h(kappa), and log kappa normal over identities; the normal's mean
-      and spread are estimated from all identities (EM), and kappa is exp of the posterior mean of
-      log kappa. With many images that is the identity's own estimate, with one image the
-      population's. It is empirical Bayes.
+    images it is twice too large. Therefore `fit` takes the likelihood of kappa with the mean
+    direction integrated out, log h(kappa |sum|) - n log h(kappa), and log kappa normal over
+    identities (empirical Bayes). The normal's mean and spread are estimated from all identities
+    (EM), and kappa is exp of the posterior mean of log kappa. With many images that is the
+    identity's own estimate, with one image the population's.
 
     Parameters
     ----------
     faces : xr.Dataset
         Dims (image, feature), one model; rows of any length. Features that are 0 in every image
         are left out.
-    method : {"shrunk", "marginal", "likelihood"}
-        Which concentrations the mixture gets.
 
     Returns
     -------
     Mixture
         Identities sorted by name, with the attributes of the faces. Its attribute `fitted` is a
-        Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` (used),
-        `kappa_likelihood` and `kappa_marginal` (NaN where there is none), `log_kappa_sd`
-        (posterior). Its attrs are the population's `log_kappa_mean` and `log_kappa_spread`, and
+        Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` and
+        `log_kappa_sd` (of the posterior), and two estimates of the identity alone, NaN where it has
+        one image: `kappa_likelihood`, and `kappa_marginal`, which solves A_p(kappa)^2 = mean
+        genuine score. Its attrs are the population's `log_kappa_mean` and `log_kappa_spread`, and
         `residual_dimension`, the number of directions in which images scatter around their means.
         It is dim - 1 for a mixture. Real embeddings have far fewer, and then the rates of the
         fitted mixture are not those of the data.
@@ -65,8 +58,7 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     Raises
     ------
     InputError
-        For several models, an unknown method, images that are copies of one another, no identity
-        with two images, or a method that leaves an identity without an estimate.
+        For several models, images that are copies of one another, or no identity with two images.
 
     Warns
     -----
@@ -85,7 +77,6 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     >>> bool(100 < fitted.concentrations.mean() < 200)
     True
     """
-    require_one_of("method", method, METHODS)
     names, images = _images(faces)
     count = np.array([len(points) for points in images])
     total = np.stack([points.sum(axis=0) for points in images])
@@ -105,13 +96,7 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     has_estimate = np.isfinite(marginal)
     require(bool(has_estimate.any()), "no identity has two images that are alike; nothing to fit")
     log_kappa, log_kappa_sd, mean, spread = _posterior(length, count, marginal, dim)
-    estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
-    kappa = estimates[method]
-    lost = names[~np.isfinite(kappa)]
-    require(
-        lost.size == 0,
-        f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'",
-    )
+    kappa = np.exp(log_kappa)
     mix = Mixture(total, kappa, _groups(faces))
     values = {
         "n_images": count,
@@ -125,7 +110,6 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         {name: (IDENTITY, of_identity) for name, of_identity in values.items()},
         {IDENTITY: names},
         {
-            "method": method,
             "log_kappa_mean": mean,
             "log_kappa_spread": spread,
             "residual_dimension": _residual_dimension(images, mix),

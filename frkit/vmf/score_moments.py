@@ -100,17 +100,19 @@ def _moments(directions, kappa):
     excess = 1 - dim * across
 
     genuine_mean = np.mean(length**2)
-    genuine_square = np.mean((across + excess) ** 2 + (dim - 1) * across**2)
+    along_mean = (across + excess) ** 2
+    genuine_square = np.mean(along_mean + (dim - 1) * across**2)
 
     # sums over ordered pairs of identities: over all pairs, less those of an identity with itself
     n_pairs = n * (n - 1)
     centre = length @ directions
-    impostor_mean = (centre @ centre - (length**2).sum()) / n_pairs
-    across_across = across.sum() ** 2 - (across**2).sum()
-    across_excess = across.sum() * excess.sum() - (across * excess).sum()
+    impostor_mean = (centre @ centre - np.sum(length**2)) / n_pairs
+    across_across = across.sum() ** 2 - np.sum(across**2)
+    across_excess = across.sum() * excess.sum() - across @ excess
     scatter = (directions * excess[:, None]).T @ directions
-    excess_excess = (scatter**2).sum() - (excess**2).sum()
-    impostor_square = (dim * across_across + 2 * across_excess + excess_excess) / n_pairs
+    excess_excess = np.sum(scatter**2) - np.sum(excess**2)
+    square_sum = dim * across_across + 2 * across_excess + excess_excess
+    impostor_square = square_sum / n_pairs
 
     return {
         "genuine_mean": genuine_mean,
