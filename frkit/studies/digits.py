@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require_one_of
+from frkit.base import FEATURE, IDENTITY, IMAGE, require, require_one_of, require_whole
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
 from frkit.representation.probes import fit
 from frkit.studies.along import along
@@ -58,7 +58,7 @@ def coloured_digits(
     Raises
     ------
     InputError
-        Another case or part.
+        Another case or part, a negative sigma, or copies that are no whole number.
 
     References
     ----------
@@ -73,6 +73,8 @@ def coloured_digits(
     """
     require_one_of("case", case, PALETTES)
     require_one_of("part", part, ("train", "test"))
+    require_whole("copies", copies, 1)
+    require(0 <= sigma < np.inf, f"sigma must be 0 or more, got {sigma!r}")
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]

@@ -7,7 +7,17 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_whole
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    UNKNOWN,
+    listed,
+    require,
+    require_inside,
+    require_whole,
+)
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -39,7 +49,7 @@ class Training:
     Raises
     ------
     InputError
-        No step, or fewer than two people.
+        No step, fewer than two people, or a margin or step size outside its range.
 
     Examples
     --------
@@ -56,6 +66,8 @@ class Training:
     def __post_init__(self) -> None:
         require_whole("steps", self.steps, 1)
         require_whole("people", self.people, 2)
+        require_inside("margin", self.margin, 0, 4)
+        require_inside("rate", self.rate, 0, np.inf)
 
 
 def finetuning(

@@ -89,12 +89,12 @@ def fit(faces: xr.Dataset) -> Mixture:
         f"the images of {listed(copies)} are copies of one another: no concentration fits; "
         "drop them",
     )
+    are_alike = mean_score > 0
+    require(bool(are_alike.any()), "no identity has two images that are alike; nothing to fit")
     dim = total.shape[1]
     resultant = length / n
     likelihood = solve_concentrations(resultant, dim)
     marginal = solve_concentrations(np.sqrt(mean_score.clip(0)), dim)
-    has_estimate = np.isfinite(marginal)
-    require(bool(has_estimate.any()), "no identity has two images that are alike; nothing to fit")
     log_kappa, log_kappa_sd, mean, spread = _posterior(length, count, marginal, dim)
     kappa = np.exp(log_kappa)
     mix = Mixture(total, kappa, _groups(faces))
