@@ -130,11 +130,8 @@ def _images(faces):
     points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
-    identity = faces[IDENTITY].values
-    names, count = np.unique(identity, return_counts=True)
-    order = np.argsort(identity, kind="stable")
-    ends = np.cumsum(count)
-    return names, np.split(points[order], ends[:-1])
+    rows_of = pd.Series(faces[IMAGE].values).groupby(faces[IDENTITY].values).indices
+    return np.array(list(rows_of)), [points[rows] for rows in rows_of.values()]
 
 
 def solve_concentrations(length, dim):

@@ -32,8 +32,8 @@ class ImpostorScores:
         # the identities with the largest concentrations need the most terms
         sharpest_left = _sharpest(left)
         sharpest_right = sharpest_left if left is right else _sharpest(right)
-        n_terms = _converged(sharpest_left, sharpest_right, FIRST_TERMS).shape[1]
-        self.coefficients = _converged(left, right, n_terms)
+        n_terms = _enough_terms(sharpest_left, sharpest_right)
+        self.coefficients = pair_coefficients(left, right, n_terms)
 
     def survival(self, thresholds):
         """P(score > t) and a bound on its absolute error, shaped like thresholds."""
@@ -71,18 +71,18 @@ def _sharpest(group):
     return Identities(*(values[rows] for values in group))
 
 
-def _converged(left, right, n_terms):
-    """Coefficients of the series, with terms until the last ones are negligible."""
+def _enough_terms(left, right):
+    """Number of terms until the last ones are negligible."""
     dim = left.directions.shape[1]
     grid = np.linspace(-0.999, 0.999, 101)
+    n_terms = FIRST_TERMS
     while n_terms <= MOST_TERMS:
-        coefficients = pair_coefficients(left, right, n_terms)
-        # the mass of the last terms is what further ones could add
-        last = coefficients.copy()
+        last = pair_coefficients(left, right, n_terms)
         last[:, :-TAIL] = 0
+        # the mass of the last terms is what further ones could add
         _, mass = survival(grid, dim, last)
         if mass.max() < NEGLIGIBLE:
-            return coefficients
+            return n_terms
         n_terms += n_terms // 2
     raise InputError(
         f"the impostor series needs more than {MOST_TERMS} terms: the concentrations are too large "

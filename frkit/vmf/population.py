@@ -8,6 +8,7 @@ its error. Where the bound is not small, the functions raise an error.
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -226,15 +227,14 @@ def _cross_rates(groups, threshold, level):
     """FAR between groups and its error bound, with their labels."""
     n_groups = len(groups)
     rates = np.empty((2, len(threshold), n_groups, n_groups))
-    for g, right in enumerate(groups):
-        for h, left in enumerate(groups[: g + 1]):
-            scores = right.impostors
-            if left is not right:
-                scores = ImpostorScores(right.identities, left.identities)
-            pairs = f"'{left.name}' and '{right.name}'"
-            far_and_bound = scores.far(threshold, pairs)
-            rates[:, :, g, h] = far_and_bound
-            rates[:, :, h, g] = far_and_bound
+    for g, h in combinations_with_replacement(range(n_groups), 2):
+        scores = groups[g].impostors
+        if g != h:
+            scores = ImpostorScores(groups[h].identities, groups[g].identities)
+        pairs = f"'{groups[g].name}' and '{groups[h].name}'"
+        far_and_bound = scores.far(threshold, pairs)
+        rates[:, :, g, h] = far_and_bound
+        rates[:, :, h, g] = far_and_bound
     far, error_bound = rates
     dims = (level, GROUP, REFERENCE_GROUP)
     return xr.Dataset(
