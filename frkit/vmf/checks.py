@@ -32,12 +32,12 @@ def levels_in(name, values, low):
 
 def interval(kappa):
     """Return (low, high), from a range of concentrations or from one number for both."""
-    low, high = kappa if np.ndim(kappa) else (kappa, kappa)
+    low, high = np.broadcast_to(np.asarray(kappa, float), 2).tolist()
     require(
         0 < low <= high < np.inf,
         f"kappa must be a number or (low, high) with 0 < low <= high, got {kappa}",
     )
-    return float(low), float(high)
+    return low, high
 
 
 def options_of_groups(groups, allowed):
