@@ -151,7 +151,7 @@ def test_a_stored_plan_was_confirmed(name, goal):
         (("width", 1), {}, "goal must be one of half_width"),
         (("half_width",), {}, "needs a size"),
         (("ratio", 0.5), {}, r"must lie in \(1, inf"),
-        (("difference", 0.1), {}, "takes two models"),
+        (("difference", 0.1), {}, r"takes 2 model\(s\)"),
         (("half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
         (("ratio", 2), {"by": "everybody"}, "no ratio to plan from"),
     ],

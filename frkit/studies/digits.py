@@ -3,7 +3,6 @@
 from __future__ import annotations  # help() then shows ArrayLike by its name
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -201,21 +200,21 @@ def digit_bias(
     """
     sigmas = np.ravel(sigma).tolist()
 
-    def row(seed, spread):
-        train = coloured_digits(case, spread, part="train", seed=seed)
-        of_test = spread if sigma_test is None else sigma_test
-        test = coloured_digits(case, of_test, copies=copies, seed=seed)
-        encoded = digit_encoder(train, width=width, seed=seed)(test)
-        bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
-        colours = test.drop_vars("embedding").rename(drawn="embedding", rgb=FEATURE)
-        return bias[["rlb", "mutual_information", "entropy"]].assign(
-            dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
-            dataset_bias=dataset_bias(colours, "digit"),
-            accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
-        )
-
     def of_seed(seed):
-        return along("sigma", sigmas, partial(row, seed))
+        def of_sigma(spread):
+            train = coloured_digits(case, spread, part="train", seed=seed)
+            of_test = spread if sigma_test is None else sigma_test
+            test = coloured_digits(case, of_test, copies=copies, seed=seed)
+            encoded = digit_encoder(train, width=width, seed=seed)(test)
+            bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
+            colours = test.drop_vars("embedding").rename(drawn="embedding", rgb=FEATURE)
+            return bias[["rlb", "mutual_information", "entropy"]].assign(
+                dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
+                dataset_bias=dataset_bias(colours, "digit"),
+                accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
+            )
+
+        return along("sigma", sigmas, of_sigma)
 
     table = along("seed", seeds, of_seed, progress)
     return table.assign_attrs(case=case, width=width, copies=copies)

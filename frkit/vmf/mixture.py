@@ -96,8 +96,7 @@ class Mixture:
     def __repr__(self) -> str:
         low = self.concentrations.min()
         high = self.concentrations.max()
-        text = f"{self.n_identities} identities, dim {self.dim}, "
-        text += f"kappa {low:.4g} to {high:.4g}"
+        text = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
         for name, labels in self.groups.items():
             text += f", {name}: {', '.join(np.unique(labels))}"
         return f"<vMF mixture: {text}>"

@@ -85,8 +85,7 @@ def sample_encoders(
     """
     share = number("correlation", correlation, 0, 1)
     first = next(iter(encoders.values()))
-    seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
-    image_seed, *encoder_seeds = seeds
+    image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     stacked = {}
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(
