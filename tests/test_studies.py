@@ -133,6 +133,12 @@ def test_wrong_arguments_of_bootstrap_bias_are_named(mixture):
         fk.studies.bootstrap_bias(mixture, level=1)
 
 
+def debias_strangers():
+    tasks = fk.studies.biased_tasks(200)
+    men = tasks.isel(image=tasks.sex.values == "male")
+    return fk.studies.debiased(men, "sex", "baseline")(tasks)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -142,6 +148,7 @@ def test_wrong_arguments_of_bootstrap_bias_are_named(mixture):
         (lambda: fk.studies.crossed_faces(20, 2.5), "per_identity"),
         (lambda: fk.studies.crossed_faces(20, crossed="no"), "True or False"),
         (lambda: fk.studies.dominant_share(0.5, 2.5), "classes"),
+        (debias_strangers, "no image of the training set is 'female'"),
         (lambda: fk.studies.Training(rate=-1), "rate"),
         (lambda: fk.studies.Training(margin=5), "margin"),
     ],

@@ -234,10 +234,10 @@ def crossed_bias(
     ('seed', 'design')
     """
     female, black = np.transpose(shares)
-    shape = {name: design[name] for name in ("dim", "strength") if name in design}
+    test_design = design | {"n_identities": n_test, "per_identity": 5}
 
     def of_seed(seed):
-        test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
+        test = crossed_faces(crossed=False, seed=10_000 + seed, **test_design)
         encoded = {}
         for number, (women, black_people) in enumerate(shares):
             train = crossed_faces(female=women, black=black_people, seed=seed, **design)

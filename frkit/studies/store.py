@@ -50,23 +50,23 @@ def is_finished(path, parameters, people):
     """Whether a file contains the data set with these parameters, and what people add to rates."""
     if not path.exists():
         return False
-    with _opened(path) as file:
-        header = _header(file)
-    stored = header["parameters"]
+    with _opened(path) as (_, header):
+        stored = header["parameters"]
+        nodes = header["nodes"]
     differing = [name for name, value in parameters.items() if stored.get(name) != value]
     require(
         not differing,
         f"{path} contains a data set of another number or seed, or of a study with other "
         f"parameters ({', '.join(differing)}): give another store",
     )
-    return not people or any(name.endswith(PEOPLE) for name in header["nodes"])
+    return not people or any(name.endswith(PEOPLE) for name in nodes)
 
 
 def read(path, people=True):
     """Read the evaluations of one data set, by scheme; with or without what people add to rates."""
     evaluations = {}
-    with _opened(path) as file:
-        for name, node in _header(file)["nodes"].items():
+    with _opened(path) as (file, header):
+        for name, node in header["nodes"].items():
             if people or not name.endswith(PEOPLE):
                 variables = {
                     variable: (dims, file[f"{name}/{variable}"])
@@ -95,16 +95,11 @@ def stacked(paths):
 
 @contextmanager
 def _opened(path):
-    """Open a file; one that is damaged is refused."""
+    """Open a file and read its header; one that is damaged is refused."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            yield file
+            yield file, json.loads(str(file[HEADER]))
     except Exception as error:
         raise InputError(
             f"{path} cannot be read ({error}); delete it, and its data set is computed again"
         ) from error
-
-
-def _header(file):
-    """Parameters of the data set, and dims, coordinates and attributes of the nodes."""
-    return json.loads(str(file[HEADER]))

@@ -208,15 +208,13 @@ def _residual_dimension(images, mix):
     share the variance.
     """
     residuals = []
-    n_within = 0
-    within = 0.0
     for points, mean in zip(images, mix.mean_directions):
         if len(points) > 1:
             across = points - np.outer(points @ mean, mean)
-            across /= np.linalg.norm(across, axis=1)[:, None]
-            residuals.append(across)
-            n_within += len(across) ** 2
-            within += np.sum((across @ across.T) ** 2)
+            length = np.linalg.norm(across, axis=1)
+            residuals.append(across / length[:, None])
+    n_within = sum(len(of_identity) ** 2 for of_identity in residuals)
+    within = sum(np.sum((of_identity @ of_identity.T) ** 2) for of_identity in residuals)
     residuals = np.concatenate(residuals)
     n_pairs = len(residuals) ** 2 - n_within
     if n_pairs == 0:
