@@ -45,8 +45,10 @@ def options_of_groups(groups, allowed):
     options_of = {"": {}} if groups is None else dict(groups)
     for name, options in options_of.items():
         unknown = set(options).difference(allowed)
-        require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(allowed)}")
-    shares = np.array([options.get("share", 1) for options in options_of.values()], float)
+        words = f"unknown options {unknown}; use {', '.join(allowed)}"
+        require(not unknown, f"group {name!r}: {words}")
+    shares = [options.get("share", 1) for options in options_of.values()]
+    shares = np.array(shares, float)
     positive = bool(np.all(shares > 0))
     require(positive, f"shares must be positive, got {shares.tolist()}")
     return options_of, shares

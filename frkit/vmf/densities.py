@@ -55,7 +55,8 @@ def bessel_ratios(concentrations, dim, n_terms):
     beyond = math.sqrt(n_terms**2 + LOG_START_ERROR * largest)
     start = 200 + math.ceil(beyond)
     last = order + start
-    ratio = kappa / (last + np.sqrt(last**2 + kappa**2))
+    root = np.sqrt(last**2 + kappa**2)
+    ratio = kappa / (last + root)
     ratios = np.ones((kappa.size, n_terms), np.longdouble)
     for m in reversed(range(start)):
         doubled_order = 2 * (order + m + 1)

@@ -130,8 +130,10 @@ def _images(faces):
     points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
-    rows_of = pd.Series(faces[IMAGE].values).groupby(faces[IDENTITY].values).indices
-    return np.array(list(rows_of)), [points[rows] for rows in rows_of.values()]
+    identity = faces[IDENTITY].values
+    rows_of = pd.Series(identity).groupby(identity).indices
+    images = [points[rows] for rows in rows_of.values()]
+    return np.array(list(rows_of)), images
 
 
 def solve_concentrations(length, dim):
@@ -154,7 +156,8 @@ def solve_concentrations(length, dim):
 def _posterior(length, count, marginal, dim):
     """Posterior mean (K,) and standard deviation (K,) of log kappa, and both of the population."""
     rough = np.log(marginal[np.isfinite(marginal)])
-    most_precise = np.sqrt(2 / ((count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
+    degrees_of_freedom = (count.max() - 1) * (dim - 1)
+    most_precise = np.sqrt(2 / degrees_of_freedom)  # sd of an estimated log kappa
     mean = rough.mean()
     spread = max(rough.std(), most_precise)
     margin = 1 + 3 * spread

@@ -55,12 +55,12 @@ class ImpostorScores:
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(far > 0, bound / far, np.inf)
         worst = int(np.argmax(relative))
+        value = f"{far[worst]:.3g} +- {bound[worst]:.3g}"
         require(
             bool(relative[worst] <= LARGEST_ERROR),
-            f"FAR of {pairs} at threshold {thresholds[worst]:.6g}, {far[worst]:.3g} +- "
-            f"{bound[worst]:.3g}, cannot be trusted: ask for larger FAR levels or lower "
-            "thresholds, leave out by= and cross=, merge identities that are one person, or "
-            "evaluate a large sample of the mixture",
+            f"FAR of {pairs} at threshold {thresholds[worst]:.6g}, {value}, cannot be trusted: ask "
+            "for larger FAR levels or lower thresholds, leave out by= and cross=, merge identities "
+            "that are one person, or evaluate a large sample of the mixture",
         )
         return far, relative
 

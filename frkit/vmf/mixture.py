@@ -96,14 +96,16 @@ class Mixture:
     def __repr__(self) -> str:
         low = self.concentrations.min()
         high = self.concentrations.max()
-        text = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
+        text = f"{self.n_identities} identities, dim {self.dim}, "
+        text += f"kappa {low:.4g} to {high:.4g}"
         for name, labels in self.groups.items():
             text += f", {name}: {', '.join(np.unique(labels))}"
         return f"<vMF mixture: {text}>"
 
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`."""
-        require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        attributes = sorted(self.groups)
+        require(by in attributes, f"by={by!r}: the mixture's attributes are {attributes}")
         require(
             UNKNOWN not in self.groups[by],
             f"by={by!r}: some identities have no label; exact rates need all labels",
@@ -175,16 +177,17 @@ class Mixture:
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
         mixture. The copies have the attribute `by` and the attributes of this mixture.
         """
-        require(len(set(names)) == len(names), f"names of copies must be distinct, got {names!r}")
+        n_copies = len(set(names))
+        require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
             gaussian = rng.standard_normal((self.dim, self.dim))
             rotation, _ = np.linalg.qr(gaussian)
             directions.append(self.mean_directions @ rotation)
-        groups = {name: np.tile(labels, len(names)) for name, labels in self.groups.items()}
+        groups = {name: np.tile(labels, n_copies) for name, labels in self.groups.items()}
         groups[by] = np.repeat(list(names), self.n_identities)
-        concentrations = np.tile(self.concentrations, len(names))
+        concentrations = np.tile(self.concentrations, n_copies)
         return Mixture(np.concatenate(directions), concentrations, groups)
 
     sample = sampling.sample

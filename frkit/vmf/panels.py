@@ -78,8 +78,9 @@ class PanelDistribution:
         z = start + (end - start) * mass / panel_mass
         for _ in range(NEWTON_STEPS):
             excess = self._mass_between(start, z, row) - mass
+            step = excess / self.density(z, row)
             # the quantile lies in the panel, so no step leaves it
-            z = np.clip(z - excess / self.density(z, row), start, end)
+            z = np.clip(z - step, start, end)
         return z
 
     def _mass_between(self, start, end, row):

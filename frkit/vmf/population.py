@@ -228,10 +228,12 @@ def _cross_rates(groups, threshold, level):
     n_groups = len(groups)
     rates = np.empty((2, len(threshold), n_groups, n_groups))
     for g, h in combinations_with_replacement(range(n_groups), 2):
-        scores = groups[g].impostors
+        left = groups[g]
+        right = groups[h]
+        scores = left.impostors
         if g != h:
-            scores = ImpostorScores(groups[h].identities, groups[g].identities)
-        pairs = f"'{groups[g].name}' and '{groups[h].name}'"
+            scores = ImpostorScores(right.identities, left.identities)
+        pairs = f"'{left.name}' and '{right.name}'"
         far_and_bound = scores.far(threshold, pairs)
         rates[:, :, g, h] = far_and_bound
         rates[:, :, h, g] = far_and_bound
