@@ -6,7 +6,6 @@ What is worked out on paper inside the prose is checked by the cell that follows
 
 import re
 
-import nbformat
 import pytest
 import run_notebooks
 
@@ -77,7 +76,7 @@ def numbers(text):
     }
 
 
-def known(notebook):
+def shown(notebook):
     """All numbers that the code cells write or leave."""
     texts = []
     for cell in notebook.cells:
@@ -100,30 +99,18 @@ def rounds_to(quoted, value):
 
 def strangers(path, notebook):
     """Numbers of the prose that nothing vouches for, with the words before them."""
-    values, explained = known(notebook), ELSEWHERE.get(path.stem, {})
-    found = []
+    values = shown(notebook)
+    explained = ELSEWHERE.get(path.stem, {})
+    without_source = []
     for cell in notebook.cells:
         text = prose(cell.source) if cell.cell_type == "markdown" else ""
         for match in QUOTED.finditer(text):
-            if match[1] not in explained and not any(
-                rounds_to(match[1], value) for value in values
-            ):
-                found.append(text[max(0, match.start() - 40) : match.end()].strip())
-    return found
+            is_shown = any(rounds_to(match[1], value) for value in values)
+            if match[1] not in explained and not is_shown:
+                without_source.append(text[max(0, match.start() - 40) : match.end()].strip())
+    return without_source
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_numbers_in_prose_are_those_of_the_outputs(path):
     assert strangers(path, run_notebooks.read(path)) == []
-
-
-@pytest.mark.parametrize(
-    ("last", "wrong"), [("2", []), ("3", ["3"]), (".071", [".071"]), ("1,235", ["1,235"])]
-)
-def test_a_wrong_number_is_found(last, wrong):
-    shown = nbformat.v4.new_output("stream", text="rate 0.0716, 1,234")
-    code = nbformat.v4.new_code_cell("sizes = (2, 5)", outputs=[shown])
-    words = f"**Figure 3.** Rates of 7 % (.072), see Table 9 and $x^8$: 1,234 pairs, {last} people."
-    cells = [code, nbformat.v4.new_markdown_cell(words)]
-    found = strangers(PATHS[-1], nbformat.v4.new_notebook(cells=cells))
-    assert [words.split()[-1] for words in found] == wrong

@@ -100,16 +100,12 @@ def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
     assert bool((distances.typical[1] < distances.typical[0]).all())
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"sizes": (1, 4)}, "genuine"), ({"seeds": 0}, "seed is empty")],
-)
-def test_wrong_arguments_of_consistency_are_named(mixture, options, words):
-    with pytest.raises(fk.InputError, match=words):
-        fk.studies.consistency(mixture, **{"far": FAR_RANGE, "progress": False, **options})
-
-
-def test_ranges_without_a_level_and_shares_outside_0_and_1_are_refused():
+def test_wrong_arguments_of_consistency_are_named(mixture):
+    how = dict(far=FAR_RANGE, progress=False)
+    with pytest.raises(fk.InputError, match="genuine"):
+        fk.studies.consistency(mixture, sizes=(1, 4), **how)
+    with pytest.raises(fk.InputError, match="seed is empty"):
+        fk.studies.consistency(mixture, seeds=0, **how)
     with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
         fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))
     with pytest.raises(fk.InputError, match=r"in \(0, 1\), got \[0.5, 1.0\]"):
@@ -130,13 +126,33 @@ def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the
     assert not bool(inside.sel(interval="naive", per_identity=2).any())
 
 
+def test_wrong_arguments_of_bootstrap_bias_are_named(mixture):
+    with pytest.raises(fk.InputError, match="genuine"):
+        fk.studies.bootstrap_bias(mixture, per_identity=(1, 4), far=FAR_RANGE, progress=False)
+    with pytest.raises(fk.InputError, match=r"level must lie in \(0, 1\)"):
+        fk.studies.bootstrap_bias(mixture, level=1)
+
+
+def debias_strangers():
+    tasks = fk.studies.biased_tasks(200)
+    men = tasks.isel(image=tasks.sex.values == "male")
+    return fk.studies.debiased(men, "sex", "baseline")(tasks)
+
+
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("call", "words"),
     [
-        ({"per_identity": (1, 4)}, "genuine"),
-        ({"level": 1}, r"level must lie in \(0, 1\)"),
+        (lambda: fk.studies.true_bias(0.5, [1e9]), "up to 10,000"),
+        (lambda: fk.studies.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
+        (lambda: fk.studies.coloured_digits("moderate", 0.1, copies=2.5), "copies"),
+        (lambda: fk.studies.crossed_faces(20, 2.5), "per_identity"),
+        (lambda: fk.studies.crossed_faces(20, crossed="no"), "True or False"),
+        (lambda: fk.studies.dominant_share(0.5, 2.5), "classes"),
+        (debias_strangers, "no image of the training set is 'female'"),
+        (lambda: fk.studies.Training(rate=-1), "rate"),
+        (lambda: fk.studies.Training(margin=5), "margin"),
     ],
 )
-def test_wrong_arguments_of_bootstrap_bias_are_named(mixture, options, words):
+def test_numbers_out_of_range_are_named(call, words):
     with pytest.raises(fk.InputError, match=words):
-        fk.studies.bootstrap_bias(mixture, **{"far": FAR_RANGE, "progress": False, **options})
+        call()

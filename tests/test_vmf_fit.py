@@ -17,13 +17,13 @@ def errors(fitted, kappa, true):
 
 def test_likelihood_and_direction_are_scipys():
     faces = vmf.mixture(4, 8, kappa=(20, 40), seed=1).sample(6, seed=2)
-    fitted = vmf.fit(faces, method="likelihood")
+    fitted = vmf.fit(faces)
     for k in range(4):
         points = faces.embedding.values[6 * k : 6 * k + 6].astype(float)
         points /= np.linalg.norm(points, axis=1)[:, None]
         direction, kappa = stats.vonmises_fisher.fit(points)
         np.testing.assert_allclose(fitted.mean_directions[k], direction, atol=1e-6)
-        assert fitted.concentrations[k] == pytest.approx(kappa, rel=1e-5)
+        assert fitted.fitted.kappa_likelihood[k] == pytest.approx(kappa, rel=1e-5)
 
 
 @pytest.mark.slow
@@ -98,9 +98,8 @@ def test_an_image_level_attribute_is_left_out_aloud():
     ("change", "message"),
     [
         (lambda f: dict(faces=fk.stack_models({"x": f, "y": f})), "several models.*vmf.fit"),
-        (lambda f: dict(faces=f, method="mle"), "shrunk, marginal, likelihood"),
         (lambda f: dict(faces=f.drop_vars("embedding")), "must be a faces Dataset"),
-        (lambda f: dict(faces=f[dict(image=slice(1, None))], method="marginal"), "no .* 'id0000'"),
+        (lambda f: dict(faces=f.isel(image=slice(None, None, 2))), "nothing to fit"),
         (lambda f: dict(faces=f.isel(image=[0, 0, 2, 3])), "'id0000' are copies"),
     ],
 )

@@ -69,7 +69,7 @@ def shifted_classes(
     (0.322, 0.667)
     """
     require_whole("per_identity", per_identity, 1)
-    require(distance >= 0, f"distance must be 0 or more, got {distance}")
+    require(0 <= distance <= 1e4, f"distance must be 0 or more, up to 10,000, got {distance}")
     require(0 <= likeness < 1, f"likeness must lie in [0, 1), got {likeness}")
     shares = np.asarray(shares, float)
     require(

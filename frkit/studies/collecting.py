@@ -64,13 +64,13 @@ class Study:
             # the groups of all data sets have the same sizes: so do those of the replicates
             strata = None if scheme == "image" else self.by
             draws = Resampling(scheme, n=self.replicates, seed=replicates, strata=strata)
-            how = {"by": self.by, "resampling": draws}
             if self.far is None:
-                evaluations[scheme] = evaluate_indices(scores, **how)
+                evaluation = evaluate_indices(scores, by=self.by, resampling=draws)
             else:
-                evaluations[scheme] = evaluate_parts(
-                    scores, far=self.far, people=self.people, **how
+                evaluation = evaluate_parts(
+                    scores, by=self.by, resampling=draws, far=self.far, people=self.people
                 )
+            evaluations[scheme] = evaluation
         return evaluations
 
     def parameters(self):
@@ -103,9 +103,7 @@ def collect(study, n_datasets, folder, progress):
         if not is_finished(path, {"data_set": number, **parameters}, study.people)
     ]
     done = n_datasets - len(missing)
-    with warnings.catch_warnings(), closing(_side_by_side(study, missing)) as finished:
-        # warnings say of one data set what the study measures
-        warnings.simplefilter("ignore", DataWarning)
+    with closing(_side_by_side(study, missing)) as finished:
         steps = with_progress(finished, "data sets", progress, n_datasets, done)
         for number, evaluations in steps:
             write(paths[number], evaluations, {"data_set": number, **parameters})
@@ -123,7 +121,7 @@ def _side_by_side(study, numbers):
         pool = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets")
     number_of = {}
     try:
-        with _one_thread_each():
+        with _quiet_and_one_thread_each():
             for number in numbers:
                 number_of[pool.submit(_evaluated, study, number)] = number
             for done in futures.as_completed(list(number_of)):
@@ -135,14 +133,19 @@ def _side_by_side(study, numbers):
 
 
 @contextmanager
-def _one_thread_each():
-    """Let evaluations that run side by side use one thread each."""
-    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
+def _quiet_and_one_thread_each():
+    """Let evaluations that run side by side use one thread each; and give no DataWarning."""
+    with (
+        dask.config.set(scheduler="synchronous"),
+        threadpool_limits(1, user_api="blas"),
+        warnings.catch_warnings(),
+    ):
+        # warnings say of one data set what the study measures
+        warnings.simplefilter("ignore", DataWarning)
         yield
 
 
 def _evaluated(study, number):
     """Evaluate one data set, in a thread or in the process of a worker."""
-    with _one_thread_each(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with _quiet_and_one_thread_each():
         return study.data_set(number)

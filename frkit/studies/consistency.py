@@ -152,19 +152,22 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     2
     """
     low, high = (0, 1) if far is None else far
-    part = result.sel({FAR_LEVEL: slice(low * (1 - 1e-9), high * (1 + 1e-9))})
+    rounding = 1e-9
+    in_range = slice(low * (1 - rounding), high * (1 + rounding))
+    part = result.sel({FAR_LEVEL: in_range})
     levels = part[FAR_LEVEL].values
     require(levels.size > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
     distance = abs(part.frr - part.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
     n = result.n_images
-    n_full = result.attrs["n_full"]
     if result.attrs["exact"]:
-        what, slope = "the exact truth of the mixture", "slope of 1/√n"
+        what = "the exact truth of the mixture"
+        slope = "slope of 1/√n"
         rate = 1 / np.sqrt(n)
     else:
-        what, slope = "the full set of images", "slope of √(1/n − 1/N)"
-        rate = np.sqrt(1 / n - 1 / n_full)
+        what = "the full set of images"
+        slope = "slope of √(1/n − 1/N)"
+        rate = np.sqrt(1 / n - 1 / result.attrs["n_full"])
     constant = (typical * rate).sum("size") / (rate**2).sum("size")  # least squares
     words = f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
     return xr.Dataset(
@@ -222,17 +225,18 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
     [70, 70]
     """
-    _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
-    require(bool((counts >= 2).any()), "no identity has two images: there is nothing to split")
     rng = np.random.default_rng(seed)
-    halves = [[], []]
+    in_first, in_second = [], []
     odd = 0
-    for code in np.flatnonzero(counts >= 2):
-        images = rng.permutation(np.flatnonzero(codes == code))
+    images_of = pd.Series(faces[IMAGE].values).groupby(faces[IDENTITY].values).indices
+    for images in images_of.values():
+        if images.size < 2:
+            continue
+        images = rng.permutation(images)
         # of an odd number the first part gets the extra image at first, then the second part
         half = (images.size + 1 - odd % 2) // 2
         odd += images.size % 2
-        halves[0].extend(images[:half])
-        halves[1].extend(images[half:])
-    first, second = (faces.isel({IMAGE: np.sort(part)}) for part in halves)
-    return first, second
+        in_first.extend(images[:half])
+        in_second.extend(images[half:])
+    require(len(in_first) > 0, "no identity has two images: there is nothing to split")
+    return faces.isel({IMAGE: np.sort(in_first)}), faces.isel({IMAGE: np.sort(in_second)})

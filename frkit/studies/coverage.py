@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -185,12 +184,15 @@ def exact(study, chosen):
     if chosen.dealt:
         return chosen(population.population_distributions(int(study.per_identity), by=by))
     rates = population.population_roc(study.far, by=by)
-    with suppress(AttributeError, KeyError, InputError):  # the measure reads more than these
+    if hasattr(population, "population_summary"):
+        rates = rates.merge(population.population_summary(by=by))
+    try:
         return chosen(rates)
-    with suppress(AttributeError, KeyError, InputError):
-        return chosen(population.population_summary(by=by))
-    without = "" if by else " without by="
-    raise InputError(f"{chosen.name!r} has no exact value in this population{without}")
+    except (AttributeError, KeyError, InputError) as error:  # the measure reads more than these
+        without = "" if by else " without by="
+        raise InputError(
+            f"{chosen.name!r} has no exact value in this population{without}"
+        ) from error
 
 
 def count(paths, truth, chosen, methods, levels, *, target, seed=0):
@@ -235,7 +237,7 @@ def _counts(evaluation, intervals, truth, chosen):
     result["coverage_se"] = np.sqrt(share * (1 - share) / data.sizes[DATA_SET])
     result["estimate"] = chosen(data).mean(DATA_SET)
     if chosen.fair is not None:
-        tests = [rows.p.isel(level=0) for rows in intervals if "p" in rows and not chosen.dealt]
+        tests = [rows.p.isel(level=0) for rows in intervals if "p" in rows]
         if chosen.dealt:
             tests = [fair_floor(evaluation, chosen).p]
         if tests:

@@ -8,7 +8,16 @@ from scipy.optimize import brentq
 from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, require, require_inside
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    require,
+    require_flag,
+    require_inside,
+    require_whole,
+)
 from frkit.data.dataset import faces, stack_models
 from frkit.representation import Critic, representation_bias
 from frkit.studies.along import along
@@ -57,7 +66,7 @@ def crossed_faces(
     Raises
     ------
     InputError
-        A share outside (0, 1).
+        A share outside (0, 1), or a number of images that is not whole.
 
     References
     ----------
@@ -69,6 +78,8 @@ def crossed_faces(
     >>> dict(crossed_faces(20, 4, female=0.2).sizes)
     {'image': 80, 'feature': 12}
     """
+    require_whole("per_identity", per_identity, 1)
+    require_flag("crossed", crossed)
     require_inside("female", female, 0, 1)
     require_inside("black", black, 0, 1)
     rng = np.random.default_rng(seed)
@@ -94,12 +105,12 @@ def crossed_faces(
     )
 
 
-def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
-    """Train a linear discriminant encoder to separate the identities of known faces.
+def identity_encoder(train: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
+    """Train a linear discriminant encoder to separate the identities of faces.
 
     Parameters
     ----------
-    known : xr.Dataset
+    train : xr.Dataset
         Faces (image, feature), with several images of every identity.
     width : int
         Number of features of the encoder, at least 1 and fewer than identities.
@@ -118,7 +129,7 @@ def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Datas
     3
     """
     discriminant = LinearDiscriminantAnalysis(n_components=width)
-    discriminant.fit(known["embedding"].values, known[IDENTITY].values)
+    discriminant.fit(train["embedding"].values, train[IDENTITY].values)
 
     def encode(others):
         values = discriminant.transform(others["embedding"].values).astype(np.float32)
@@ -145,7 +156,7 @@ def dominant_share(entropy: float, classes: int) -> float:
     Raises
     ------
     InputError
-        An entropy outside that range.
+        An entropy outside that range, or fewer than two classes.
 
     References
     ----------
@@ -158,7 +169,7 @@ def dominant_share(entropy: float, classes: int) -> float:
     >>> round(dominant_share(0.5, 2), 4), dominant_share(np.log(4), 4)
     (0.8003, 0.25)
     """
-    highest = np.log(classes)
+    highest = np.log(require_whole("classes", classes, 2))
     inside = 0 < entropy <= highest + 1e-9
     require(inside, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}")
 
@@ -223,10 +234,10 @@ def crossed_bias(
     ('seed', 'design')
     """
     female, black = np.transpose(shares)
-    shape = {name: design[name] for name in ("dim", "strength") if name in design}
+    test_design = design | {"n_identities": n_test, "per_identity": 5}
 
     def of_seed(seed):
-        test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
+        test = crossed_faces(crossed=False, seed=10_000 + seed, **test_design)
         encoded = {}
         for number, (women, black_people) in enumerate(shares):
             train = crossed_faces(female=women, black=black_people, seed=seed, **design)

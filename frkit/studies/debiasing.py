@@ -8,7 +8,7 @@ import xarray as xr
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require, require_inside, require_one_of
+from frkit.base import FEATURE, IDENTITY, IMAGE, listed, require, require_inside, require_one_of
 from frkit.representation import (
     Critic,
     bias_amplification,
@@ -126,7 +126,7 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
     Raises
     ------
     InputError
-        Another method or attribute.
+        Another method or attribute; and by the callable, a group that did not train.
 
     References
     ----------
@@ -166,6 +166,8 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
 
     def encode(others):
         other_group = others[attribute].values
+        strangers = set(other_group).difference(members)
+        require(not strangers, f"no image of the training set is {listed(strangers)}")
         raw = others["embedding"].values.astype(float) @ directions.T
         encoded = _by_group(raw, other_group, rules)
         score = np.empty((len(encoded), N_TASKS))

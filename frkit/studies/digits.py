@@ -3,7 +3,6 @@
 from __future__ import annotations  # help() then shows ArrayLike by its name
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -13,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require_one_of
+from frkit.base import FEATURE, IDENTITY, IMAGE, require, require_one_of, require_whole
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
 from frkit.representation.probes import fit
 from frkit.studies.along import along
@@ -58,7 +57,7 @@ def coloured_digits(
     Raises
     ------
     InputError
-        Another case or part.
+        Another case or part, a negative sigma, or copies that are no whole number.
 
     References
     ----------
@@ -73,6 +72,8 @@ def coloured_digits(
     """
     require_one_of("case", case, PALETTES)
     require_one_of("part", part, ("train", "test"))
+    require_whole("copies", copies, 1)
+    require(0 <= sigma < np.inf, f"sigma must be 0 or more, got {sigma!r}")
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]
@@ -199,21 +200,21 @@ def digit_bias(
     """
     sigmas = np.ravel(sigma).tolist()
 
-    def row(seed, spread):
-        train = coloured_digits(case, spread, part="train", seed=seed)
-        of_test = spread if sigma_test is None else sigma_test
-        test = coloured_digits(case, of_test, copies=copies, seed=seed)
-        encoded = digit_encoder(train, width=width, seed=seed)(test)
-        bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
-        colours = test.drop_vars("embedding").rename(drawn="embedding", rgb=FEATURE)
-        return bias[["rlb", "mutual_information", "entropy"]].assign(
-            dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
-            dataset_bias=dataset_bias(colours, "digit"),
-            accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
-        )
-
     def of_seed(seed):
-        return along("sigma", sigmas, partial(row, seed))
+        def of_sigma(spread):
+            train = coloured_digits(case, spread, part="train", seed=seed)
+            of_test = spread if sigma_test is None else sigma_test
+            test = coloured_digits(case, of_test, copies=copies, seed=seed)
+            encoded = digit_encoder(train, width=width, seed=seed)(test)
+            bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
+            colours = test.drop_vars("embedding").rename(drawn="embedding", rgb=FEATURE)
+            return bias[["rlb", "mutual_information", "entropy"]].assign(
+                dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
+                dataset_bias=dataset_bias(colours, "digit"),
+                accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
+            )
+
+        return along("sigma", sigmas, of_sigma)
 
     table = along("seed", seeds, of_seed, progress)
     return table.assign_attrs(case=case, width=width, copies=copies)

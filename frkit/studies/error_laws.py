@@ -30,13 +30,16 @@ def error_laws(evaluation, truth, seed, chosen):
     for law, errors in zip(pooled, actual, strict=True):
         fine = np.quantile(law, middles)
         simulated = np.sort(rng.choice(law, (DRAWS, n)), axis=1)
-        numbers = {}
-        for distance in (kolmogorov, wasserstein):
-            by_chance = [distance(fine, drawn) for drawn in simulated]
-            numbers[distance.__name__] = distance(fine, errors)
-            numbers[f"{distance.__name__}_chance"] = np.quantile(by_chance, 0.95)
-        quantiles = [np.quantile(values, PROBABILITIES) for values in (law, errors)]
-        numbers["law"] = ("errors", "probability"), quantiles
+        kolmogorov_by_chance = [kolmogorov(fine, drawn) for drawn in simulated]
+        wasserstein_by_chance = [wasserstein(fine, drawn) for drawn in simulated]
+        quantiles = [np.quantile(sample, PROBABILITIES) for sample in (law, errors)]
+        numbers = {
+            "kolmogorov": kolmogorov(fine, errors),
+            "kolmogorov_chance": np.quantile(kolmogorov_by_chance, 0.95),
+            "wasserstein": wasserstein(fine, errors),
+            "wasserstein_chance": np.quantile(wasserstein_by_chance, 0.95),
+            "law": (("errors", "probability"), quantiles),
+        }
         levels.append(xr.Dataset(numbers))
     result = xr.concat(levels, truth[FAR_LEVEL])
     names = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES}

@@ -7,7 +7,17 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_whole
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    UNKNOWN,
+    listed,
+    require,
+    require_inside,
+    require_whole,
+)
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -39,7 +49,7 @@ class Training:
     Raises
     ------
     InputError
-        No step, or fewer than two people.
+        No step, fewer than two people, or a margin or step size outside its range.
 
     Examples
     --------
@@ -56,6 +66,8 @@ class Training:
     def __post_init__(self) -> None:
         require_whole("steps", self.steps, 1)
         require_whole("people", self.people, 2)
+        require_inside("margin", self.margin, 0, 4)
+        require_inside("rate", self.rate, 0, np.inf)
 
 
 def finetuning(
@@ -133,9 +145,10 @@ def finetuning(
     for of_batch in with_progress(of_batches, "batches of models", progress, models):
         versions = {UNTUNED: evaluated}
         batch_losses = []
-        for kind, of_kind in zip(kinds, of_batch.spawn(len(kinds)), strict=True):
+        for kind, of_kind in zip(kinds, of_batch.spawn(len(kinds))):
             rng = np.random.default_rng(of_kind)
-            drawn = rng.choice(kinds[kind], max(2, round(SHARE * len(kinds[kind]))))
+            trainable = kinds[kind]
+            drawn = rng.choice(trainable, max(2, round(SHARE * len(trainable))))
             with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
                 layer, loss = train_layer(people, drawn, rng, training)
             tuned = unit_rows(x @ layer)
@@ -149,12 +162,13 @@ def finetuning(
             fpr=fpr,
             seed=int(of_batch.generate_state(1)[0]),
         )
-        rates.append(batch_rates.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
+        rates.append(batch_rates.drop_vars("n_people"))
         losses.append(batch_losses)
     joined = xr.concat(
         rates, BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
     )
-    joined = joined.assign(n_people=batch_rates.n_people).rename({MODEL: FINETUNED})
+    joined = joined.assign_coords({BATCH: np.arange(models)}).rename({MODEL: FINETUNED})
+    joined["n_people"] = batch_rates.n_people  # the same in every batch
     result = summarise(joined, reference=reference)
     result["loss"] = (BATCH, TRAINED, "step"), losses
     return result.assign_coords({TRAINED: list(kinds)})
@@ -241,12 +255,13 @@ def triplet_loss(layer, triplets, margin):
     """
     raw = [x @ layer for x in triplets]
     lengths = [np.linalg.norm(y, axis=1, keepdims=True) for y in raw]
-    anchor, positive, negative = units = [y / size for y, size in zip(raw, lengths, strict=True)]
+    units = [y / length for y, length in zip(raw, lengths)]
+    anchor, positive, negative = units
     excess = 2 * np.sum(anchor * (negative - positive), axis=1) + margin
     active = (excess > 0)[:, None] * (2 / len(excess))
     slopes = [active * (negative - positive), -active * anchor, active * anchor]
     gradient = np.zeros_like(layer)
-    for x, unit, length, slope in zip(triplets, units, lengths, slopes, strict=True):
+    for x, unit, length, slope in zip(triplets, units, lengths, slopes):
         # only the part of the slope that is perpendicular to the unit vector moves it
         perpendicular = slope - unit * np.sum(unit * slope, axis=1, keepdims=True)
         gradient += x.T @ (perpendicular / length)

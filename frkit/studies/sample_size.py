@@ -168,10 +168,12 @@ def sample_size(
 
 def _check_rates(goal, models, frr):
     """Refuse another number of models than the goal is about, and data without an error."""
-    if goal == "difference":
-        require(models == 2, f"goal 'difference' takes two models, these data have {models}")
-    else:
-        require(models == 1, f"goal {goal!r} is about one model: give faces.sel(model=name)")
+    needed = 2 if goal == "difference" else 1
+    require(
+        models == needed,
+        f"goal {goal!r} takes {needed} model(s), these data have {models}: select with "
+        "faces.sel(model=...)",
+    )
     require(
         bool(((frr > 0) & (frr < 1)).all()),
         f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import xarray as xr
@@ -49,21 +50,30 @@ def is_finished(path, parameters, people):
     """Whether a file contains the data set with these parameters, and what people add to rates."""
     if not path.exists():
         return False
-    header, _ = _read(path, arrays=False)
-    stored = header["parameters"]
+    with _opened(path) as (_, header):
+        stored = header["parameters"]
+        nodes = header["nodes"]
     differing = [name for name, value in parameters.items() if stored.get(name) != value]
     require(
         not differing,
         f"{path} contains a data set of another number or seed, or of a study with other "
         f"parameters ({', '.join(differing)}): give another store",
     )
-    return not people or any(name.endswith(PEOPLE) for name in header["nodes"])
+    return not people or any(name.endswith(PEOPLE) for name in nodes)
 
 
-def read(path):
-    """Read the evaluations of one data set, by scheme."""
-    header, arrays = _read(path)
-    return _evaluations(header, arrays)
+def read(path, people=True):
+    """Read the evaluations of one data set, by scheme; with or without what people add to rates."""
+    evaluations = {}
+    with _opened(path) as (file, header):
+        for name, node in header["nodes"].items():
+            if people or not name.endswith(PEOPLE):
+                variables = {
+                    variable: (dims, file[f"{name}/{variable}"])
+                    for variable, dims in node["dims"].items()
+                }
+                evaluations[name] = xr.Dataset(variables, node["coords"], node["attrs"])
+    return dict(xr.DataTree.from_dict(evaluations).children)
 
 
 def stacked(paths):
@@ -71,34 +81,25 @@ def stacked(paths):
 
     What people add to the rates, which would fill the memory, is left out.
     """
-    records = [_read(path, people=False) for path in paths]
-    header, first = records[0]
-    arrays = {name: np.stack([arrays[name] for _, arrays in records]) for name in first}
-    return _evaluations(header, arrays, (DATA_SET,))
+    records = [read(path, people=False) for path in paths]
+    evaluations = {}
+    for scheme in records[0]:
+        trees = [record[scheme].to_dict(relative=True) for record in records]
+        nodes = {}
+        for name in trees[0]:
+            data_sets = [tree[name] for tree in trees]
+            nodes[name] = xr.concat(data_sets, DATA_SET, data_vars="all", join="override")
+        evaluations[scheme] = xr.DataTree.from_dict(nodes)
+    return evaluations
 
 
-def _read(path, arrays=True, people=True):
-    """Read the header of a file and its arrays."""
+@contextmanager
+def _opened(path):
+    """Open a file and read its header; one that is damaged is refused."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            header = json.loads(str(file[HEADER]))
-            names = [name for name in file if name != HEADER] if arrays else []
-            names = [name for name in names if people or f"/{PEOPLE}/" not in name]
-            return header, {name: file[name] for name in names}
+            yield file, json.loads(str(file[HEADER]))
     except Exception as error:
         raise InputError(
             f"{path} cannot be read ({error}); delete it, and its data set is computed again"
         ) from error
-
-
-def _evaluations(header, arrays, front=()):
-    """Put the arrays together again, with further dims in front of those that they had."""
-    nodes = {}
-    for path, node in header["nodes"].items():
-        keys = {name: f"{path}/{name}" for name in node["dims"]}
-        if all(key in arrays for key in keys.values()):
-            variables = {
-                name: ((*front, *node["dims"][name]), arrays[key]) for name, key in keys.items()
-            }
-            nodes[path] = xr.Dataset(variables, node["coords"], node["attrs"])
-    return dict(xr.DataTree.from_dict(nodes).children)

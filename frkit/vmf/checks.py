@@ -32,12 +32,12 @@ def levels_in(name, values, low):
 
 def interval(kappa):
     """Return (low, high), from a range of concentrations or from one number for both."""
-    low, high = kappa if np.ndim(kappa) else (kappa, kappa)
+    low, high = np.broadcast_to(np.asarray(kappa, float), 2).tolist()
     require(
         0 < low <= high < np.inf,
         f"kappa must be a number or (low, high) with 0 < low <= high, got {kappa}",
     )
-    return float(low), float(high)
+    return low, high
 
 
 def options_of_groups(groups, allowed):
@@ -45,8 +45,10 @@ def options_of_groups(groups, allowed):
     options_of = {"": {}} if groups is None else dict(groups)
     for name, options in options_of.items():
         unknown = set(options).difference(allowed)
-        require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(allowed)}")
-    shares = np.array([options.get("share", 1) for options in options_of.values()], float)
+        words = f"unknown options {unknown}; use {', '.join(allowed)}"
+        require(not unknown, f"group {name!r}: {words}")
+    shares = [options.get("share", 1) for options in options_of.values()]
+    shares = np.array(shares, float)
     positive = bool(np.all(shares > 0))
     require(positive, f"shares must be positive, got {shares.tolist()}")
     return options_of, shares

@@ -22,7 +22,8 @@ def log_normaliser(radius, dim):
     scaled_bessel = ive(order, radius)  # exp(-r) I(r)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_bessel = np.log(scaled_bessel) + radius
-        log_h = math.lgamma(order + 1) + order * np.log(2 / radius) + log_bessel
+        log_power = order * np.log(2 / radius)
+        log_h = math.lgamma(order + 1) + log_power + log_bessel
     # at high orders and small r the Bessel function underflows, its hypergeometric form does not
     underflows = scaled_bessel < 1e-290
     small_radius = np.where(underflows, radius, 0)
@@ -50,13 +51,16 @@ def bessel_ratios(concentrations, dim, n_terms):
     # extended precision, because A_m is a product of m ratios and a series takes thousands of terms
     order = np.longdouble(dim) / 2 - 1
     kappa = np.asarray(concentrations, np.longdouble)
-    beyond = math.sqrt(n_terms**2 + LOG_START_ERROR * float(kappa.max()))
+    largest = float(kappa.max())
+    beyond = math.sqrt(n_terms**2 + LOG_START_ERROR * largest)
     start = 200 + math.ceil(beyond)
     last = order + start
-    ratio = kappa / (last + np.sqrt(last**2 + kappa**2))
+    root = np.sqrt(last**2 + kappa**2)
+    ratio = kappa / (last + root)
     ratios = np.ones((kappa.size, n_terms), np.longdouble)
-    for m in range(start - 1, -1, -1):
-        ratio = 1 / (2 * (order + m + 1) / kappa + ratio)
+    for m in reversed(range(start)):
+        doubled_order = 2 * (order + m + 1)
+        ratio = 1 / (doubled_order / kappa + ratio)
         if m + 1 < n_terms:
             ratios[:, m + 1] = ratio
     return np.cumprod(ratios, axis=1).astype(np.float64)

@@ -13,51 +13,44 @@ from frkit.base import (
     PERSON,
     listed,
     require,
-    require_one_of,
     warn,
 )
 from frkit.data.checks import check_faces, check_rows
 from frkit.vmf.densities import log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
-METHODS = ("shrunk", "marginal", "likelihood")
 COPIES = 1 - 1e-6  # mean genuine score of copies, as far as float32 can tell
 EM_STEPS, EM_TOLERANCE = 500, 1e-9
 GRID_STEP = 0.4  # of log kappa, in standard deviations of the most precise estimate
 SMALLEST_GRID, LARGEST_GRID = 101, 2000
 
 
-def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
+def fit(faces: xr.Dataset) -> Mixture:
     """Fit mean directions and concentrations to the embeddings of every identity.
 
     The mean direction is that of the sum of the identity's images (scaled to length 1), which is
     the maximum likelihood estimate. The maximum likelihood kappa solves A_p(kappa) = |mean image|.
     With few images it is too large, because the mean direction follows the images: with two
-    images it is twice too large. Therefore:
-
-    - "marginal" solves A_p(kappa)^2 = mean genuine score of the identity, which is unbiased for
-      A_p^2;
-    - "shrunk", the default, takes the likelihood of kappa with the mean direction integrated out,
-      log h(kappa |sum|) - n log h(kappa), and log kappa normal over identities; the normal's mean
-      and spread are estimated from all identities (EM), and kappa is exp of the posterior mean of
-      log kappa. With many images that is the identity's own estimate, with one image the
-      population's. It is empirical Bayes.
+    images it is twice too large. Therefore `fit` takes the likelihood of kappa with the mean
+    direction integrated out, log h(kappa |sum|) - n log h(kappa), and log kappa normal over
+    identities (empirical Bayes). The normal's mean and spread are estimated from all identities
+    (EM), and kappa is exp of the posterior mean of log kappa. With many images that is the
+    identity's own estimate, with one image the population's.
 
     Parameters
     ----------
     faces : xr.Dataset
         Dims (image, feature), one model; rows of any length. Features that are 0 in every image
         are left out.
-    method : {"shrunk", "marginal", "likelihood"}
-        Which concentrations the mixture gets.
 
     Returns
     -------
     Mixture
         Identities sorted by name, with the attributes of the faces. Its attribute `fitted` is a
-        Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` (used),
-        `kappa_likelihood` and `kappa_marginal` (NaN where there is none), `log_kappa_sd`
-        (posterior). Its attrs are the population's `log_kappa_mean` and `log_kappa_spread`, and
+        Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` and
+        `log_kappa_sd` (of the posterior), and two estimates of the identity alone, NaN where it has
+        one image: `kappa_likelihood`, and `kappa_marginal`, which solves A_p(kappa)^2 = mean
+        genuine score. Its attrs are the population's `log_kappa_mean` and `log_kappa_spread`, and
         `residual_dimension`, the number of directions in which images scatter around their means.
         It is dim - 1 for a mixture. Real embeddings have far fewer, and then the rates of the
         fitted mixture are not those of the data.
@@ -65,8 +58,7 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     Raises
     ------
     InputError
-        For several models, an unknown method, images that are copies of one another, no identity
-        with two images, or a method that leaves an identity without an estimate.
+        For several models, images that are copies of one another, or no identity with two images.
 
     Warns
     -----
@@ -85,7 +77,6 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     >>> bool(100 < fitted.concentrations.mean() < 200)
     True
     """
-    require_one_of("method", method, METHODS)
     names, images = _images(faces)
     count = np.array([len(points) for points in images])
     total = np.stack([points.sum(axis=0) for points in images])
@@ -98,20 +89,14 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         f"the images of {listed(copies)} are copies of one another: no concentration fits; "
         "drop them",
     )
+    are_alike = mean_score > 0
+    require(bool(are_alike.any()), "no identity has two images that are alike; nothing to fit")
     dim = total.shape[1]
     resultant = length / n
     likelihood = solve_concentrations(resultant, dim)
     marginal = solve_concentrations(np.sqrt(mean_score.clip(0)), dim)
-    has_estimate = np.isfinite(marginal)
-    require(bool(has_estimate.any()), "no identity has two images that are alike; nothing to fit")
     log_kappa, log_kappa_sd, mean, spread = _posterior(length, count, marginal, dim)
-    estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
-    kappa = estimates[method]
-    lost = names[~np.isfinite(kappa)]
-    require(
-        lost.size == 0,
-        f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'",
-    )
+    kappa = np.exp(log_kappa)
     mix = Mixture(total, kappa, _groups(faces))
     values = {
         "n_images": count,
@@ -125,7 +110,6 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         {name: (IDENTITY, of_identity) for name, of_identity in values.items()},
         {IDENTITY: names},
         {
-            "method": method,
             "log_kappa_mean": mean,
             "log_kappa_spread": spread,
             "residual_dimension": _residual_dimension(images, mix),
@@ -147,10 +131,9 @@ def _images(faces):
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
     identity = faces[IDENTITY].values
-    names, count = np.unique(identity, return_counts=True)
-    order = np.argsort(identity, kind="stable")
-    ends = np.cumsum(count)
-    return names, np.split(points[order], ends[:-1])
+    rows_of = pd.Series(identity).groupby(identity).indices
+    images = [points[rows] for rows in rows_of.values()]
+    return np.array(list(rows_of)), images
 
 
 def solve_concentrations(length, dim):
@@ -173,7 +156,8 @@ def solve_concentrations(length, dim):
 def _posterior(length, count, marginal, dim):
     """Posterior mean (K,) and standard deviation (K,) of log kappa, and both of the population."""
     rough = np.log(marginal[np.isfinite(marginal)])
-    most_precise = np.sqrt(2 / ((count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
+    degrees_of_freedom = (count.max() - 1) * (dim - 1)
+    most_precise = np.sqrt(2 / degrees_of_freedom)  # sd of an estimated log kappa
     mean = rough.mean()
     spread = max(rough.std(), most_precise)
     margin = 1 + 3 * spread
@@ -227,15 +211,13 @@ def _residual_dimension(images, mix):
     share the variance.
     """
     residuals = []
-    n_within = 0
-    within = 0.0
     for points, mean in zip(images, mix.mean_directions):
         if len(points) > 1:
             across = points - np.outer(points @ mean, mean)
-            across /= np.linalg.norm(across, axis=1)[:, None]
-            residuals.append(across)
-            n_within += len(across) ** 2
-            within += np.sum((across @ across.T) ** 2)
+            length = np.linalg.norm(across, axis=1)
+            residuals.append(across / length[:, None])
+    n_within = sum(len(of_identity) ** 2 for of_identity in residuals)
+    within = sum(np.sum((of_identity @ of_identity.T) ** 2) for of_identity in residuals)
     residuals = np.concatenate(residuals)
     n_pairs = len(residuals) ** 2 - n_within
     if n_pairs == 0:

@@ -40,7 +40,8 @@ class GenuineScores:
     def mean(self, function):
         """Mean of a function of the genuine score."""
         values = function(np.tanh(self.distribution.nodes))
-        return float((self.distribution.node_masses * values).sum() / self.distribution.total[0])
+        weighted = self.distribution.node_masses * values
+        return float(weighted.sum() / self.distribution.total[0])
 
     def _density(self, z, row):
         """Density in z = artanh(t), averaged over identities; there is one row only.
@@ -51,7 +52,8 @@ class GenuineScores:
         flat = z.ravel()
         density = np.zeros(flat.size)
         log_width = log_uniform(self.dim) + (self.dim - 1) * log_cosh(flat)
-        sum_length = 2 / np.sqrt(1 + np.exp(-2 * flat))  # sqrt(2 + 2t), precise near t = -1 too
+        # sqrt(2 + 2t), precise near t = -1 too
+        sum_length = 2 / np.sqrt(1 + np.exp(-2 * flat))
         for start in range(0, self.concentrations.size, BLOCK):
             block = slice(start, start + BLOCK)
             kappa = self.concentrations[block, None]

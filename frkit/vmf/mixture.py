@@ -14,6 +14,8 @@ from frkit.vmf import population, sampling, score_moments
 from frkit.vmf.checks import number, one_each
 from frkit.vmf.panels import PanelDistribution
 
+LARGEST_KAPPA = 1e9  # beyond, exact rates take minutes
+
 
 class Mixture:
     """A population of faces: images of identity k follow a von Mises-Fisher distribution.
@@ -23,7 +25,7 @@ class Mixture:
     mean_directions : array (K, p)
         One direction for each identity, p >= 3; scaled to length 1.
     concentrations : array (K,)
-        Positive; larger = images of the identity are closer together.
+        Positive, up to 1e9; larger = images of the identity are closer together.
     groups : mapping of attribute name to labels (K,), or labels (K,) alone (named "group"),
     optional
         Attributes of the identities: exact group rates are given for them and samples carry them.
@@ -40,7 +42,8 @@ class Mixture:
     Raises
     ------
     InputError
-        Where lengths differ, a direction is zero or not finite, a concentration is not positive.
+        Where lengths differ, a direction is zero or not finite, or a concentration is outside its
+        range.
 
     Examples
     --------
@@ -66,11 +69,14 @@ class Mixture:
         self.identity = np.char.mod("id%04d", np.arange(self.n_identities))
         length = np.linalg.norm(directions, axis=1)
         concentrations = one_each("concentrations", concentrations, self.n_identities)
-        sizes = np.column_stack([length, concentrations])
-        is_usable = (sizes > 0) & (sizes < np.inf)
-        bad = np.flatnonzero(~is_usable.all(axis=1))
-        words = "lengths of mean_directions and concentrations must be positive and finite"
-        require(bad.size == 0, f"{words}; rows {bad[:5].tolist()} are not")
+        has_direction = (length > 0) & (length < np.inf)
+        is_concentrated = (concentrations > 0) & (concentrations <= LARGEST_KAPPA)
+        bad = np.flatnonzero(~(has_direction & is_concentrated))
+        require(
+            bad.size == 0,
+            "lengths of mean_directions must be positive and finite, and concentrations lie in "
+            f"(0, {LARGEST_KAPPA:g}]; rows {bad[:5].tolist()} do not",
+        )
         self.mean_directions = directions / length[:, None]
         self.concentrations = concentrations.astype(float)
         if groups is None:
@@ -98,7 +104,8 @@ class Mixture:
 
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`."""
-        require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        attributes = sorted(self.groups)
+        require(by in attributes, f"by={by!r}: the mixture's attributes are {attributes}")
         require(
             UNKNOWN not in self.groups[by],
             f"by={by!r}: some identities have no label; exact rates need all labels",
@@ -170,16 +177,17 @@ class Mixture:
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
         mixture. The copies have the attribute `by` and the attributes of this mixture.
         """
-        require(len(set(names)) == len(names), f"names of copies must be distinct, got {names!r}")
+        n_copies = len(set(names))
+        require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
             gaussian = rng.standard_normal((self.dim, self.dim))
             rotation, _ = np.linalg.qr(gaussian)
             directions.append(self.mean_directions @ rotation)
-        groups = {name: np.tile(labels, len(names)) for name, labels in self.groups.items()}
+        groups = {name: np.tile(labels, n_copies) for name, labels in self.groups.items()}
         groups[by] = np.repeat(list(names), self.n_identities)
-        concentrations = np.tile(self.concentrations, len(names))
+        concentrations = np.tile(self.concentrations, n_copies)
         return Mixture(np.concatenate(directions), concentrations, groups)
 
     sample = sampling.sample

@@ -12,6 +12,8 @@ from numpy.polynomial.legendre import leggauss
 
 NODE, NODE_WEIGHT = leggauss(10)  # of a panel
 NEWTON_STEPS = 8
+SPREADS = 9  # standard deviations that panels cover on each side, four panels to each of them
+LOG_REST = 40  # beyond them, exp(-40) of the density is left
 
 
 class PanelDistribution:
@@ -31,21 +33,22 @@ class PanelDistribution:
     """
 
     def __init__(self, density, centre, spread, dim, extent=0.0):
-        # 40 / (p - 1) beyond the bulk, exp(-40) of the density is left
-        reach = extent + 9 * spread + 40 / (dim - 1)
         self.density = density
+        reach = extent + SPREADS * spread + LOG_REST / (dim - 1)
         # all rows have as many panels, so that one array contains them all
-        self.n_panels = math.ceil(np.max(4 * reach / spread))
+        panels_of_row = 4 * reach / spread
+        self.n_panels = math.ceil(panels_of_row.max())
         fractions = np.linspace(-1, 1, self.n_panels + 1)
         self.edges = centre[:, None] + reach[:, None] * fractions
         starts = self.edges[:, :-1]
         ends = self.edges[:, 1:]
         self.nodes, weights = panel_rule(starts, ends)
-        rows = np.arange(len(centre))[:, None, None]
-        self.node_masses = weights * density(self.nodes, rows)
+        rows = np.arange(len(centre))
+        densities = density(self.nodes, rows[:, None, None])
+        self.node_masses = weights * densities
         self.panel_masses = self.node_masses.sum(axis=-1)
         self.edge_masses = np.zeros(self.edges.shape)
-        np.cumsum(self.panel_masses, axis=1, out=self.edge_masses[:, 1:])
+        self.edge_masses[:, 1:] = np.cumsum(self.panel_masses, axis=1)
         self.total = self.edge_masses[:, -1]
 
     def mass_below(self, z, row):
@@ -53,36 +56,44 @@ class PanelDistribution:
         low = self.edges[row, 0]
         high = self.edges[row, -1]
         z = np.clip(z, low, high)
-        panel = ((z - low) / (high - low) * self.n_panels).astype(int)
+        fraction = (z - low) / (high - low)
+        panel = (fraction * self.n_panels).astype(int)
         panel = np.minimum(panel, self.n_panels - 1)
         start = self.edges[row, panel]
-        return self.edge_masses[row, panel] + self._mass_between(start, z, row)
+        mass_of_panels = self.edge_masses[row, panel]
+        return mass_of_panels + self._mass_between(start, z, row)
 
     def quantile(self, probability, row):
         """The z (n,) at probabilities (n,) in (0, 1) of the distributions in these rows (n,)."""
         target = probability * self.total[row]
-        n_edges_below = (self.edge_masses[row] <= target[:, None]).sum(axis=1)
+        is_below = self.edge_masses[row] <= target[:, None]
+        n_edges_below = is_below.sum(axis=1)
         panel = np.clip(n_edges_below - 1, 0, self.n_panels - 1)
         start = self.edges[row, panel]
         end = self.edges[row, panel + 1]
         mass = target - self.edge_masses[row, panel]
-        panel_mass = np.maximum(self.panel_masses[row, panel], np.finfo(float).tiny)
+        panel_mass = self.panel_masses[row, panel]
+        panel_mass = np.maximum(panel_mass, np.finfo(float).tiny)
+        # the start is linear in the panel
         z = start + (end - start) * mass / panel_mass
         for _ in range(NEWTON_STEPS):
             excess = self._mass_between(start, z, row) - mass
+            step = excess / self.density(z, row)
             # the quantile lies in the panel, so no step leaves it
-            z = np.clip(z - excess / self.density(z, row), start, end)
+            z = np.clip(z - step, start, end)
         return z
 
     def _mass_between(self, start, end, row):
         nodes, weights = panel_rule(start, end)
-        return (weights * self.density(nodes, row[..., None])).sum(-1)
+        densities = self.density(nodes, row[..., None])
+        return (weights * densities).sum(axis=-1)
 
 
 def panel_rule(low, high):
     """Gauss-Legendre nodes and weights on each interval [low, high], along the last dimension."""
     half = (high - low)[..., None] / 2
-    return low[..., None] + half * (1 + NODE), half * NODE_WEIGHT
+    nodes = low[..., None] + half * (1 + NODE)
+    return nodes, half * NODE_WEIGHT
 
 
 def log_cosh(z):

@@ -3,12 +3,12 @@
 Rates weigh identities as Conti & Clemencon do (2024, eq. 2-3): FAR is the mean over identity
 pairs k < l and FRR the mean over identities, or weighted by p_k p_l and p_k squared, as in
 `evaluate`. No image is drawn, so the values have no sampling noise, and each FAR has a bound on
-its error. Where the bound is not small, the pairs that cause it are integrated one by one. Where
-it still is not, the functions raise an error.
+its error. Where the bound is not small, the functions raise an error.
 """
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.checks import levels_in, one_each
 from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
+from frkit.vmf.impostors import ImpostorScores
 from frkit.vmf.series import Identities
 
 
@@ -71,7 +71,7 @@ def rates(
     ('threshold_level',)
     """
     threshold = levels_in("threshold", threshold, -1)
-    return of_population(mix, by, weights, _rates, THRESHOLD_LEVEL, threshold, cross)
+    return _rates(members_of(mix, by, weights), THRESHOLD_LEVEL, threshold, cross)
 
 
 def roc(
@@ -113,7 +113,7 @@ def roc(
     ('far_level',)
     """
     far = levels_in("far", far, 0)
-    return of_population(mix, by, weights, _rates, FAR_LEVEL, far, cross)
+    return _rates(members_of(mix, by, weights), FAR_LEVEL, far, cross)
 
 
 def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> xr.Dataset:
@@ -143,7 +143,9 @@ def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> 
     >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
     True
     """
-    return of_population(mix, by, weights, _summaries)
+    population = members_of(mix, by, weights)
+    values = [_summary(members.impostors, members.genuine) for members in population]
+    return labelled(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
 class Members(NamedTuple):
@@ -153,25 +155,15 @@ class Members(NamedTuple):
     identities: Identities
     impostors: ImpostorScores
     genuine: GenuineScores
-    integrate_close_pairs: bool  # or leave all pairs to the series
 
 
-def of_population(mix, by, weights, compute, *options):
-    """`compute` from the series alone or, if that fails, with close pairs integrated one by one.
+def members_of(mix, by=None, weights=None):
+    """Members of a mixture: first all identities, then each group.
 
-    It takes the options after a list of Members: first all identities, then each group.
+    Those with equal weights are kept with the mixture.
     """
-    try:
-        return compute(_population(mix, by, weights, False), *options)
-    except SeriesError:
-        return compute(_population(mix, by, weights, True), *options)
-
-
-def _population(mix, by, weights, integrate_close_pairs):
-    """Members of a mixture; those with equal weights are kept with the mixture."""
-    key = by, integrate_close_pairs
-    if weights is None and key in mix._populations:
-        return mix._populations[key]
+    if weights is None and by in mix._populations:
+        return mix._populations[by]
     weight = one_each("weights", 1 if weights is None else weights, mix.n_identities)
     valid = (weight >= 0) & (weight < np.inf)
     require(bool(valid.all()), "weights must be finite numbers >= 0")
@@ -186,12 +178,12 @@ def _population(mix, by, weights, integrate_close_pairs):
         words = "fewer than two identities have a positive weight; merge the group"
         require(rows.sum() >= 2, f"'{name}': {words}")
         people = Identities(mix.mean_directions[rows], mix.concentrations[rows], weight[rows])
-        impostors = impostor_scores(people, people, integrate_close_pairs)
+        impostors = ImpostorScores(people, people)
         # an identity's genuine pairs weigh p_k squared, as in `evaluate`
         genuine = GenuineScores(people.concentrations, people.weights**2, mix.dim)
-        population.append(Members(name, people, impostors, genuine, integrate_close_pairs))
+        population.append(Members(name, people, impostors, genuine))
     if weights is None:
-        mix._populations[key] = population
+        mix._populations[by] = population
     return population
 
 
@@ -235,29 +227,22 @@ def _cross_rates(groups, threshold, level):
     """FAR between groups and its error bound, with their labels."""
     n_groups = len(groups)
     rates = np.empty((2, len(threshold), n_groups, n_groups))
-    for g, right in enumerate(groups):
-        for h, left in enumerate(groups[: g + 1]):
-            scores = right.impostors
-            if left is not right:
-                scores = impostor_scores(
-                    right.identities, left.identities, right.integrate_close_pairs
-                )
-            pairs = f"'{left.name}' and '{right.name}'"
-            far_and_bound = scores.far(threshold, pairs)
-            rates[:, :, g, h] = far_and_bound
-            rates[:, :, h, g] = far_and_bound
+    for g, h in combinations_with_replacement(range(n_groups), 2):
+        left = groups[g]
+        right = groups[h]
+        scores = left.impostors
+        if g != h:
+            scores = ImpostorScores(right.identities, left.identities)
+        pairs = f"'{left.name}' and '{right.name}'"
+        far_and_bound = scores.far(threshold, pairs)
+        rates[:, :, g, h] = far_and_bound
+        rates[:, :, h, g] = far_and_bound
     far, error_bound = rates
     dims = (level, GROUP, REFERENCE_GROUP)
     return xr.Dataset(
         {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
         {REFERENCE_GROUP: [group.name for group in groups]},
     )
-
-
-def _summaries(population):
-    """EER, its threshold, and AUC of all, and by group."""
-    values = [_summary(members.impostors, members.genuine) for members in population]
-    return labelled(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
 def _summary(impostor, genuine):

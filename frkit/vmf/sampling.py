@@ -85,8 +85,8 @@ def sample_encoders(
     """
     share = number("correlation", correlation, 0, 1)
     first = next(iter(encoders.values()))
-    seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
-    image_seed, *encoder_seeds = seeds
+    n_seeds = len(encoders) + 1
+    image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(n_seeds)
     stacked = {}
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(
@@ -134,14 +134,16 @@ def place(directions, radial_parts, identity, radial, tangent):
     length = np.sqrt(np.einsum("ip,ip->i", across, across))
     score = np.tanh(z)
     rest = 1 / np.cosh(z)  # sqrt(1 - score^2)
-    return (rest / length)[:, None] * across + score[:, None] * mean
+    scale = rest / length
+    return scale[:, None] * across + score[:, None] * mean
 
 
 def radial_parts(concentrations, dim):
     """Distribution of artanh <X, mu> for X ~ vMF(mu, kappa), for concentrations (K,)."""
     mode = radial_mode(concentrations, dim)
     centre = np.arctanh(mode)
-    curvature = (1 - mode**2) * (dim - 1 + 2 * concentrations * mode)  # of the log density
+    slope = dim - 1 + 2 * concentrations * mode
+    curvature = (1 - mode**2) * slope  # of the log density
     spread = 1 / np.sqrt(curvature)
 
     def density(z, row):  # 1 at the mode

@@ -3,10 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, require_whole
+from frkit.base import GROUP, SCORE_BIN, require, require_whole
 from frkit.vmf.densities import mean_resultants
-from frkit.vmf.impostors import SeriesError
-from frkit.vmf.population import of_population
+from frkit.vmf.population import members_of
 
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
@@ -57,22 +56,17 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     """
     per_identity = require_whole("per_identity", per_identity, 2)
     edges = np.linspace(-1, 1, require_whole("bins", bins, 2) + 1)
-    return of_population(mix, by, None, _of_groups, per_identity, edges)
-
-
-def _of_groups(population, per_identity, edges):
-    """Histograms and moments of the scores, and numbers of images and pairs, of each group."""
     inner = edges[1:-1]
     centres = (edges[1:] + edges[:-1]) / 2
     groups = []
-    for members in population[1:]:
+    for members in members_of(mix, by)[1:]:
         people = members.identities
         above, error = members.impostors.survival(inner)
-        if not error.max() <= LARGEST_MASS_ERROR:
-            raise SeriesError(
-                f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations "
-                "or fewer bins"
-            )
+        require(
+            bool(error.max() <= LARGEST_MASS_ERROR),
+            f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations or "
+            "fewer bins",
+        )
         genuine_masses = _masses(members.genuine.frr(inner))
         impostor_masses = _masses(1 - above.clip(0, 1))
         n = float(len(people.concentrations))
@@ -106,17 +100,19 @@ def _moments(directions, kappa):
     excess = 1 - dim * across
 
     genuine_mean = np.mean(length**2)
-    genuine_square = np.mean((across + excess) ** 2 + (dim - 1) * across**2)
+    along_mean = (across + excess) ** 2
+    genuine_square = np.mean(along_mean + (dim - 1) * across**2)
 
     # sums over ordered pairs of identities: over all pairs, less those of an identity with itself
     n_pairs = n * (n - 1)
     centre = length @ directions
-    impostor_mean = (centre @ centre - (length**2).sum()) / n_pairs
-    across_across = across.sum() ** 2 - (across**2).sum()
-    across_excess = across.sum() * excess.sum() - (across * excess).sum()
+    impostor_mean = (centre @ centre - np.sum(length**2)) / n_pairs
+    across_across = across.sum() ** 2 - np.sum(across**2)
+    across_excess = across.sum() * excess.sum() - across @ excess
     scatter = (directions * excess[:, None]).T @ directions
-    excess_excess = (scatter**2).sum() - (excess**2).sum()
-    impostor_square = (dim * across_across + 2 * across_excess + excess_excess) / n_pairs
+    excess_excess = np.sum(scatter**2) - np.sum(excess**2)
+    square_sum = dim * across_across + 2 * across_excess + excess_excess
+    impostor_square = square_sum / n_pairs
 
     return {
         "genuine_mean": genuine_mean,

@@ -59,33 +59,37 @@ def survival_terms(thresholds, dim, n_terms):
         now = np.exp((a + 0.5) * log_square - log_uniform(dim))
     before = np.zeros_like(now)
     for m in range(1, n_terms):
-        yield 2 * (m + a) / (m * (m + 2 * a)) * now
-        grown = 2 * (m + a) * t * now
-        before, now = now, (grown - (m + 2 * a) * before) / m
+        grow = 2 * (m + a)
+        fall = m + 2 * a
+        yield grow / (m * fall) * now
+        following = (grow * t * now - fall * before) / m
+        before = now
+        now = following
 
 
-def pair_coefficients(left, right, n_terms, limit=np.inf):
+def pair_coefficients(left, right, n_terms):
     """Coefficients c_m: weighted means over identity pairs, in row 0 of the result (2, m).
 
     c_m is the mean of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l). Row 1 is the same with |P_m|: the
     size of what row 0 sums, which says how much rounding row 0 carries. If left is right, pairs are
-    those with k < l. Pairs whose mean score exceeds the limit add nothing.
+    those with k < l.
     """
     dim = left.directions.shape[1]
-    left_ratios, left_lengths = _ratios(left, n_terms)
-    right_ratios, right_lengths = _ratios(right, n_terms)
+    left_ratios = _ratios(left, n_terms)
+    right_ratios = _ratios(right, n_terms)
     total = np.zeros((2, n_terms))
     for i in range(0, len(left.directions), BLOCK):
         rows = slice(i, i + BLOCK)
-        for j in range(i if left is right else 0, len(right.directions), BLOCK):
+        first = i if left is right else 0
+        for j in range(first, len(right.directions), BLOCK):
             columns = slice(j, j + BLOCK)
             cosines = left.directions[rows] @ right.directions[columns].T
-            mean_scores = cosines * left_lengths[rows, None] * right_lengths[columns]
-            included = mean_scores <= limit
+            included = np.ones_like(cosines)
             if left is right and i == j:
                 included = np.triu(included, 1)
-            ratios = left_ratios[:, rows], right_ratios[:, columns]
-            total += _block_sums(cosines, included, *ratios, dim)
+            left_block = left_ratios[:, rows]
+            right_block = right_ratios[:, columns]
+            total += _block_sums(cosines, included, left_block, right_block, dim)
     return total / pair_weight(left, right)
 
 
@@ -93,7 +97,7 @@ def _block_sums(cosines, included, left, right, dim):
     """Sums of left[m, k] right[m, l] P_m(cosines[k, l]) over the included pairs, and with |P_m|."""
     sums = np.empty((2, len(left)))
     before = np.zeros_like(cosines)
-    now = included.astype(float)
+    now = included
     for m in range(len(left)):
         sums[0, m] = left[m] @ now @ right[m]
         size = np.abs(now)
@@ -102,7 +106,9 @@ def _block_sums(cosines, included, left, right, dim):
         scale = m + dim - 2
         grow = (m + scale) / scale
         fall = m / scale
-        before, now = now, grow * cosines * now - fall * before
+        following = grow * cosines * now - fall * before
+        before = now
+        now = following
     return sums
 
 
@@ -110,11 +116,12 @@ def pair_weight(left, right):
     """Sum of w_k w_l over k < l in one group, or over all k and l of two groups."""
     total = left.weights.sum()
     if left is right:
-        return float((total**2 - (left.weights**2).sum()) / 2)
-    return float(total * right.weights.sum())
+        of_itself = (left.weights**2).sum()
+        return (total**2 - of_itself) / 2
+    return total * right.weights.sum()
 
 
 def _ratios(group, n_terms):
-    """w_k A_m(kappa_k), shape (m, K), and the lengths A_1 (K,) of the mean images."""
+    """w_k A_m(kappa_k), shape (m, K)."""
     ratios = bessel_ratios(group.concentrations, group.directions.shape[1], n_terms)
-    return (ratios * group.weights[:, None]).T, ratios[:, 1]
+    return (ratios * group.weights[:, None]).T
