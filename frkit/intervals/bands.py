@@ -18,7 +18,7 @@ from frkit.base import (
     require_inside,
     require_one_of,
 )
-from frkit.intervals.contributions import TARGETS, UNIT, contributions
+from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
     RATES,
@@ -44,7 +44,7 @@ def band(
     measure: AnyMeasure,
     *,
     method: str | None = None,
-    target: str | None = None,
+    target: str = NEW_PEOPLE,
     level: float = 0.95,
     simultaneous: bool = False,
 ) -> xr.Dataset:
@@ -76,7 +76,7 @@ def band(
     method : str, optional
         One of the names above. None takes "effective" wherever rates alone are read, and
         replicates elsewhere ("recentered", or "pivotal" for a disparity); attrs["rule"] says why.
-    target : {"new people", "these people"}, optional
+    target : {"new people", "these people"}
         Whom the interval is about, for "effective": other people from the same population
         (default), or new images of the people in the data. Other methods are about what their
         scheme draws.
@@ -99,9 +99,10 @@ def band(
     Raises
     ------
     InputError
-        A method that reads replicates where there are none; an unknown method, target or measure; a
-        level outside (0, 1); simultaneous=True for what is no rate over levels, or together with a
-        method; target="these people" where some images were not compared.
+        A method that reads replicates where there are none; an unknown method, measure or (without
+        replicates) target; a level outside (0, 1); simultaneous=True for what is no rate over
+        levels, or together with a method; target="these people" where some images were not
+        compared.
 
     Warns
     -----
@@ -134,8 +135,6 @@ def band(
         "a simultaneous band has a method of its own: leave method out",
     )
     require_inside("level", level, 0, 1)
-    target = target or NEW_PEOPLE
-    require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     method, rule = choose(method, evaluation, chosen)
     require(
