@@ -74,8 +74,8 @@ def band(
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
     method : str, optional
-        One of the names above. None takes "effective" wherever rates alone are read, and
-        replicates elsewhere ("recentered", or "pivotal" for a disparity); attrs["rule"] says why.
+        One of the names above. None takes "effective" wherever rates alone are read and people are
+        known, and replicates elsewhere ("recentered", or "pivotal" for a disparity).
     target : {"new people", "these people"}
         Whom the interval is about, for "effective": other people from the same population
         (default), or new images of the people in the data. Other methods are about what their
@@ -136,49 +136,44 @@ def band(
     )
     require_inside("level", level, 0, 1)
     data = data_of(evaluation)
-    method, rule = choose(method, evaluation, chosen)
+    method = choose(method, evaluation, chosen)
     require(
         chosen.name != "threshold" or FAR_LEVEL in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
-    attrs = {"level": level, "rule": rule}
+    about = {"level": level}
     if method == EFFECTIVE:
-        result = effective_interval(evaluation, chosen, level, target)
-        attrs["target"] = target
-    else:
+        about["target"] = target
+    if method != EFFECTIVE:
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
+    elif chosen.name in RATES:
+        result = effective_rates(evaluation, chosen.name, target, level)
+    elif rates_of_line(chosen, data):
+        result = disparity_interval(evaluation, chosen, level, target)
+    else:
+        result = linearised_interval(evaluation, chosen, level, target)
     if simultaneous:
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
         result["includes_fair"] = _includes(chosen.fair, result)
     result = with_resolved(result, chosen, evaluation)
-    result = labelled(result, evaluation, chosen, method, **attrs)
+    result = labelled(result, evaluation, chosen, method, **about)
     warn_of(evaluation, chosen, result)
     return result
 
 
 def choose(method, evaluation, chosen):
-    """The method to use, and why."""
-    data = data_of(evaluation)
+    """The method that was named, or effective numbers where rates alone are read."""
     if method is not None:
         require_one_of("method", method, METHODS)
-        return method, "named"
+        return method
+    data = data_of(evaluation)
     chosen(data)  # raises if a variable is missing
     rates = data[[name for name in MOVED if name in data]]
     if "people" in evaluation.children and can_be_had(chosen, rates):
-        return EFFECTIVE, "a measure of rates, whose variance is known from what people add"
-    rule = f"{chosen.name!r} reads more than rates, or people are not known: replicates are read"
-    return "recentered" if chosen.fair is None else "pivotal", rule
-
-
-def effective_interval(evaluation, chosen, level, target):
-    """Interval from effective numbers: of a rate, a disparity, or another function of rates."""
-    if chosen.name in RATES:
-        return effective_rates(evaluation, chosen.name, target, level)
-    if rates_of_line(chosen, data_of(evaluation)):
-        return disparity_interval(evaluation, chosen, level, target)
-    return linearised_interval(evaluation, chosen, level, target)
+        return EFFECTIVE
+    return "recentered" if chosen.fair is None else "pivotal"
 
 
 def _includes(fair, result):
@@ -187,8 +182,9 @@ def _includes(fair, result):
     above = result.lower <= fair + TIE
     below = result.upper >= fair - TIE
     reaches = xr.where(result.estimate >= fair, above, below)
-    numbers = result[["estimate", "lower", "upper"]].to_dataarray()
-    return reaches.where(numbers.notnull().all("variable"))
+    return reaches.where(
+        result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
+    )
 
 
 # --- simultaneous bands --------------------------------------------------------------------------

@@ -97,8 +97,10 @@ def compare(
     Raises
     ------
     InputError
-        The evaluations are of other images, other draws or other levels; a model or group is not
-        there; the measure does not run over groups, or is no rate.
+        The evaluations are of other images or other draws; a model or group is not there; the
+        measure does not run over groups, or is no rate.
+    ValueError
+        The evaluations have other levels or groups.
 
     Warns
     -----
@@ -127,7 +129,7 @@ def compare(
         evaluation = evaluation_a
         if dim == MODEL:  # other models are not looked at
             evaluation = evaluation.sel({MODEL: np.unique(pairs)})
-        method, _ = choose(method, evaluation, chosen)
+        method = choose(method, evaluation, chosen)
         values = _values(evaluation, chosen, dim, method, target, level)
         sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
     else:
@@ -135,10 +137,10 @@ def compare(
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        method, _ = choose(method, evaluation_a, chosen)
+        method = choose(method, evaluation_a, chosen)
         evaluations = evaluation_a, evaluation_b
         sides = [[_values(each, chosen, dim, method, target, level) for each in evaluations]]
-        _require_same_places(*sides[0])
+        xr.align(*sides[0], join="exact")  # raises if levels or groups differ
     rows = [_contrast(a, b, chosen, dim, method, level) for a, b in sides]
     if len(pairs) == 1 and models != "all":
         [(a, b)] = pairs
@@ -192,17 +194,6 @@ def _require_same_images(a, b):
     )
 
 
-def _require_same_places(a, b):
-    """Refuse two measures at other levels or groups, whose difference would pair these."""
-    labels_of_a, labels_of_b = (
-        {dim: side[dim].values.tolist() for dim in side.estimate.dims} for side in (a, b)
-    )
-    require(
-        labels_of_a == labels_of_b,
-        f"the two lie at other levels or groups: {labels_of_a} and {labels_of_b}",
-    )
-
-
 def _values(evaluation, chosen, dim, method, target, level):
     """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
     name = chosen.name
@@ -237,8 +228,8 @@ def _contrast(a, b, chosen, dim, method, level):
         result["resolved"] = a.resolved & b.resolved
     if chosen.scale != LOG_SCALE:
         return result.assign_attrs(contrast="difference", null=0)
-    on_scale = result[[name for name in ("estimate", "lower", "upper", "centre") if name in result]]
-    return result.assign(np.exp(on_scale)).assign_attrs(contrast="ratio", null=1)
+    names = [name for name in ("estimate", "lower", "upper", "centre") if name in result]
+    return result.assign(np.exp(result[names])).assign_attrs(contrast="ratio", null=1)
 
 
 # --- models --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ The node `people` of an evaluation contains sums by entry (an image under a grou
 point (a threshold). A unit is a person, or an image for intervals about these people. g and h are
 numbers of groups, over `group` and `reference_group`; None stands for all pairs. The functions work
 on all models, levels and groups at once. Each returns a Dataset with
-- rate, and total, the weight of all its comparisons;
+- rate, and of FAR total, the weight of all its comparisons;
 - influence: what each unit adds to the rate, over `unit`, with sum 0;
 - noise: variance of single pairs of units, which the squared influences contain twice;
 - least: the smallest possible variance;
@@ -41,7 +41,7 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     evaluated = provenance(evaluation)
     numbers = {}  # a selection may have fewer labels than were evaluated, in another order
     for dim in {FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP} & {*rate.coords}:
-        numbers[dim] = xr.apply_ufunc(evaluated[dim].index, rate[dim], vectorize=True)
+        numbers[dim] = xr.apply_ufunc(evaluated[dim].index, rate[dim].variable, vectorize=True)
     point = numbers.get(FAR_LEVEL, numbers.get(THRESHOLD_LEVEL))
     kind, *of_groups = name.split("_")
     g = numbers[GROUP] if of_groups else None
@@ -57,7 +57,8 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
                 result = far(people, g, h) if kind == "far" else frr(people, g)
                 if people.level_of == "far" and not fixed_threshold:
                     result = with_error_of_threshold(people, kind, result, g, h)
-        return result.assign(variance=variance(result)).transpose(*rate.dims, UNIT)
+        result["variance"] = variance(result)
+    return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT)
 
 
 def _people(evaluation, target):
@@ -69,6 +70,7 @@ def _people(evaluation, target):
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
     people = evaluation["people"].to_dataset().assign_attrs(target=target)
+    people = people.drop_vars(people.coords)  # without labels, to compute faster
     people["couples"] = BOTH_PARTNERS, np.triu(people.cells >= 1)  # each couple of groups once
     if target == NEW_PEOPLE:
         people = people.sortby("person")
@@ -102,8 +104,8 @@ def far(people, g, h):
 
     Each pair counts for both of its people. Its noise is in Σ φ_k² twice, and comes off once.
     """
-    accepted = _between(people, people.accepted, g, h)
-    compared = _between(people, people.compared, g, h)
+    accepted = _between(people, "accepted", g, h)
+    compared = _between(people, "compared", g, h)
     total = compared.sum(UNIT) / 2  # each pair is in the sums of both of its people
     rate = accepted.sum(UNIT) / 2 / total
     influence = _influence(people, (accepted - rate * compared) / total, compared != 0)
@@ -145,15 +147,14 @@ def far_covariance(people, g, h, between, whole):
 
 def frr(people, g):
     """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
-    in_group = 1 if g is None else people.group == g
-    rejected = _sums(people.rejected * in_group, people.first_entry)
-    genuine = _sums(people.genuine * in_group, people.first_entry)
+    in_group = 1 if g is None else people.group.variable == g
+    rejected = _sums(people.rejected.variable * in_group, people.first_entry)
+    genuine = _sums(people.genuine.variable * in_group, people.first_entry)
     total = genuine.sum(UNIT)
     rate = rejected.sum(UNIT) / total
     n_people = (genuine != 0).sum(UNIT)
     result = {
         "rate": rate,
-        "total": total,
         "influence": _influence(people, (rejected - rate * genuine) / total, genuine != 0),
         "noise": 0.0,
         "least": 0.0,
@@ -161,7 +162,7 @@ def frr(people, g):
         "erring": effective_count(rejected),
         "units": n_people,
         "people": n_people,
-        "comparisons": (people.genuine_pairs * in_group).sum("entry") / 2,
+        "comparisons": (people.genuine_pairs.variable * in_group).sum("entry") / 2,
     }
     over_people = xr.Dataset(result)
     if people.target == THESE_PEOPLE:
@@ -224,7 +225,7 @@ def far_at_level(people):
     """
     if people.far_of == "all":
         return far(people, None, None), None
-    groups = xr.DataArray(np.arange(people.attrs["groups"]), dims="any_group")
+    groups = xr.Variable("any_group", np.arange(people.attrs["groups"]))
     of_groups = far(people, groups, groups)
     worst = of_groups.rate.fillna(-1).argmax("any_group")
     return of_groups.isel(any_group=worst), worst
@@ -309,25 +310,30 @@ def _curve(people, kind, g, h):
 # --- sums ----------------------------------------------------------------------------------------
 
 
-def _between(people, table, g, h):
+def _between(people, name, g, h):
     """Weight of the impostor pairs of each unit, of all or between groups g and h.
 
-    table : over `entry` and `partner`, the group of the partner.
+    name : of a table over `entry` and `partner`, the group of the partner.
     """
+    table = people[name].variable
+    group = people.group.variable
     if g is None:
         return _sums(table.sum("partner", dtype=float), people.first_entry)
-    as_g = table.isel(partner=h).where(people.group == g, 0.0)
-    as_h = table.isel(partner=g).where((people.group == h) & (g != h), 0.0)
+    as_g = table.isel(partner=h).where(group == g, 0.0)
+    as_h = table.isel(partner=g).where((group == h) & (g != h), 0.0)
     return _sums(as_g, people.first_entry) + _sums(as_h, people.first_entry)
 
 
 def _sums(values, first):
-    """Sums of what belongs together along one dim, from each first place to the next."""
+    """Sums of a variable over the entries of each unit (or the units of each owner).
+
+    first : the first entry of each unit. Variables, which have no labels, are faster.
+    """
     last_dim = "entry" if "entry" in values.dims else UNIT
     return xr.apply_ufunc(
         np.add.reduceat,
         values,
-        first,
+        first.variable,
         kwargs={"axis": -1, "dtype": float},
         input_core_dims=[[last_dim], first.dims],
         output_core_dims=[first.dims],
@@ -336,9 +342,10 @@ def _sums(values, first):
 
 def _of_pairs(people, name, g, h):
     """A sum over pairs of two people, of all or of groups g and h."""
+    table = people[name].variable
     if g is None:
-        return people[name].where(people.couples, 0).sum(BOTH_PARTNERS)
-    return people[name].isel(partner=g, partner_b=h)
+        return (table * people.couples.variable).sum(BOTH_PARTNERS)
+    return table.isel(partner=g, partner_b=h)
 
 
 def effective_count(errors):
@@ -364,8 +371,8 @@ def _beyond_person(people, values, compared):
     The image of a person with a single one cannot be compared with others of the person: it varies
     as much as those of the others on average.
     """
-    n = people.images_of_owner
-    mean = _sums(values, people.first_unit).isel(owner=people.owner) / n
+    n = people.images_of_owner.variable
+    mean = _sums(values, people.first_unit).isel(owner=people.owner.variable) / n
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
     mean_square = (beyond**2).where(n > 1).mean(UNIT)
     return beyond.where((n > 1) | ~compared, np.sqrt(mean_square).fillna(0))
