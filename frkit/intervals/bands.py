@@ -18,7 +18,7 @@ from frkit.base import (
     require_inside,
     require_one_of,
 )
-from frkit.intervals.contributions import TARGETS, UNIT, contributions
+from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
     RATES,
@@ -44,7 +44,7 @@ def band(
     measure: AnyMeasure,
     *,
     method: str | None = None,
-    target: str | None = None,
+    target: str = NEW_PEOPLE,
     level: float = 0.95,
     simultaneous: bool = False,
 ) -> xr.Dataset:
@@ -74,9 +74,9 @@ def band(
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
     method : str, optional
-        One of the names above. None takes "effective" wherever rates alone are read, and
-        replicates elsewhere ("recentered", or "pivotal" for a disparity); attrs["rule"] says why.
-    target : {"new people", "these people"}, optional
+        One of the names above. None takes "effective" wherever rates alone are read and people are
+        known, and replicates elsewhere ("recentered", or "pivotal" for a disparity).
+    target : {"new people", "these people"}
         Whom the interval is about, for "effective": other people from the same population
         (default), or new images of the people in the data. Other methods are about what their
         scheme draws.
@@ -99,9 +99,10 @@ def band(
     Raises
     ------
     InputError
-        A method that reads replicates where there are none; an unknown method, target or measure; a
-        level outside (0, 1); simultaneous=True for what is no rate over levels, or together with a
-        method; target="these people" where some images were not compared.
+        A method that reads replicates where there are none; an unknown method, measure or (without
+        replicates) target; a level outside (0, 1); simultaneous=True for what is no rate over
+        levels, or together with a method; target="these people" where some images were not
+        compared.
 
     Warns
     -----
@@ -134,52 +135,45 @@ def band(
         "a simultaneous band has a method of its own: leave method out",
     )
     require_inside("level", level, 0, 1)
-    target = target or NEW_PEOPLE
-    require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
-    method, rule = choose(method, evaluation, chosen)
+    method = choose(method, evaluation, chosen)
     require(
         chosen.name != "threshold" or FAR_LEVEL in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
-    attrs = {"level": level, "rule": rule}
+    about = {"level": level}
     if method == EFFECTIVE:
-        result = effective_interval(evaluation, chosen, level, target)
-        attrs["target"] = target
-    else:
+        about["target"] = target
+    if method != EFFECTIVE:
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
+    elif chosen.name in RATES:
+        result = effective_rates(evaluation, chosen.name, target, level)
+    elif rates_of_line(chosen, data):
+        result = disparity_interval(evaluation, chosen, level, target)
+    else:
+        result = linearised_interval(evaluation, chosen, level, target)
     if simultaneous:
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
         result["includes_fair"] = _includes(chosen.fair, result)
     result = with_resolved(result, chosen, evaluation)
-    result = labelled(result, evaluation, chosen, method, **attrs)
+    result = labelled(result, evaluation, chosen, method, **about)
     warn_of(evaluation, chosen, result)
     return result
 
 
 def choose(method, evaluation, chosen):
-    """The method to use, and why."""
-    data = data_of(evaluation)
+    """The method that was named, or effective numbers where rates alone are read."""
     if method is not None:
         require_one_of("method", method, METHODS)
-        return method, "named"
+        return method
+    data = data_of(evaluation)
     chosen(data)  # raises if a variable is missing
     rates = data[[name for name in MOVED if name in data]]
     if "people" in evaluation.children and can_be_had(chosen, rates):
-        return EFFECTIVE, "a measure of rates, whose variance is known from what people add"
-    rule = f"{chosen.name!r} reads more than rates, or people are not known: replicates are read"
-    return "recentered" if chosen.fair is None else "pivotal", rule
-
-
-def effective_interval(evaluation, chosen, level, target):
-    """Interval from effective numbers: of a rate, a disparity, or another function of rates."""
-    if chosen.name in RATES:
-        return effective_rates(evaluation, chosen.name, target, level)
-    if rates_of_line(chosen, data_of(evaluation)):
-        return disparity_interval(evaluation, chosen, level, target)
-    return linearised_interval(evaluation, chosen, level, target)
+        return EFFECTIVE
+    return "recentered" if chosen.fair is None else "pivotal"
 
 
 def _includes(fair, result):
@@ -188,8 +182,9 @@ def _includes(fair, result):
     above = result.lower <= fair + TIE
     below = result.upper >= fair - TIE
     reaches = xr.where(result.estimate >= fair, above, below)
-    numbers = result[["estimate", "lower", "upper"]].to_dataarray()
-    return reaches.where(numbers.notnull().all("variable"))
+    return reaches.where(
+        result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
+    )
 
 
 # --- simultaneous bands --------------------------------------------------------------------------

@@ -11,22 +11,19 @@ from frkit.base import (
     GROUP,
     MODEL,
     REPLICATE,
-    InputError,
     listed,
     require,
     require_inside,
-    require_one_of,
     warn,
 )
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
-from frkit.intervals.contributions import TARGETS, UNIT, contributions, effective_count
+from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import (
     RATES,
     SCALES,
     drawn_to_units,
     effective_rates,
     linearised,
-    standard_error,
 )
 from frkit.intervals.equality import at_each_place, equality_p
 from frkit.intervals.reading import (
@@ -55,7 +52,7 @@ def compare(
     models: tuple[str, str] | str | None = None,
     groups: tuple[str, str] | str | None = None,
     method: str | None = None,
-    target: str | None = None,
+    target: str = NEW_PEOPLE,
     level: float = 0.95,
 ) -> xr.Dataset:
     """Compare two models on the same images, or two groups under one model.
@@ -100,8 +97,10 @@ def compare(
     Raises
     ------
     InputError
-        The evaluations are of other images, other draws or other levels; a model or group is not
-        there; the measure does not run over groups, or is no rate.
+        The evaluations are of other images or other draws; a model or group is not there; the
+        measure does not run over groups, or is no rate.
+    ValueError
+        The evaluations have other levels or groups.
 
     Warns
     -----
@@ -123,29 +122,26 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    target = target or NEW_PEOPLE
-    require_one_of("target", target, TARGETS)
     dim = MODEL if groups is None else GROUP
     if measure is None:
         chosen = find_measure(evaluation_b)
         pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
-        evaluations = [evaluation_a]
+        evaluation = evaluation_a
         if dim == MODEL:  # other models are not looked at
-            evaluations = [evaluation_a.sel({MODEL: np.unique(pairs)})]
+            evaluation = evaluation.sel({MODEL: np.unique(pairs)})
+        method = choose(method, evaluation, chosen)
+        values = _values(evaluation, chosen, dim, method, target, level)
+        sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
     else:
         chosen = find_measure(measure)
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        evaluations = [evaluation_a, evaluation_b]
-    method, _ = choose(method, evaluation_a, chosen)
-    values = [_values(each, chosen, dim, method, target, level) for each in evaluations]
-    rows = []
-    for pair in pairs:
-        sides = values
-        if measure is None:
-            sides = [values[0].sel({dim: name}, drop=True) for name in pair]
-        rows.append(_contrast(*aligned(*sides), chosen, dim, method, level))
+        method = choose(method, evaluation_a, chosen)
+        evaluations = evaluation_a, evaluation_b
+        sides = [[_values(each, chosen, dim, method, target, level) for each in evaluations]]
+        xr.align(*sides[0], join="exact")  # raises if levels or groups differ
+    rows = [_contrast(a, b, chosen, dim, method, level) for a, b in sides]
     if len(pairs) == 1 and models != "all":
         [(a, b)] = pairs
         result = rows[0].assign_attrs(a=a, b=b)
@@ -166,9 +162,10 @@ def compare(
 def _pairs(data, dim, wanted):
     """The two names of each comparison: those that are wanted, or all pairs."""
     names = np.atleast_1d(data.get(dim, [])).tolist()
-    several = len(names) > 1
-    require(several, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}")
-    if isinstance(wanted, str) and wanted == "all":
+    require(
+        len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
+    )
+    if wanted == "all":
         return list(combinations(names, 2))
     require(
         wanted is not None and len(wanted) == 2 and len({*wanted} & {*names}) == 2,
@@ -181,10 +178,8 @@ def _require_same_images(a, b):
     """Refuse evaluations of other images or other draws."""
     first, second = provenance(a), provenance(b)
     differ = [fact for fact in SAME if first.get(fact) != second.get(fact)]
-    others = second.get("labels", {})
-    for name, digest in first.get("labels", {}).items():
-        if others.get(name, digest) != digest:
-            differ.append(name)
+    labels, others = first.get("labels", {}), second.get("labels", {})
+    differ += [name for name in labels if others.get(name, labels[name]) != labels[name]]
     require(
         not differ,
         f"a paired comparison needs the same images and the same draws, but {listed(differ)} of "
@@ -197,16 +192,6 @@ def _require_same_images(a, b):
         "nothing says that image 0 of one is image 0 of the other. Name them, fk.faces(..., "
         "image=names), stack both models with fk.stack_models, or evaluate the same faces",
     )
-
-
-def aligned(first, second):
-    """Both, if they lie at exactly the same levels and groups."""
-    message = "the two lie at other levels or groups"
-    require({*first.dims} == {*second.dims}, message)
-    try:
-        return xr.align(first, second, join="exact")
-    except ValueError as error:
-        raise InputError(f"{message}: {error}") from error
 
 
 def _values(evaluation, chosen, dim, method, target, level):
@@ -233,53 +218,55 @@ def _values(evaluation, chosen, dim, method, target, level):
 
 def _contrast(a, b, chosen, dim, method, level):
     """The difference of two models or groups, or their ratio where the measure's scale is log."""
-    scale = chosen.scale
     if method != EFFECTIVE:
-        result = _from_replicates(a, b, method, level, scale)
+        result = _from_replicates(a, b, method, level, chosen.scale)
     elif dim == GROUP:
         result = newcombe(a, b)
-    elif chosen.name in RATES:
-        result = _t_test(_paired_rates(a, b), level)
     else:
-        result = _t_test(_paired_measures(a, b, scale), level)
+        result = paired_t_test(a, b, chosen, level)
     if "resolved" in a:
         result["resolved"] = a.resolved & b.resolved
-    if dim == GROUP and method == EFFECTIVE or scale != LOG_SCALE:
+    if chosen.scale != LOG_SCALE:
         return result.assign_attrs(contrast="difference", null=0)
-    on_scale = result[[name for name in ("estimate", "lower", "upper", "centre") if name in result]]
-    return result.assign(np.exp(on_scale)).assign_attrs(contrast="ratio", null=1)
+    names = [name for name in ("estimate", "lower", "upper", "centre") if name in result]
+    return result.assign(np.exp(result[names])).assign_attrs(contrast="ratio", null=1)
 
 
 # --- models --------------------------------------------------------------------------------------
 
 
-def _t_test(difference, level):
-    """Interval and p-value of a `difference` of paired people with its `se` and `df`."""
-    estimate = difference.estimate
-    reach = stdtrit(difference.df, (1 + level) / 2) * difference.se
-    with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.abs(estimate) / difference.se
-    p = 2 * xr.apply_ufunc(stats.t.sf, t, difference.df)
-    p = np.maximum(p, difference.smallest_p).where(np.isfinite(estimate))
-    result = difference.drop_vars("smallest_p")
-    return result.assign(lower=estimate - reach, upper=estimate + reach, p=p)
+def paired_t_test(a, b, chosen, level):
+    """Difference of two models on the measure's scale, with its interval and p-value.
 
-
-def _paired_rates(a, b):
-    """Difference of a rate with `se`, `df`, `n_effective`, and the smallest p of a sign test."""
-    pair = paired_contributions(a, b)
-    first, second = a.estimate, b.estimate
+    The variance is that of what paired people add to the difference: of rates with what
+    `paired_contributions` says, of other measures by the delta method. The p-value of a rate is
+    never below that of a sign test of the people who differ.
+    """
+    on_scale, _ = SCALES[chosen.scale]
+    n_effective = {}
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = difference_variance(pair)
-        n = (first * (1 - first) + second * (1 - second)) / variance
-    result = {
-        "estimate": first - second,
-        "se": np.sqrt(variance),
-        "df": np.maximum(pair.people - 1, 1),
-        "n_effective": n,
-        "smallest_p": np.minimum(2.0 ** (1 - pair.differing), 1.0),
-    }
-    return xr.Dataset(result)
+        estimate = on_scale(a.estimate) - on_scale(b.estimate)
+        if chosen.name in RATES:
+            pair = paired_contributions(a, b)
+            variance = difference_variance(pair)
+            df = np.maximum(pair.people - 1, 1)
+            smallest_p = np.minimum(2.0 ** (1 - pair.differing), 1.0)
+            spread = a.estimate * (1 - a.estimate) + b.estimate * (1 - b.estimate)
+            n_effective["n_effective"] = spread / variance
+        else:
+            variance = ((a.influence - b.influence) ** 2).sum(UNIT)
+            df = a.df
+            smallest_p = 0.0
+        se = np.sqrt(variance).where(np.isfinite(estimate))
+        t = np.abs(estimate) / se
+    reach = stdtrit(df, (1 + level) / 2) * se
+    p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
+    result = xr.Dataset({"estimate": estimate, "se": se, "df": df, **n_effective})
+    return result.assign(
+        lower=estimate - reach,
+        upper=estimate + reach,
+        p=np.maximum(p, smallest_p).where(np.isfinite(estimate)),
+    )
 
 
 def paired_contributions(a, b):
@@ -297,14 +284,13 @@ def paired_contributions(a, b):
     squares = ((a.influence - b.influence) ** 2).sum(UNIT)
     variance = np.maximum(squares - noise, noise).clip(min=0)
     differences = np.abs(a.errors - b.errors)
-    erring = xr.apply_ufunc(effective_count, differences, input_core_dims=[[UNIT]], vectorize=True)
     half_an_error = 0.5 / np.maximum(a.comparisons, 1.0)
     rates = [side.rate.clip(half_an_error, 1 - half_an_error) for side in (a, b)]
     result = {
         "variance": variance,
-        "observed": (variance > 0) & (a.rate > 0) & (b.rate > 0) & (erring > 0),
+        "observed": (variance > 0) & (a.rate > 0) & (b.rate > 0) & (differences > 0).any(UNIT),
         "spread": sum(rate * (1 - rate) for rate in rates),
-        "erring": erring,
+        "erring": effective_count(differences),
         "differing": (differences > 1e-12).sum(UNIT),
     }
     return a[["units", "people", "comparisons"]].assign(result)
@@ -319,15 +305,6 @@ def difference_variance(pair):
     n = np.minimum(pair.spread / pair.variance, np.maximum(pair.comparisons, 1.0))
     n = drawn_to_units(n, pair.units, pair.erring)
     return xr.where(pair.observed, pair.variance, pair.spread / n)
-
-
-def _paired_measures(a, b, scale):
-    """Difference of a function of rates, on its scale, by the delta method."""
-    forth, _ = SCALES[scale]
-    with np.errstate(invalid="ignore"):
-        difference = forth(a.estimate) - forth(b.estimate)
-    se = standard_error(a.influence - b.influence, difference)
-    return xr.Dataset({"estimate": difference, "se": se, "df": a.df, "smallest_p": 0.0})
 
 
 # --- groups, replicates --------------------------------------------------------------------------
@@ -352,10 +329,10 @@ def _from_replicates(a, b, method, level, scale):
     p counts how often the replicates, moved to the estimate, lie beyond zero, seen from the
     estimate.
     """
-    forth, _ = SCALES[scale]
+    on_scale, _ = SCALES[scale]
     names = ["estimate", "centre", "replicates"]
     with np.errstate(invalid="ignore"):
-        values = forth(a[names]) - forth(b[names])
+        values = on_scale(a[names]) - on_scale(b[names])
         moved = values.estimate + (values.replicates - values.centre)
     n = moved.sizes[REPLICATE]
     beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)

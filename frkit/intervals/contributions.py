@@ -7,391 +7,372 @@ the slope of the data's own curve.
 
 The node `people` of an evaluation contains sums by entry (an image under a group label) and by
 point (a threshold). A unit is a person, or an image for intervals about these people. g and h are
-numbers of groups; None stands for all pairs.
+numbers of groups, over `group` and `reference_group`; None stands for all pairs. The functions work
+on all models, levels and groups at once. Each returns a Dataset with
+- rate, and of FAR total, the weight of all its comparisons;
+- influence: what each unit adds to the rate, over `unit`, with sum 0;
+- noise: variance of single pairs of units, which the squared influences contain twice;
+- least: the smallest possible variance;
+- errors: weight of the errors of each unit, over `unit`; erring: their effective number;
+- units, people, comparisons: how many make the rate.
 """
-
-from dataclasses import dataclass, replace
-from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, require
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require, require_one_of
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
-from frkit.scores.groups import models_of
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
+BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
-
-
-@dataclass(frozen=True, eq=False)
-class Contribution:
-    """A rate at one threshold, and what its units (people, or images) add to it.
-
-    Attributes
-    ----------
-    rate : the rate. total : weight of all its comparisons.
-    influence : what each unit adds to the rate, (unit,), with sum 0.
-    noise : variance of single pairs of units, which the squared influences contain twice.
-    least : the smallest possible variance.
-    errors : weight of the errors of each unit, (unit,). erring : their effective number.
-    units, people, comparisons : how many make the rate.
-    """
-
-    rate: float
-    total: float
-    influence: np.ndarray
-    noise: float
-    least: float
-    errors: np.ndarray
-    erring: float
-    units: float
-    people: float
-    comparisons: float
-
-    @property
-    def variance(self):
-        """Variance of the rate over new people (or new images)."""
-        return np.maximum((self.influence**2).sum() - self.noise, self.least)
 
 
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
     """What units add to a rate (or to the threshold), at every model, level and group.
 
-    fixed_threshold : whether the threshold is held fixed, without its own error. Returns the fields
-    of `Contribution` and `variance`, over the dims of the rate; influence and errors over unit too.
+    fixed_threshold : whether the threshold is held fixed, without its own error. Returns the
+    variables above and `variance`, over the dims of the rate.
     """
     rate = evaluation["empirical"][name]
-    kind, *suffix = name.split("_")
-    levels = _numbers(evaluation, rate, FAR_LEVEL, THRESHOLD_LEVEL)
-    groups = _numbers(evaluation, rate, GROUP) if suffix else [None]
-    couples = [(group, group) for group in groups]
-    if suffix == ["cross"]:
-        couples = list(product(groups, _numbers(evaluation, rate, REFERENCE_GROUP)))
-    results = []
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for sums in _sums_of_models(evaluation, target):
-            moving = kind in ("far", "frr") and sums.level_of == "far" and not fixed_threshold
-            for point in levels:
-                reference = far_at_level(sums, point) if moving else None
-                for g, h in couples:
-                    results.append(_contribution(sums, kind, point, g, h, reference))
-    return _stacked(results, rate)
-
-
-def _numbers(evaluation, rate, *dims):
-    """The numbers that labels of a rate have among those that were evaluated; [None] without.
-
-    A selection from an evaluation may have fewer labels, in another order, or a single one.
-    """
+    people = _people(evaluation, target)
     evaluated = provenance(evaluation)
-    for dim in dims:
-        if dim in rate.coords:
-            labels = np.atleast_1d(rate[dim].values).tolist()
-            return [evaluated[dim].index(label) for label in labels]
-    return [None]
+    numbers = {}  # a selection may have fewer labels than were evaluated, in another order
+    for dim in {FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP} & {*rate.coords}:
+        numbers[dim] = xr.apply_ufunc(evaluated[dim].index, rate[dim].variable, vectorize=True)
+    point = numbers.get(FAR_LEVEL, numbers.get(THRESHOLD_LEVEL))
+    kind, *of_groups = name.split("_")
+    g = numbers[GROUP] if of_groups else None
+    h = numbers.get(REFERENCE_GROUP, g)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind in ("eer", "auc"):
+            result = eer_or_auc(people, kind, g)
+        else:
+            people = people.isel(point=point)
+            if kind == "threshold":
+                result = threshold(people)
+            else:
+                result = far(people, g, h) if kind == "far" else frr(people, g)
+                if people.level_of == "far" and not fixed_threshold:
+                    result = with_error_of_threshold(people, kind, result, g, h)
+        result["variance"] = variance(result)
+    return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT)
 
 
-def _sums_of_models(evaluation, target):
-    """The arrays of the node `people` for each model, with the unit of each entry."""
+def _people(evaluation, target):
+    """The node `people`, its entries sorted by unit, with the first entry of each unit."""
+    require_one_of("target", target, TARGETS)
     require(
         "people" in evaluation.children,
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
-    node = evaluation["people"].to_dataset()
-    these_people = target == THESE_PEOPLE
+    people = evaluation["people"].to_dataset().assign_attrs(target=target)
+    people = people.drop_vars(people.coords)  # without labels, to compute faster
+    people["couples"] = BOTH_PARTNERS, np.triu(people.cells >= 1)  # each couple of groups once
+    if target == NEW_PEOPLE:
+        people = people.sortby("person")
+        _, first_entry = np.unique(people.person, return_index=True)
+        return people.assign(first_entry=(UNIT, first_entry))
     require(
-        not these_people or node.attrs["complete"],
+        people.complete,
         "target='these people' needs every image compared with every other, without failures, "
         "which is not so here: take target='new people'",
     )
-    name = node.image.values if these_people else node.person.values
-    _, first, unit = np.unique(name, return_index=True, return_inverse=True)
-    person = node.person.values[first]
-    for model in models_of(node):
-        yield SimpleNamespace(
-            **{name: variable.values for name, variable in model.data_vars.items()},
-            **node.attrs,
-            n_groups=node.attrs["groups"],
-            these_people=these_people,
-            unit=unit,
-            person_of_unit=person,
-            images_of_person=np.bincount(person)[person],
-        )
-
-
-def _contribution(sums, kind, point, g, h, reference):
-    """What units add to one rate at one level, which is the number of its point.
-
-    The points of EERs (of each group and of all), and those of AUCs, follow those of levels.
-    """
-    if kind == "threshold":
-        return threshold(sums, point)
-    if kind in ("eer", "auc"):
-        before = sums.levels if kind == "eer" else sums.levels + sums.n_groups + 1
-        return eer_or_auc(sums, kind, before + (sums.n_groups if g is None else g), g)
-    fixed = far(sums, point, g, h) if kind == "far" else frr(sums, point, g)
-    if reference is None:
-        return fixed
-    return with_error_of_threshold(sums, kind, point, fixed, reference, g, h)
-
-
-def _stacked(results, rate):
-    """Results in the order of models, levels and groups as one dataset."""
-    order = (MODEL, FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
-    dims = [dim for dim in order if dim in rate.dims]
-    shape = [rate.sizes[dim] for dim in dims]
-    variables = {}
-    for name in [*Contribution.__annotations__, "variance"]:
-        values = np.array([getattr(result, name) for result in results])
-        if values.ndim == 1:
-            variables[name] = dims, values.reshape(shape)
-        else:
-            variables[name] = [*dims, UNIT], values.reshape([*shape, -1])
-    return xr.Dataset(variables, rate.coords)
+    people = people.sortby(["person", "image"])
+    _, first_entry = np.unique(people.image, return_index=True)
+    first_entry.sort()
+    person = people.person.values[first_entry]
+    _, first_unit, owner, images = np.unique(
+        person, return_index=True, return_inverse=True, return_counts=True
+    )
+    return people.assign(
+        first_entry=(UNIT, first_entry),
+        first_unit=("owner", first_unit),
+        owner=(UNIT, owner),
+        images_of_owner=(UNIT, images[owner]),
+    )
 
 
 # --- rates at a fixed threshold ------------------------------------------------------------------
 
 
-def far(sums, point, g, h):
+def far(people, g, h):
     """FAR between two groups, or of all, at a fixed threshold: φ_k = Σ_l m_kl (a_kl - FAR).
 
     Each pair counts for both of its people. Its noise is in Σ φ_k² twice, and comes off once.
     """
-    accepted = _between(sums, sums.accepted[point], g, h)
-    compared = _between(sums, sums.compared, g, h)
-    total = compared.sum() / 2  # each pair is in the sums of both of its entries
-    rate = accepted.sum() / 2 / total
-    influence = _influence(sums, (accepted - rate * compared) / total, compared)
-    errors = np.bincount(sums.unit, accepted)
-    people = np.count_nonzero(np.bincount(sums.unit, compared))
-    noise = far_covariance(sums, point, g, h, rate, total, rate, total)
-    if sums.these_people:
-        erring = effective_count(errors)
-        units = max(np.count_nonzero(influence), people)
+    accepted = _between(people, "accepted", g, h)
+    compared = _between(people, "compared", g, h)
+    total = compared.sum(UNIT) / 2  # each pair is in the sums of both of its people
+    rate = accepted.sum(UNIT) / 2 / total
+    influence = _influence(people, (accepted - rate * compared) / total, compared != 0)
+    n_people = (compared != 0).sum(UNIT)
+    if people.target == THESE_PEOPLE:
+        erring = effective_count(accepted)
+        units = np.maximum((influence != 0).sum(UNIT), n_people)
     else:
-        squares = _of_pairs(sums, sums.accepted_square[point], g, h)
-        erring = (rate * total) ** 2 / squares if squares > 0 else 0.0
-        units = _of_pairs(sums, sums.people_pairs, g, h)
-    comparisons = _of_pairs(sums, sums.impostor_pairs, g, h)
-    return Contribution(
-        rate, total, influence, noise, noise, errors, erring, units, people, comparisons
+        squares = _of_pairs(people, "accepted_square", g, h)
+        erring = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
+        units = _of_pairs(people, "people_pairs", g, h)
+    result = xr.Dataset({"rate": rate, "total": total, "influence": influence, "errors": accepted})
+    noise = far_covariance(people, g, h, result, result)
+    return result.assign(
+        noise=noise,
+        least=noise,
+        erring=erring,
+        units=units,
+        people=n_people,
+        comparisons=_of_pairs(people, "impostor_pairs", g, h),
     )
 
 
-def far_covariance(sums, point, g, h, rate, total, whole_rate, whole_total):
+def far_covariance(people, g, h, between, whole):
     """Covariance of two FARs from single pairs of people: D = Σ m (a - F) m' (a - F').
 
-    rate, total : FAR F and weight of the pairs of groups g and h. whole_rate, whole_total : those
-    of all pairs, or the same.
+    between, whole : `rate` F and `total` weight of the pairs of groups g and h, and those of all
+    pairs, or the same.
     """
-    if sums.these_people:  # single image pairs, as if they were independent
-        n_pairs = max(_of_pairs(sums, sums.impostor_pairs, g, h), 1)
-        return rate * (1 - rate) / n_pairs * total / whole_total
-    squares = _of_pairs(sums, sums.accepted_square[point], g, h)
-    cross = _of_pairs(sums, sums.accepted_cross[point], g, h)
-    weights = _of_pairs(sums, sums.compared_square, g, h)
-    products = squares - (rate + whole_rate) * cross + rate * whole_rate * weights
-    return products / (total * whole_total)
+    if people.target == THESE_PEOPLE:  # single image pairs, as if they were independent
+        n_pairs = np.maximum(_of_pairs(people, "impostor_pairs", g, h), 1)
+        return between.rate * (1 - between.rate) / n_pairs * between.total / whole.total
+    squares = _of_pairs(people, "accepted_square", g, h)
+    cross = _of_pairs(people, "accepted_cross", g, h)
+    weights = _of_pairs(people, "compared_square", g, h)
+    products = squares - (between.rate + whole.rate) * cross + between.rate * whole.rate * weights
+    return products / (between.total * whole.total)
 
 
-def frr(sums, point, g):
+def frr(people, g):
     """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
-    in_group = 1 if g is None else sums.group == g
-    rejected = sums.rejected[point].astype(float) * in_group
-    genuine = sums.genuine * in_group
-    total = genuine.sum()
-    rate = rejected.sum() / total
-    influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
-    errors = np.bincount(sums.unit, rejected)
-    weight = np.bincount(sums.unit, genuine)
-    people = np.count_nonzero(weight)
-    pairs = (sums.genuine_pairs * in_group).sum() / 2
-    erring = effective_count(errors)
-    over_people = Contribution(
-        rate, total, influence, 0.0, 0.0, errors, erring, people, people, pairs
-    )
-    return _over_images(sums, over_people, weight / total) if sums.these_people else over_people
+    in_group = 1 if g is None else people.group.variable == g
+    rejected = _sums(people.rejected.variable * in_group, people.first_entry)
+    genuine = _sums(people.genuine.variable * in_group, people.first_entry)
+    total = genuine.sum(UNIT)
+    rate = rejected.sum(UNIT) / total
+    n_people = (genuine != 0).sum(UNIT)
+    result = {
+        "rate": rate,
+        "influence": _influence(people, (rejected - rate * genuine) / total, genuine != 0),
+        "noise": 0.0,
+        "least": 0.0,
+        "errors": rejected,
+        "erring": effective_count(rejected),
+        "units": n_people,
+        "people": n_people,
+        "comparisons": (people.genuine_pairs.variable * in_group).sum("entry") / 2,
+    }
+    over_people = xr.Dataset(result)
+    if people.target == THESE_PEOPLE:
+        return _over_images(people, over_people, genuine / total)
+    return over_people
 
 
-def _over_images(sums, over_people, weight):
+def _over_images(people, over_people, weight):
     """FRR over new images of the same people: a mean over pairs of images of each person.
 
     The influence of an image on a mean over pairs is twice that on its own mean (a U-statistic).
     Two images make a single pair, which shows no variance: such people get that of independent
-    pairs with the common rate. weight : of each image, (unit,).
+    pairs with the common rate. weight : of each image, over `unit`.
     """
-    n = sums.images_of_person
+    n = people.images_of_owner
     rate = over_people.rate
     mean_of_others = (n - 1) / np.maximum(n - 2, 1)
-    influence = 2 * over_people.influence * mean_of_others
-    influence[n <= 2] = 0
-    units = max(np.count_nonzero(influence), over_people.people)
-    weight_of_single_pairs = 2 * weight[n == 2]
-    independent_pairs = (weight_of_single_pairs**2).sum() / 2
-    noise = -rate * (1 - rate) * independent_pairs
-    return replace(over_people, influence=influence, noise=noise, units=units)
+    influence = (2 * over_people.influence * mean_of_others).where(n > 2, 0.0)
+    weight_of_single_pairs = 2 * weight.where(n == 2, 0.0)
+    independent_pairs = (weight_of_single_pairs**2).sum(UNIT) / 2
+    return over_people.assign(
+        influence=influence,
+        noise=-rate * (1 - rate) * independent_pairs,
+        units=np.maximum((influence != 0).sum(UNIT), over_people.people),
+    )
+
+
+def variance(contribution):
+    """Variance of the rate over new people (or new images)."""
+    squares = (contribution.influence**2).sum(UNIT)
+    return np.maximum(squares - contribution.noise, contribution.least)
 
 
 # --- rates whose threshold errs, too -------------------------------------------------------------
 
 
-def far_at_level(sums, point):
+def with_error_of_threshold(people, kind, fixed, g, h):
+    """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
+    reference, level_group = far_at_level(people)
+    if kind == "far" and g is None and level_group is None:
+        return fixed  # the rate that the threshold keeps to the level
+    change = _change_per_far(people, reference, level_group, _curve(people, kind, g, h))
+    influence = fixed.influence - change * reference.influence
+    noise = fixed.noise + change**2 * reference.noise
+    least = fixed.least
+    if kind == "frr":
+        least = np.maximum(least, (influence**2).sum(UNIT) / 2)
+    elif level_group is None:
+        noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
+    moved = fixed.assign(influence=influence, noise=noise, least=least)
+    if kind == "far" and g is not None and level_group is not None:
+        return moved.where((g != level_group) | (h != level_group), fixed)
+    return moved
+
+
+def far_at_level(people):
     """The FAR that the threshold keeps to the level, and its group.
 
     That of all (None), or of the group with the highest (far_of="worst group").
     """
-    if sums.far_of == "all":
-        return far(sums, point, None, None), None
-    of_groups = [far(sums, point, g, g) for g in range(sums.n_groups)]
-    rates = np.nan_to_num([group.rate for group in of_groups], nan=-1)
-    worst = int(rates.argmax())
-    return of_groups[worst], worst
+    if people.far_of == "all":
+        return far(people, None, None), None
+    groups = xr.Variable("any_group", np.arange(people.attrs["groups"]))
+    of_groups = far(people, groups, groups)
+    worst = of_groups.rate.fillna(-1).argmax("any_group")
+    return of_groups.isel(any_group=worst), worst
 
 
-def with_error_of_threshold(sums, kind, point, fixed, reference, g, h):
-    """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
-    at_level, group = reference
-    if kind == "far" and g == h == group:
-        return fixed  # the rate that the threshold keeps to the level
-    change = _change_per_far(sums, at_level, group, _curve(sums, kind, g, h))
-    influence = fixed.influence - change * at_level.influence
-    noise = fixed.noise + change**2 * at_level.noise
-    least = fixed.least
-    if kind == "far" and group is None:
-        rates = fixed.rate, fixed.total, at_level.rate, at_level.total
-        noise = noise - 2 * change * far_covariance(sums, point, g, h, *rates)
-    if kind == "frr":
-        least = max(least, (influence**2).sum() / 2)
-    return replace(fixed, influence=influence, noise=noise, least=least)
-
-
-def threshold(sums, point):
+def threshold(people):
     """The threshold of a FAR level, which rises where a person adds to the FAR."""
-    at_level, group = far_at_level(sums, point)
-    change = _change_per_far(sums, at_level, group, sums.curve_threshold)
-    influence = -change * at_level.influence
-    return replace(at_level, rate=sums.threshold[point], influence=influence)
+    reference, group = far_at_level(people)
+    change = _change_per_far(people, reference, group, people.curve_threshold)
+    return reference.assign(rate=people.threshold, influence=-change * reference.influence)
 
 
-def _change_per_far(sums, at_level, group, values):
-    """How much a curve changes with the FAR: c / α, with c = d value / d log FAR."""
-    if not at_level.rate > 0:
-        return 0.0
-    (low, high), (lowest, highest) = _window(sums, at_level, group, values)
-    slope = (high - low) / max(highest - lowest, 1e-9)
-    return slope / at_level.rate
-
-
-def eer_or_auc(sums, kind, point, g):
+def eer_or_auc(people, kind, g):
     """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b); 1 - AUC: φ_k + ψ_k.
 
     a and b are what FAR falls and FRR rises with the threshold. 1 - AUC is the probability that an
-    impostor pair scores higher than a genuine one.
+    impostor pair scores higher than a genuine one. The points of EERs (of each group and of all),
+    and those of 1 - AUC, follow those of levels.
     """
-    accepts = far(sums, point, g, g)
-    rejects = frr(sums, point, g)
+    n_groups = people.attrs["groups"]
+    place = n_groups if g is None else g
+    first = people.levels if kind == "eer" else people.levels + n_groups + 1
+    people = people.isel(point=first + place)
+    accepts = far(people, g, g)
+    rejects = frr(people, g)
     of_far = of_frr = 1.0
     if kind == "eer":
-        (frr_at_low, frr_at_high), log_far = _window(sums, accepts, g, _curve(sums, "frr", g, g))
-        far_at_low, far_at_high = np.exp(log_far)
-        a = far_at_high - far_at_low
-        b = frr_at_low - frr_at_high
-        of_frr = a / (a + b) if a + b > 0 else 0.5
+        rise_of_frr, lowest, highest = _window(people, accepts, g, _curve(people, "frr", g, g))
+        a = np.exp(highest) - np.exp(lowest)
+        b = -rise_of_frr
+        of_frr = (a / (a + b)).where(a + b > 0, 0.5)
         of_far = 1 - of_frr
-    return replace(
-        rejects,
-        rate=sums.rate[point],
+    return rejects.assign(
+        rate=people.rate,
         influence=of_frr * rejects.influence + of_far * accepts.influence,
         noise=of_frr**2 * rejects.noise + of_far**2 * accepts.noise,
         least=of_far**2 * accepts.least,
     )
 
 
-def _curve(sums, kind, g, h):
-    """FAR or FRR along the data's own curve, (place,)."""
-    if kind == "frr":
-        return sums.curve_frr[:, -1 if g is None else g]
-    return sums.curve_far_all if g is None else sums.curve_far[:, g, h]
+def _change_per_far(people, reference, group, values):
+    """How much a curve changes with the FAR: c / α, with c = d value / d log FAR."""
+    rise, lowest, highest = _window(people, reference, group, values)
+    slope = rise / np.maximum(highest - lowest, 1e-9)
+    return (slope / reference.rate).where(reference.rate > 0, 0.0)
 
 
-def _window(sums, at_level, g, values):
-    """Values of a curve, and log FAR, at both ends of a window around the FAR of group g.
+def _window(people, reference, g, values):
+    """How much a curve rises in a window around the FAR of group g, and log FAR at its ends.
 
     It reaches two standard deviations of log FAR to either side. Curves of lists have steps: they
     are interpolated in log FAR.
     """
-    far_of_curve = np.log(np.maximum(_curve(sums, "far", g, g), TINY))
-    order = np.argsort(far_of_curve, kind="stable")
-    far_of_curve = far_of_curve[order]
-    rate = max(at_level.rate, TINY)
-    sd_of_log = np.sqrt(at_level.variance) / rate
-    width = np.clip(2 * sd_of_log, *WIDTHS)
-    ends = np.log(rate) + np.array([-width, width])
-    values_at_ends = np.interp(ends, far_of_curve, values[order])
-    return values_at_ends, np.clip(ends, far_of_curve[0], far_of_curve[-1])
+    log_far = np.log(np.maximum(_curve(people, "far", g, g), TINY))
+    rate = np.maximum(reference.rate, TINY)
+    sd_of_log = np.sqrt(variance(reference)) / rate
+    width = (2 * sd_of_log).clip(*WIDTHS)
+    ends = np.log(rate) + width * xr.DataArray([-1, 1], dims="end")
+    values_at_ends = xr.apply_ufunc(
+        np.interp,
+        ends,
+        log_far,
+        values,
+        input_core_dims=[["end"], ["place"], ["place"]],
+        output_core_dims=[["end"]],
+        vectorize=True,
+    )
+    low, high = values_at_ends.transpose("end", ...)
+    lowest, highest = ends.clip(log_far.isel(place=0), log_far.isel(place=-1)).transpose("end", ...)
+    return high - low, lowest, highest
+
+
+def _curve(people, kind, g, h):
+    """FAR or FRR along the data's own curve, over `place`, with rising FAR."""
+    if kind == "frr":
+        return people.curve_frr.isel(group_or_all=-1 if g is None else g)
+    if g is None:
+        return people.curve_far_all
+    return people.curve_far.isel(partner=g, partner_b=h)
 
 
 # --- sums ----------------------------------------------------------------------------------------
 
 
-def _between(sums, table, g, h):
-    """Weight of the impostor pairs of each entry, of all or between groups g and h, (entry,).
+def _between(people, name, g, h):
+    """Weight of the impostor pairs of each unit, of all or between groups g and h.
 
-    table : (entry, group of the partner).
+    name : of a table over `entry` and `partner`, the group of the partner.
     """
-    table = table.astype(float)
+    table = people[name].variable
+    group = people.group.variable
     if g is None:
-        return table.sum(1)
-    weight = np.where(sums.group == g, table[:, h], 0.0)
-    if g != h:
-        weight = weight + np.where(sums.group == h, table[:, g], 0.0)
-    return weight
+        return _sums(table.sum("partner", dtype=float), people.first_entry)
+    as_g = table.isel(partner=h).where(group == g, 0.0)
+    as_h = table.isel(partner=g).where((group == h) & (g != h), 0.0)
+    return _sums(as_g, people.first_entry) + _sums(as_h, people.first_entry)
 
 
-def _of_pairs(sums, table, g, h):
-    """A sum over pairs of two people, of all or of groups g and h; table : (group, group)."""
+def _sums(values, first):
+    """Sums of a variable over the entries of each unit (or the units of each owner).
+
+    first : the first entry of each unit. Variables, which have no labels, are faster.
+    """
+    last_dim = "entry" if "entry" in values.dims else UNIT
+    return xr.apply_ufunc(
+        np.add.reduceat,
+        values,
+        first.variable,
+        kwargs={"axis": -1, "dtype": float},
+        input_core_dims=[[last_dim], first.dims],
+        output_core_dims=[first.dims],
+    )
+
+
+def _of_pairs(people, name, g, h):
+    """A sum over pairs of two people, of all or of groups g and h."""
+    table = people[name].variable
     if g is None:
-        return table[np.triu(sums.cells >= 1)].sum()
-    return table[g, h]
+        return (table * people.couples.variable).sum(BOTH_PARTNERS)
+    return table.isel(partner=g, partner_b=h)
 
 
 def effective_count(errors):
-    """How many units err if all that err did so equally: (Σ e)² / Σ e², of (unit,)."""
-    squares = (errors**2).sum()
-    return errors.sum() ** 2 / squares if squares > 0 else 0.0
+    """How many units err if all that err did so equally: (Σ e)² / Σ e²."""
+    squares = (errors**2).sum(UNIT)
+    return (errors.sum(UNIT) ** 2 / squares).where(squares > 0, 0.0)
 
 
-def _influence(sums, excess, weight):
-    """Influence of each unit, from what its entries are above the mean; weight : of all its pairs.
+def _influence(people, excess, compared):
+    """Influence of each unit, from what it adds above the mean; compared : whether it is there.
 
     The factor K / (K - 1) makes the sum of squares of a mean over K people unbiased.
     """
-    values = np.bincount(sums.unit, excess)
-    compared = np.bincount(sums.unit, weight) != 0
-    if sums.these_people:
-        return _beyond_person(sums, values, compared)
-    k = np.count_nonzero(compared)
-    return values * np.sqrt(k / max(k - 1, 1))
+    if people.target == THESE_PEOPLE:
+        return _beyond_person(people, excess, compared)
+    k = compared.sum(UNIT)
+    return excess * np.sqrt(k / np.maximum(k - 1, 1))
 
 
-def _beyond_person(sums, values, compared):
+def _beyond_person(people, values, compared):
     """What each image adds beyond the mean of its person, as large as over new images.
 
     The image of a person with a single one cannot be compared with others of the person: it varies
     as much as those of the others on average.
     """
-    person = sums.person_of_unit
-    n = sums.images_of_person
-    mean = np.bincount(person, values)[person] / n
+    n = people.images_of_owner.variable
+    mean = _sums(values, people.first_unit).isel(owner=people.owner.variable) / n
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
-    several = n > 1
-    if several.any():
-        mean_square = (beyond[several] ** 2).mean()
-        beyond[~several & compared] = np.sqrt(mean_square)
-    return beyond
+    mean_square = (beyond**2).where(n > 1).mean(UNIT)
+    return beyond.where((n > 1) | ~compared, np.sqrt(mean_square).fillna(0))

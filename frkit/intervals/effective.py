@@ -11,6 +11,7 @@ import xarray as xr
 from scipy import stats
 from scipy.special import ndtri, stdtrit
 
+from frkit.base import require
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.reading import data_of, provenance
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, rates_read
@@ -84,12 +85,10 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
 def linearised_interval(evaluation, chosen, level, target):
     """Estimate ± t standard errors on the measure's scale."""
     result = linearised(evaluation, chosen, target)
-    forth, back = SCALES[chosen.scale]
+    on_scale, back = SCALES[chosen.scale]
+    middle = on_scale(result.estimate)
     reach = stdtrit(result.df, (1 + level) / 2) * result.se
-    middle = forth(result.estimate)
-    lower = back(middle - reach)
-    upper = back(middle + reach)
-    return result[["estimate"]].assign(lower=lower, upper=upper)
+    return result[["estimate"]].assign(lower=back(middle - reach), upper=back(middle + reach))
 
 
 def linearised(evaluation, chosen, target):
@@ -100,29 +99,24 @@ def linearised(evaluation, chosen, target):
     that intervals are rather too wide.
     """
     data = data_of(evaluation)
-    forth, _ = SCALES[chosen.scale]
+    names = rates_read(chosen, data, MOVED)
+    require(names, f"{chosen.name!r} reads no rate: name a method that reads replicates")
+    on_scale, _ = SCALES[chosen.scale]
+    added = {name: contributions(evaluation, name, target) for name in names}
     moved = {}
-    people = []
-    for name in rates_read(chosen, data, MOVED):
-        contribution = contributions(evaluation, name, target)
-        people.append(contribution.people.values.flat[0])
+    for name, contribution in added.items():
         falls = name.startswith("auc")  # what people add is to 1 - AUC
         if name == "threshold":
             falls = provenance(evaluation)["distance"]
         moved[name] = data[name] + (-STEP if falls else STEP) * contribution.influence
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
-        middle = forth(estimate)
-        influence = (forth(chosen(data.assign(moved))) - middle) / STEP
+        middle = on_scale(estimate)
+        influence = (on_scale(chosen(data.assign(moved))) - middle) / STEP
     influence = influence.where(np.isfinite(influence))
-    se = standard_error(influence, middle)
-    df = max(people[0] - 1, 1)
+    se = np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(middle))
+    df = max(added[names[0]].people.values.flat[0] - 1, 1)
     return xr.Dataset({"estimate": estimate, "influence": influence, "se": se, "df": df})
-
-
-def standard_error(influence, estimate):
-    """Root of the sum of squared influences; NaN where the estimate is not finite."""
-    return np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(estimate))
 
 
 def logarithm(values):

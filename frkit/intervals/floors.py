@@ -8,9 +8,8 @@ score distributions and for N-Sigma.
 import numpy as np
 import xarray as xr
 
-from frkit.base import REPLICATE, require, require_inside, require_one_of
+from frkit.base import REPLICATE, require, require_inside
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.contributions import TARGETS
 from frkit.intervals.equality import equal_draws, rates_of_line
 from frkit.intervals.permuted import DEALT
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
@@ -26,7 +25,11 @@ SIZES = {  # what `p` is worth as a test
 
 
 def fair_floor(
-    evaluation: xr.DataTree, measure: AnyMeasure, *, target: str | None = None, level: float = 0.95
+    evaluation: xr.DataTree,
+    measure: AnyMeasure,
+    *,
+    target: str = NEW_PEOPLE,
+    level: float = 0.95,
 ) -> xr.Dataset:
     """Show what a perfectly fair model would print: the noise floor of a disparity measure.
 
@@ -44,7 +47,7 @@ def fair_floor(
     measure : str or callable
         A disparity of FAR, FRR or EER: a registered name such as "frr_max_geomean", or one
         registered by you with `fair=`; or an index of whole distributions such as "dfi_normal".
-    target : {"new people", "these people"}, optional
+    target : {"new people", "these people"}
         As in `band`.
     level : float
         The quantile of the floor that is given as `limit`, in (0, 1).
@@ -89,8 +92,6 @@ def fair_floor(
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
         "fair=",
     )
-    target = target or NEW_PEOPLE
-    require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing
     if chosen.dealt:

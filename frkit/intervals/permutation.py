@@ -23,12 +23,11 @@ from frkit.engine.protocol import make_protocol
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import asked_levels
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.equality import RATES_OF_GROUPS
+from frkit.intervals.equality import RATES_OF_GROUPS, rates_of_line
 from frkit.intervals.floors import against
 from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permutations
 from frkit.intervals.reading import data_of, labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
-from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
 
 
@@ -103,10 +102,6 @@ def permutation_test(
     True
     """
     chosen, scores = find_measure(measure), checked_scores(scores)
-    require(
-        chosen.fair is not None,
-        f"{chosen.name!r} has no fair value; take a disparity measure of group rates",
-    )
     require_whole("n", n, 1)
     require_inside("level", level, 0, 1)
     require(
@@ -116,11 +111,12 @@ def permutation_test(
     options = {"by": by, "varying": varying, "weighting": weighting}
     evaluation = evaluate(scores, far=far, threshold=threshold, **options)
     data = data_of(evaluation)
-    names = rates_read(chosen, data)
+    estimate = chosen(data)  # raises if a variable is missing
+    names = rates_of_line(chosen, data)
     require(
-        names and {*names} <= {*RATES_OF_GROUPS},
-        f"{chosen.name!r} does not read {', '.join(RATES_OF_GROUPS)} alone: there is no "
-        "permutation test of it",
+        names,
+        f"{chosen.name!r} has no fair value or does not read {', '.join(RATES_OF_GROUPS)} alone: "
+        "take a disparity measure of group rates",
     )
     who = make_protocol(models_of(scores)[0], by=by, varying=varying).images
     person, group = groups_of_people(who)
@@ -144,7 +140,7 @@ def permutation_test(
             "cannot change groups; say varying='first' or 'most frequent'",
         )
     draws = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
-    result = against(chosen(data), draws, chosen.fair, level)
+    result = against(estimate, draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
     by = by if isinstance(by, str) else " & ".join(by)
     return labelled(result, evaluation, chosen, "permutation of labels", n=n, level=level, by=by)

@@ -104,7 +104,7 @@ def labelled(result, evaluation, chosen, method, **attrs):
         "scale": chosen.scale,
         "fair": chosen.fair,
     }
-    if not result.dims:
+    if not result.dims and isinstance(result, xr.Dataset):
         result = result.assign_coords(measure=[chosen.name])
     return result.assign_attrs(
         {name: value for name, value in (about | attrs).items() if value is not None}
@@ -192,15 +192,14 @@ def _where(condition):
     """The levels, groups and models at which a condition holds, in words; empty where nowhere."""
     if not condition.any():
         return ""
+    places = condition.where(condition, drop=True)
     words = []
     for dim, kind in KINDS.items():
-        if dim in condition.dims:
-            other_dims = {*condition.dims} - {dim}
-            labels = condition[dim].values[condition.any(other_dims).values]
+        if dim in places.dims:
+            labels = places[dim].values
             text = listed(labels)
             if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
-                first = f"{labels.min():.3g}"
-                last = f"{labels.max():.3g}"
+                first, last = f"{labels.min():.3g}", f"{labels.max():.3g}"
                 text = first if first == last else f"{first} to {last}"
             words.append(f"{kind} {text}")
     return " ".join(words)
