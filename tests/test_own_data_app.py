@@ -74,7 +74,7 @@ def test_several_files_are_models(files):
     app.work.start()
     assert "done in" in app.work.words.value
     assert "model" not in app.report.evaluation["empirical"].dims
-    assert app.report.made["data"] is None, "its notebook cannot choose the models"
+    assert app.report.arguments["data"] is None, "its notebook cannot choose the models"
 
 
 def test_columns_are_guessed_and_can_be_mapped_anew(table):

@@ -16,7 +16,15 @@ from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled, start_at
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
-from frkit.reporting.opening import ENDINGS, guess, kind_of, model_names, open_data, preview
+from frkit.reporting.opening import (
+    ENDINGS,
+    by_model,
+    column_roles,
+    guess_format,
+    kind_of,
+    open_data,
+    preview,
+)
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
@@ -167,21 +175,21 @@ class OwnData:
     def offer_columns(self, path):
         """Show the first rows of a table of pairs, and its columns as they were guessed."""
         with named(path):
-            form, guessed = guess(path)
-            if form != "columns":
+            if guess_format(path) != "columns":
                 return
-            table = preview(path, 5)
-        shown = table.to_html(index=False, border=0, max_cols=8, col_space="5em", justify="left")
+            table = preview(path)
+            roles = column_roles(table)
+        how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
+        shown = table.head().to_html(**how)
         style = "overflow-x:auto;contain:inline-size"
         self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
         header = table.columns.astype(str).tolist()
-        roles = guessed["columns"]
         self.scores.options = header
         self.scores.value = np.atleast_1d(roles["score"]).tolist()
         for role, column in self.columns.items():
             column.options = [NONE, *header]
             column.value = roles.get(role, NONE)
-        self.opening = {"format": form, "columns": roles}  # now another choice reads again
+        self.opening = {"format": "columns", "columns": roles}  # now another choice reads again
 
     def map_columns(self, _change):
         """Read again with other columns."""
@@ -243,16 +251,15 @@ class OwnData:
             data = data.sel({MODEL: models}).squeeze()
         elif self.paths:  # the report's notebook opens the files again
             opening = self.opening
-            data = dict(zip(model_names(self.paths), self.paths))
-            data = data if len(data) > 1 else self.paths[0]
+            data = by_model(self.paths) if len(self.paths) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value
         self.report = report(
             data, by=by, far=far, quick=self.quick.value, opening=opening, progress=progress
         )
         # without `contain` the widest folded table would make the column too wide
-        body = page.fragment(self.report)
-        self.result.value = f'<div style="contain:inline-size">{body}</div>'
-        whole = base64.b64encode(page.page(self.report, body).encode()).decode()
+        shown = page.fragment(self.report)
+        self.result.value = f'<div style="contain:inline-size">{shown}</div>'
+        whole = base64.b64encode(page.page(self.report).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
         self.link.value = f"{link}download the page</a>"

@@ -56,18 +56,20 @@ def write(report, folder):
 def check_free(folder):
     """A report replaces nothing but an earlier report, and its place can be written."""
     here = Path.cwd()
-    outside = folder.resolve() not in (here, *here.parents)
-    message = f"{folder} is the folder that you are in, or contains it: name a new one"
-    require(outside, f"{message}, such as report")
+    require(
+        folder.resolve() not in (here, *here.parents),
+        f"{folder} is the folder that you are in, or contains it: name a new one, such as report",
+    )
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     with writing(above, "name a folder elsewhere for the report"):
         tempfile.TemporaryDirectory(dir=above).cleanup()
-    if folder.exists():
-        require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
-        names = {path.name for path in folder.iterdir()}
-        is_report = not names or {PAGE, EVALUATION} <= names <= ALL
-        message = f"{folder} contains something else than a report of frkit"
-        require(is_report, f"{message}: name another folder, or empty it")
+    with writing(folder, "name another folder for the report"):
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    require(
+        not names or {PAGE, EVALUATION} <= names <= ALL,
+        f"{folder} contains something else than a report of frkit: name another folder, or empty "
+        "it",
+    )
 
 
 def _write_into(draft, report, folder):
@@ -113,7 +115,7 @@ def numbers(report):
         "title": report.title,
         "created": report.created,
         "command": report.command,
-        "options": report.made,
+        "options": report.arguments,
         "leading_level": report.leading,
         "findings": [vars(tile) for tile in report.tiles],
         "answers": report.answers,
@@ -163,22 +165,22 @@ def notebook(report, folder):
     """A notebook that makes the report again, and goes on from there."""
     import nbformat
 
-    options = plain(report.made)
+    options = plain(report.arguments)
     source = options.pop("data")
-    if isinstance(source, str):
-        source = _seen_from(folder, source)
-    elif source:
+    opening = options["opening"]
+    if isinstance(source, dict):
         source = {name: _seen_from(folder, path) for name, path in source.items()}
-    opening = options.get("opening", {})
-    for name in set(PATH_OPTIONS) & set(opening):
+    elif source:
+        source = _seen_from(folder, source)
+    for name in opening.keys() & set(PATH_OPTIONS):
         opening[name] = _seen_from(folder, opening[name])
     template = TEMPLATES.get_template("notebook.txt.j2")
     script = template.render(source=source, options=options, evaluation=EVALUATION)
     cells = []
     for number, cell in enumerate(script.split("# %%")[1:]):
-        text = cell.removeprefix(" [markdown]")
-        new = nbformat.v4.new_code_cell if text == cell else nbformat.v4.new_markdown_cell
-        cells.append(new(text.strip(), id=f"cell-{number}"))
+        kind, _, text = cell.partition("\n")
+        new_cell = nbformat.v4.new_markdown_cell if kind else nbformat.v4.new_code_cell
+        cells.append(new_cell(text.strip(), id=f"cell-{number}"))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
