@@ -70,10 +70,10 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
     table = fk.table(fk.band(ev, "frr_max_min", target="new people"), floor, test, indices, sigma)
     row = table.xs(("frr_max_min", "0.05"), level=("measure", "FAR")).iloc[0]
-    at = {"far_level": 0.05}
-    assert row["fair model up to"] == number(float(floor.limit.sel(at)))
-    assert row["p (floor)"] == p_words(float(floor.p.sel(at)))
-    assert row["p (permutation)"] == p_words(float(test.p.sel(at)))
+    level = {"far_level": 0.05}
+    assert row["fair model up to"] == number(float(floor.limit.sel(level)))
+    assert row["p (floor)"] == p_words(float(floor.p.sel(level)))
+    assert row["p (permutation)"] == p_words(float(test.p.sel(level)))
     sfi = indices.sel(variant="extremal")
     row = table.xs("SFI extremal", level="measure").iloc[0]
     assert row["value"] == number(float(sfi.sfi))
@@ -87,10 +87,10 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
 def test_contrasts_of_groups_are_named():
     mix = fk.vmf.mixture(30, 16, seed=0, kappa=(8, 20), groups={"a": {}, "b": {}, "c": {}})
     evaluation = fk.evaluate(fk.score_tensor(mix.sample(5, seed=1)), far=[0.1], by="group")
-    found = fk.compare(evaluation, "frr_group", groups="all", target="new people")
-    table = fk.table(found)
+    differences = fk.compare(evaluation, "frr_group", groups="all", target="new people")
+    table = fk.table(differences)
     assert table.index.get_level_values("contrast").tolist() == ["a − b", "a − c", "b − c"]
-    assert table["p (Holm)"].tolist() == [p_words(p) for p in found.p_holm.values.ravel()]
+    assert table["p (Holm)"].tolist() == [p_words(p) for p in differences.p_holm.values.ravel()]
 
 
 def test_what_is_no_result_is_refused():

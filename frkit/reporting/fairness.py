@@ -53,7 +53,7 @@ def groups(inputs):
 
 def _answer_whether_groups_differ(inputs, section):
     """A tile, and a sentence for every model and rate, from the ratio of highest to lowest rate."""
-    differences = []
+    significant = []
     widest = {}
     for rate in RATES:
         with no_cautions():
@@ -65,8 +65,8 @@ def _answer_whether_groups_differ(inputs, section):
             sentence = say("ratio", name or "The system", rate, of_groups, ratio)
             section.answers.append(sentence)
             if ratio.p <= SIGNIFICANT:
-                differences.append((float(ratio.p), sentence))
-    clearest = [sentence for _, sentence in sorted(differences)[:MOST_SENTENCES]]
+                significant.append((float(ratio.p), sentence))
+    clearest = [sentence for _, sentence in sorted(significant)[:MOST_SENTENCES]]
     answer = "Yes." if clearest else "Not shown."
     text = " ".join(clearest) or say("no_difference", widest)
     section.tiles.append(Tile("Do groups differ?", answer, text))

@@ -41,7 +41,7 @@ SIDES = (
     ("a", "b"),
     ("1", "2"),
 )
-KNOWN = {  # columns that a table of this format has
+COLUMNS_OF_FORMATS = {  # columns that a table of this format has
     "rfw": {*RFW_TABLE.values()},
     "bfw": {*BFW_TABLE.values(), "att1", "att2"},
     "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
@@ -125,9 +125,8 @@ def open_data(
 
 def preview(path):
     """Return the first rows of a table, as they are."""
-    kind = file_kind(path)
-    require(kind in ("text", "parquet"), f"is no table with a header but {kind}")
-    table = read_text(path, n_rows=PREVIEW) if kind == "text" else read_frame(path)
+    is_parquet = file_kind(path) == "parquet"
+    table = read_frame(path) if is_parquet else read_text(path, n_rows=PREVIEW)
     return table.head(PREVIEW)
 
 
@@ -145,7 +144,7 @@ def guess_format(path, score=None):
     if kind not in ("text", "parquet"):
         return "faces"
     header = list(preview(path).columns)
-    for name, columns in KNOWN.items():
+    for name, columns in COLUMNS_OF_FORMATS.items():
         if columns <= set(header):
             return name
     names = {name.lower() for name in header}

@@ -15,16 +15,14 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from frkit.base import (
-    FAR_LEVEL,
     DataWarning,
     InputError,
-    require_flag,
     require_inside,
-    require_whole,
 )
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
+from frkit.reporting.formats import LEVEL_NAMES
 from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import open_data, together
 from frkit.reporting.words import describe
@@ -197,8 +195,6 @@ def report(
     ['EER, new people', 'EER, these people']
     """
     require_inside("level", level, 0, 1)
-    quick = require_flag("quick", quick)
-    seed = require_whole("seed", seed, 0)
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
     opening = dict(opening or {})
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
@@ -298,7 +294,7 @@ def _leading(inputs):
     """The leading level, and the levels with fewer errors than it takes to lead."""
     level = inputs.rates[inputs.along].isel(inputs.leading)
     return {
-        "kind": "FAR" if inputs.along == FAR_LEVEL else "threshold",
+        "kind": LEVEL_NAMES[inputs.along],
         "value": float(level),
         "below": inputs.too_few_errors,
         "errors": ENOUGH,

@@ -6,8 +6,16 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
-from frkit.reporting.formats import ENDS, TEMPLATES, cell, count_words, number, p_words
+from frkit.base import GROUP, MODEL, REFERENCE_GROUP, listed, require
+from frkit.reporting.formats import (
+    ENDS,
+    LEVEL_NAMES,
+    TEMPLATES,
+    cell,
+    count_words,
+    number,
+    p_words,
+)
 
 MEASURE = "measure"
 VALUE = "value"
@@ -15,7 +23,7 @@ CONTRAST = "contrast"
 WORTH = "independent comparisons"
 LIMIT = "fair model up to"
 RISK = "risk"
-HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
+HEADS = {**LEVEL_NAMES, REFERENCE_GROUP: "with group"}
 KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
     "estimate": "estimate",
@@ -89,7 +97,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     ['frr']
     """
     require(results, "table() needs a result, such as what fk.band returned")
-    if isinstance(results[0], dict):
+    if len(results) == 1 and isinstance(results[0], dict):
         columns = [_column(name, result) for name, result in results[0].items()]
         joined = pd.concat(columns, axis=1, sort=False)
     else:
@@ -322,10 +330,8 @@ class Table(pd.DataFrame):
 
     def flat(self):
         """The table with the names of its rows, if there are any, as columns."""
-        plain = pd.DataFrame(self)
-        if isinstance(self.index, pd.RangeIndex):
-            return plain
-        return plain.reset_index(allow_duplicates=True)
+        unnamed = isinstance(self.index, pd.RangeIndex)
+        return pd.DataFrame(self).reset_index(drop=unnamed, allow_duplicates=True)
 
     def shown(self):
         """The table as it is printed: rows are named only where the name changes."""

@@ -1,7 +1,7 @@
 """The page of a report and the app, in Chromium: wide, narrow and printed."""
 
-import numpy as np
 import pytest
+from test_report import two_models
 
 import frkit as fk
 
@@ -13,14 +13,9 @@ NASTY = "<img src=x onerror='window.hit=1'><script>window.hit=1</script> $\\frac
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A report whose labels are as bad as can be."""
-    kinds = {NASTY: {"kappa": 20}, "_b": {"kappa": 9}}
-    faces = fk.vmf.mixture(40, 16, seed=0, groups=kinds).sample(6, seed=1)
-    noise = (
-        np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
-    )
-    both = fk.stack_models({NASTY: faces, "other": faces.assign(embedding=faces.embedding + noise)})
-    found = fk.report(both, by="group", far=[0.05, 0.1], quick=True, progress=False)
-    return (found.save(tmp_path_factory.mktemp("page") / "report") / "report.html").as_uri()
+    faces = two_models(groups=(NASTY, "_b")).assign_coords(model=[NASTY, "other"])
+    report = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
+    return (report.save(tmp_path_factory.mktemp("page") / "report") / "report.html").as_uri()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -49,9 +44,9 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots):
     page.set_default_timeout(240_000)
     answered = []
     page.on("response", lambda response: answered.append(response.url))
-    page.goto(app.url)
+    page.goto(app)
     assert "/login" in page.url, "nobody enters without the token"
-    page.goto(app.url + "?token=secret")
+    page.goto(app + "?token=secret")
     evaluate = page.get_by_role("button", name="Evaluate")
     evaluate.wait_for()
     assert evaluate.bounding_box()["y"] < page.viewport_size["height"]  # on the first screen
@@ -67,7 +62,7 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots):
     page.get_by_text("done in").wait_for()
     page.get_by_text("download the page").wait_for()
     assert page.locator(".frkit-report figure svg, .frkit-report figure img").count() > 3
-    assert [url for url in answered if not url.startswith((app.url, "data:", "blob:"))] == []
+    assert [url for url in answered if not url.startswith((app, "data:", "blob:"))] == []
     assert "Traceback" not in page.inner_text("body")
     page.set_viewport_size({"width": 390, "height": 900})
     page.screenshot(path=shots / "app-narrow.png")
