@@ -71,6 +71,11 @@ REPORT = {
         "metavar": "P",
         "help": "of the intervals (default: 0.95)",
     },
+    "varying": {
+        "choices": ["error", "split", "first", "most frequent"],
+        "default": "error",
+        "help": "what to do where an attribute varies within a person",
+    },
     "open": {"action": "store_true", "help": "show the report in the browser"},
 }
 FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
@@ -118,9 +123,6 @@ def parser() -> argparse.ArgumentParser:
         where = f"folder for the report (default: {folder})"
         command.add_argument("-o", "--output", default=folder, metavar="DIR", help=where)
     _add_options(report.add_argument_group("how to read the file, where it does not say"), READING)
-    kinds = ["error", "split", "first", "most frequent"]
-    varies = "what to do where an attribute varies within a person"
-    report.add_argument("--varying", choices=kinds, help=varies)
     check = commands.add_parser(
         "check",
         help="whether the numbers of a report stay below limits",
@@ -139,20 +141,15 @@ def _add_options(command, options):
         command.add_argument(f"--{name}", **how)
 
 
-def _given(asked, names):
-    """Options that were given."""
-    return {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-
-
 def _report(asked):
     """Files to a folder."""
-    from frkit.reporting.opening import model_names
+    from frkit.reporting.opening import by_model
 
-    names = model_names(map(Path, asked.files))
     print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
-    data = asked.files[0] if len(names) == 1 else dict(zip(names, asked.files))
-    options = {"opening": _given(asked, READING), **_given(asked, ["varying"])}
-    return _write(asked, data, options)
+    data = by_model(asked.files) if len(asked.files) > 1 else asked.files[0]
+    options = vars(asked)
+    opening = {name: options[name] for name in READING if options[name] is not None}
+    return _write(asked, data, opening)
 
 
 def _demo(asked):
@@ -163,7 +160,7 @@ def _demo(asked):
     return _write(asked, demo_faces(), {})
 
 
-def _write(asked, data, options):
+def _write(asked, data, opening):
     """Evaluate, write the folder, and say what came out."""
     import webbrowser
 
@@ -171,10 +168,18 @@ def _write(asked, data, options):
     from frkit.reporting.writing import NUMBERS, PAGE, check_free
 
     check_free(Path(asked.output))
-    by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
-    levels = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
-    how = {**levels, **_given(asked, ["level", "quick", "seed"]), **options}
-    finished_report = report(data, by=by, **how, progress=sys.stderr.isatty())
+    finished_report = report(
+        data,
+        by=asked.by[0] if asked.by and len(asked.by) == 1 else asked.by,
+        far=asked.far or FAR,
+        threshold=asked.threshold,
+        level=asked.level,
+        quick=asked.quick,
+        seed=asked.seed,
+        varying=asked.varying,
+        opening=opening,
+        progress=sys.stderr.isatty(),
+    )
     finished_report.command = asked.line
     folder = finished_report.save(asked.output)
     print(finished_report, "-" * 60, sep="\n")

@@ -14,7 +14,7 @@ import frkit as fk
 from frkit.reporting import page
 from frkit.reporting.formats import cell
 from frkit.reporting.inputs import leading_level
-from frkit.reporting.opening import model_names, together
+from frkit.reporting.opening import by_model, together
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
@@ -42,11 +42,9 @@ def report(faces):
 
 
 def tile(report, start):
-    (found,) = [tile for tile in report.tiles if tile.title.startswith(start)]
-    return found
+    return next(tile for tile in report.tiles if tile.title.startswith(start))
 
 
-# --- numbers --------------------------------------------------------------------------------------
 def test_numbers_are_those_of_the_api(report, faces):
     evaluation = fk.evaluate(fk.score_tensor(faces), far=FAR, by="group")
     for target in ("new people", "these people"):
@@ -77,14 +75,6 @@ def test_the_long_parts_are_those_of_the_api(faces):
     assert plan.answer.item() in report.answers
     for part in ("indices", "rlb"):
         assert report.sections[part].tables and report.sections[part].results
-
-
-def test_cells_have_the_numbers_of_the_results(report):
-    table = report.tables["FRR with 95% intervals"]
-    one = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
-    assert table.loc[("bad", "0.05"), "FRR, new people"] == cell(*(float(one[k]) for k in ENDS))
-    counts = report.evaluation["empirical"].sel(model="bad", far_level=0.05)
-    assert table.loc[("bad", "0.05"), "false rejects"] == f"{int(counts.false_rejects):,}"
 
 
 @pytest.mark.slow
@@ -127,7 +117,6 @@ def test_failed_comparisons_people_without_label_and_repeats():
     assert report.tables["Groups"].loc["no label: in no group", "people"] == "1"
 
 
-# --- the first screen -----------------------------------------------------------------------------
 def test_tiles_say_what_the_numbers_say(report):
     frr = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
     estimate, lower, upper = (100 * float(frr[end]) for end in ENDS)
@@ -187,7 +176,6 @@ def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects
     assert leading_level(node, "far_level") == ({"far_level": place}, fewer)
 
 
-# --- what is left out, cautions, arguments --------------------------------------------------------
 @quiet
 def test_pairs_without_names_give_what_they_can():
     rng = np.random.default_rng(0)
@@ -216,12 +204,12 @@ def test_cautions_stand_once_and_none_is_given_outside(faces):
     assert len(report.cautions) == len(set(report.cautions)) > 0
 
 
-def test_progress_is_told_and_can_stop(faces):
-    told = []
+def test_progress_is_shown_and_can_stop(faces):
+    steps = []
     how = {"far": FAR, "quick": True, "impostors": "all"}
-    report = fk.report(faces, **how, progress=lambda *step: told.append(step))
+    report = fk.report(faces, **how, progress=lambda *step: steps.append(step))
     assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
-    shares = [share for share, _ in told]
+    shares = [share for share, _ in steps]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 
     def halt(share, words):
@@ -236,10 +224,8 @@ def test_progress_is_told_and_can_stop(faces):
     ("options", "words"),
     [
         ({"level": 1.5}, "level"),
-        ({"colour": 1}, "report has no option 'colour'"),
         ({"by": "age"}, "by='age' is no attribute of these scores"),
         ({"data": 3}, "a report is made from faces, scores or the path"),
-        ({"data": {"a": 3}}, "a report is made from faces, scores or the path"),
     ],
 )
 def test_bad_arguments_are_one_line(faces, options, words):
@@ -247,7 +233,6 @@ def test_bad_arguments_are_one_line(faces, options, words):
         fk.report(**{"data": faces, "progress": False} | options)
 
 
-# --- how it shows and what it writes --------------------------------------------------------------
 @pytest.fixture(scope="module")
 def nasty():
     faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc"))
@@ -277,10 +262,10 @@ def test_json_has_every_number_typed(report, tmp_path):
     band = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
     assert [value[end] for end in ENDS] == [float(band[end]) for end in ENDS]
     assert value["n_effective"] == float(band.n_effective) and value["interval_level"] == 0.95
+    cells = report.tables["FRR with 95% intervals"].loc[("bad", "0.05")]
+    assert cells["FRR, new people"] == cell(*(value[end] for end in ENDS))
     row = contents["tables"]["False rejects of bad at FAR 0.05"][0]
     assert 0 < row["share of the errors"] < 1
-    assert contents["leading_level"]["value"] == 0.05
-    assert contents["provenance"]["n_identities"] == 40
     csv = pd.read_csv(folder / "tables/frr_with_95_intervals.csv")
     row = csv[(csv.model == "bad") & (csv.FAR == 0.05)].iloc[0]
     assert csv["false accepts"].dtype == int  # written "1,234" it would be text
@@ -288,12 +273,11 @@ def test_json_has_every_number_typed(report, tmp_path):
     assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
 
 
-# --- files ----------------------------------------------------------------------------------------
 def test_models_keep_the_names_that_they_are_given():
     names = ["x/arc.face.npz", "cos.csv.gz", "y.JSON", "z.pq", "w.nc4", "v.zarr.zip", "u.zarr"]
-    assert model_names(names) == ["arc.face", "cos", "y", "z", "w", "v", "u"]
+    assert list(by_model(names)) == ["arc.face", "cos", "y", "z", "w", "v", "u"]
     with pytest.raises(fk.InputError, match="distinct names"):
-        model_names(["a/x.npz", "b/x.csv"])
+        by_model(["a/x.npz", "b/x.csv"])
     who = ["ann", "ann", "bob", "bob"]
     first, second = (np.random.default_rng(seed).normal(size=(4, 4)) for seed in (0, 1))
     both = together({"x": fk.score_matrix(first, who, who), "y": fk.score_matrix(second, who, who)})

@@ -14,9 +14,17 @@ import numpy as np
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
 from frkit.data.files import named
 from frkit.data.opening import demo_faces
-from frkit.explore.controls import labelled, start_at
+from frkit.explore.controls import labelled
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
-from frkit.reporting.opening import ENDINGS, guess, kind_of, model_names, open_data, preview
+from frkit.reporting.opening import (
+    ENDINGS,
+    by_model,
+    column_roles,
+    guess_format,
+    kind_of,
+    open_data,
+    preview,
+)
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
@@ -47,7 +55,7 @@ WIDE = {"flex": "3 1 30em", "min_width": "0", "overflow": "auto"}
 WRAPPED = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"}
 
 
-def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
+def own_data(path: str | Path | None = None) -> widgets.HBox:
     """Evaluate files without code: choose columns, groups and models, look, and export.
 
     Parameters
@@ -55,18 +63,11 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     path : str or Path, optional
         The file with which it begins; by default the sample faces that come with frkit. Where it
         cannot be read, the app says why.
-    **start
-        Values to begin with: by, models, far (a text such as "0.01, 0.001"), quick, folder.
 
     Returns
     -------
     ipywidgets.HBox
         Controls to the left, the report to the right.
-
-    Raises
-    ------
-    InputError
-        For a start that no control offers.
 
     Examples
     --------
@@ -74,10 +75,7 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     >>> type(fk.explore.own_data()).__name__
     'HBox'
     """
-    app = OwnData(path)
-    names = ("by", "models", "far", "quick", "folder")
-    start_at({name: getattr(app, name) for name in names}, start)
-    return app.box
+    return OwnData(path).box
 
 
 class OwnData:
@@ -136,16 +134,16 @@ class OwnData:
         """Store uploaded files, and read them."""
         if not change["new"]:
             return
-        folder = tempfile.mkdtemp()
+        folder = Path(tempfile.mkdtemp())
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         paths = []
         for file in change["new"]:
             # without folders: a name such as ../../x must not leave the folder
-            name = Path(file["name"].replace("\\", "/")).name
-            paths.append(Path(folder, name))
-            paths[-1].write_bytes(file["content"])
+            path = folder / Path(file["name"].replace("\\", "/")).name
+            path.write_bytes(file["content"])
+            paths.append(str(path))
         self.upload.value = ()
-        self.path.value = "; ".join(map(str, paths))
+        self.path.value = "; ".join(paths)
         self.read()
 
     def read_sample(self, _button=None):
@@ -167,21 +165,21 @@ class OwnData:
     def offer_columns(self, path):
         """Show the first rows of a table of pairs, and its columns as they were guessed."""
         with named(path):
-            form, guessed = guess(path)
-            if form != "columns":
+            if guess_format(path) != "columns":
                 return
-            table = preview(path, 5)
-        shown = table.to_html(index=False, border=0, max_cols=8, col_space="5em", justify="left")
+            table = preview(path)
+            roles = column_roles(table)
+        how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
+        shown = table.head().to_html(**how)
         style = "overflow-x:auto;contain:inline-size"
         self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
         header = table.columns.astype(str).tolist()
-        roles = guessed["columns"]
         self.scores.options = header
         self.scores.value = np.atleast_1d(roles["score"]).tolist()
         for role, column in self.columns.items():
             column.options = [NONE, *header]
             column.value = roles.get(role, NONE)
-        self.opening = {"format": form, "columns": roles}  # now another choice reads again
+        self.opening = {"format": "columns", "columns": roles}  # now another choice reads again
 
     def map_columns(self, _change):
         """Read again with other columns."""
@@ -201,9 +199,10 @@ class OwnData:
         """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            if self.paths:
-                paths = self.paths if len(self.paths) > 1 else self.paths[0]
-                self.data = open_data(paths, **self.opening)
+            if len(self.paths) > 1:
+                self.data = open_data(self.paths, **self.opening)
+            elif self.paths:
+                self.data = open_data(self.paths[0], **self.opening)
             else:
                 self.data = demo_faces()
         data = self.data
@@ -217,11 +216,12 @@ class OwnData:
         self.result.value = heading("Report", REPORT)
         self.link.value = ""
         self.save_button.disabled = True
-        contents = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
+        sizes = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
+        contents = [f"{kind_of(data)}: {'; '.join(sizes)}"]
         if models:
             contents.append(f"models: {', '.join(models)}")
         contents.append(f"attributes: {', '.join(attributes) or 'none'}")
-        words = f"{kind_of(data)}: {'; '.join(contents)}"
+        words = "; ".join(contents)
         self.say(". ".join([words, *(str(caution.message) for caution in caught)]))
 
     def evaluate(self, progress):
@@ -243,16 +243,15 @@ class OwnData:
             data = data.sel({MODEL: models}).squeeze()
         elif self.paths:  # the report's notebook opens the files again
             opening = self.opening
-            data = dict(zip(model_names(self.paths), self.paths))
-            data = data if len(data) > 1 else self.paths[0]
+            data = by_model(self.paths) if len(self.paths) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value
         self.report = report(
             data, by=by, far=far, quick=self.quick.value, opening=opening, progress=progress
         )
         # without `contain` the widest folded table would make the column too wide
-        body = page.fragment(self.report)
-        self.result.value = f'<div style="contain:inline-size">{body}</div>'
-        whole = base64.b64encode(page.page(self.report, body).encode()).decode()
+        shown = page.fragment(self.report)
+        self.result.value = f'<div style="contain:inline-size">{shown}</div>'
+        whole = base64.b64encode(page.page(self.report).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
         self.link.value = f"{link}download the page</a>"
@@ -284,13 +283,12 @@ class OwnData:
 def attributes_of(data):
     """Attributes whose groups can be compared: of images, or of both sides of a pair."""
     side = "" if IMAGE in data.dims else f"{PROBE}_"
-    attributes = []
-    for name, values in data.coords.items():
-        attribute = name.removeprefix(side)
-        of_images = name.startswith(side) and attribute not in NO_ATTRIBUTES
-        if of_images and np.unique(values).size <= MOST_LABELS:
-            attributes.append(attribute)
-    return attributes
+    sides = {name.removeprefix(side): name for name in data.coords if name.startswith(side)}
+    return [
+        attribute
+        for attribute, name in sides.items()
+        if attribute not in NO_ATTRIBUTES and np.unique(data[name]).size <= MOST_LABELS
+    ]
 
 
 def pane(title, words, *contents):

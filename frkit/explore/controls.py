@@ -52,23 +52,25 @@ def values_of(controls):
 
 def start_at(controls, start):
     """Set controls to the values with which an explorer begins; sliders take the nearest one."""
-    for name, wanted in start.items():
+    for name, value in start.items():
         require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
         control = controls[name]
-        options = getattr(control, "options", ())
-        options = [option[1] if isinstance(option, tuple) else option for option in options]
+        options = [
+            option[1] if isinstance(option, tuple) else option
+            for option in getattr(control, "options", ())
+        ]
         try:
             if isinstance(control, widgets.SelectionRangeSlider):
-                wanted = [nearest(options, end) for end in wanted]
+                value = [nearest(options, end) for end in value]
             elif isinstance(control, widgets.SelectionSlider):
-                wanted = nearest(options, wanted)
-            control.value = wanted
+                value = nearest(options, value)
+            control.value = value
         except (TraitError, TypeError, ValueError) as error:
             raise InputError(
-                f"{name!r} cannot start with {wanted!r}: choose from {options}"
+                f"{name!r} cannot start with {value!r}: choose from {options}"
             ) from error
 
 
-def nearest(options, wanted):
+def nearest(options, value):
     """The option that is nearest to a number."""
-    return min(options, key=lambda option: abs(option - wanted))
+    return min(options, key=lambda option: abs(option - value))

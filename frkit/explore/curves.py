@@ -63,10 +63,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
             words = ", ".join(filter(None, (name, model)))
             curves[words or "empirical curve"] = name, model
-    trees = evaluations.values()
-    methods = ["effective"] if all("people" in tree.children for tree in trees) else []
-    if all("replicates" in tree.children for tree in trees):
-        methods += OF_REPLICATES
+    methods = interval_methods(evaluations.values())
     require(methods, "this evaluation has no replicates: call evaluate(..., resampling=...)")
     controls = {
         "method": menu("interval", options=methods),
@@ -93,3 +90,13 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
             say(ax, "choose at least one curve")
 
     return Panel(controls, draw, **start).box()
+
+
+def interval_methods(trees):
+    """The methods of `band` that all of these evaluations allow."""
+    methods = []
+    if all("people" in tree.children for tree in trees):
+        methods.append("effective")
+    if all("replicates" in tree.children for tree in trees):
+        methods += OF_REPLICATES
+    return methods

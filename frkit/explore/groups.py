@@ -22,7 +22,7 @@ from frkit.base import (
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.controls import far_range, menu, number, several, slider, tick
-from frkit.explore.curves import LEVEL, OF_REPLICATES, TREE, within
+from frkit.explore.curves import LEVEL, TREE, interval_methods, within
 from frkit.explore.panel import Panel, remembered, say
 from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
@@ -102,9 +102,7 @@ def fairness(
     far = rates[FAR_LEVEL].values
     controls = {"attribute": menu("attribute", options=list(attributes))}
     controls |= fairness_controls(rates, n)
-    with_people = all("people" in tree.children for tree in trees)
-    methods = ["effective", *OF_REPLICATES] if with_people else OF_REPLICATES
-    controls["method"] = menu("interval", options=methods)
+    controls["method"] = menu("interval", options=interval_methods(trees))
     if scores is not None:
         require_returned("scores", scores, *TENSOR)
         controls["scheme"] = menu("scheme", options=OF_IMAGES, value=settings["scheme"])
@@ -121,9 +119,8 @@ def fairness(
         if key not in evaluations:
             return say(ax, "not evaluated yet: press the button")
         chosen = within(far) | ({MODEL: list(models)} if models else {})
-        bands, floors = (
-            each.sel(chosen) for each in band_and_floor(key, metric, level, method, replicates)
-        )
+        results = band_and_floor(key, metric, level, method, replicates)
+        bands, floors = (result.sel(chosen) for result in results)
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 
@@ -169,8 +166,7 @@ def fairness_controls(rates, n):
 
 def first_replicates(evaluation, n):
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
-    result = evaluation.copy()
-    result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(n)})
+    result = evaluation.isel({REPLICATE: slice(n)})
     result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
     return result
 
@@ -281,8 +277,8 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
-    >>> found = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
-    >>> [child.description for child in fk.explore.n_sigma(found).children[:2]]
+    >>> result = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
+    >>> [child.description for child in fk.explore.n_sigma(result).children[:2]]
     ['number K of subsets', 'reference group']
     """
     require_returned("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")

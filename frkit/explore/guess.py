@@ -69,17 +69,13 @@ def predict(
     }
 
     def show(ax, guess, shown):
-        if not shown:
+        if shown:
+            draw(ax)
+            words = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
+            ax.set_title(words, loc="left", fontweight="bold")
+        else:
             ax.set(ylim=(low, high), xticks=[])
             ax.set_title("move the slider, then press the button", loc="left")
-            ax.axhline(guess, **GUESS)
-            return
-        draw(ax)
-        ax.set_title(
-            f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}",
-            loc="left",
-            fontweight="bold",
-        )
         ax.axhline(guess, **GUESS)
 
     box = Panel(controls, show, **start).box()

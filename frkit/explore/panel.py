@@ -8,6 +8,7 @@ from inspect import signature
 
 import ipywidgets as widgets
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
@@ -103,20 +104,16 @@ class Picture:
     """One figure of a panel: its Axes, the controls that it follows, its image and cautions."""
 
     def __init__(self, draw, controls, width, side, foot):
-        names = signature(draw).parameters
-        every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+        arguments = signature(draw).parameters
+        if any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
+            arguments = controls  # it follows all of them
         self.draw = draw
-        self.controls = {
-            name: control for name, control in controls.items() if every or name in names
-        }
+        self.controls = {name: control for name, control in controls.items() if name in arguments}
         height = HEIGHT + foot
-        left = side / width
-        right = 1 - RIGHT / width
-        bottom = foot / height
-        top = 1 - TOP / height
+        inches = (side, foot, width - side - RIGHT, HEIGHT - TOP)
         with mpl.rc_context(LOOK):
             self.canvas = FigureCanvasAgg(Figure(figsize=(width, height)))
-            self.ax = self.canvas.figure.add_axes((left, bottom, right - left, top - bottom))
+            self.ax = self.canvas.figure.add_axes(np.divide(inches, (width, height) * 2))
         pixels = self.canvas.figure.bbox.width
         self.image = widgets.Image(
             layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}

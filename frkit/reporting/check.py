@@ -1,7 +1,6 @@
 """Whether the numbers of a report stay below limits: for the tests of a team that trains models."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,13 +32,12 @@ class Limit:
 
 def parse_limit(text):
     """Read a limit such as "frr@1e-3=0.05" or "eer=0.03"."""
-    match = re.fullmatch(r"([^@=]+)(?:@([^=]+))?=(.+)", text)
-    message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
-    require(match, message)
-    measure, level, value = match.groups()
+    name, _, value = text.rpartition("=")
+    measure, _, level = name.partition("@")
     try:
         return Limit(measure.lower(), float(level) if level else None, float(value))
     except ValueError as error:
+        message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error
 
 

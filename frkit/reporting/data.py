@@ -37,17 +37,26 @@ def data(inputs):
 
 def _counts(inputs, facts, scores):
     """Rows of the table of what was compared."""
-    rows = {"images": facts.get("n_images"), "people": facts.get("n_identities")}
     genuine, impostor = _comparisons(scores)
-    counts = rows | {"genuine comparisons": genuine, "impostor comparisons": impostor}
+    counts = {
+        "images": facts.get("n_images"),
+        "people": facts.get("n_identities"),
+        "genuine comparisons": genuine,
+        "impostor comparisons": impostor,
+    }
     rows = {words: f"{count:,}" for words, count in counts.items() if count is not None}
     if facts.get("images_per_identity"):
         rows["images per person"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
-        failed = int(scores.isnull().sum().compute()) // (2 if scores.attrs.get("symmetric") else 1)
+        failed = int(scores.isnull().sum().compute()) // _times_stored(scores)
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
     rows["models"] = ", ".join(inputs.models) or "one"
     return rows
+
+
+def _times_stored(scores):
+    """How often a tensor contains every pair of images."""
+    return 2 if scores.attrs.get("symmetric") else 1
 
 
 def _comparisons(scores):
@@ -59,8 +68,7 @@ def _comparisons(scores):
     genuine = int(counts[0].mul(counts[1], fill_value=0).sum())
     impostor = scores.size - genuine
     genuine -= len(np.intersect1d(scores[PROBE], scores[REFERENCE]))  # no image with itself
-    twice = 2 if scores.attrs.get("symmetric") else 1
-    return genuine // twice, impostor // twice
+    return genuine // _times_stored(scores), impostor // _times_stored(scores)
 
 
 def _warn_of_repeats(pairs):
@@ -83,8 +91,7 @@ def _duplicates(faces):
 
 def _groups(inputs):
     """People and images of every group, and of none."""
-    options = {"varying": "error", "weighting": None} | inputs.chosen("varying", "weighting")
-    images = make_protocol(inputs.scores, by=inputs.by, **options).images
+    images = make_protocol(inputs.scores, by=inputs.by, varying=inputs.options["varying"]).images
     frame = pd.DataFrame({GROUP: images.group, "person": images.identity})
     counts = frame.groupby(GROUP).person.agg(people="nunique", images="size")
     counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]

@@ -41,12 +41,11 @@ def groups(inputs):
     frr_bands = inputs.band_of_curve("frr_group")
     for name, frr in inputs.by_model(frr_bands):
         title = f"Groups{suffix(name)}"
-        far = of_model(far_bands, name)
         if frr.sizes[GROUP] > MOST_GROUPS:
-            highest = np.argsort(-frr.estimate.mean(FAR_LEVEL).values)[:MOST_GROUPS]
-            far = far.isel({GROUP: np.sort(highest)})
-            frr = frr.isel({GROUP: np.sort(highest)})
+            order = frr.estimate.mean(FAR_LEVEL).argsort().values
+            frr = frr.isel({GROUP: np.sort(order[-MOST_GROUPS:])})
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
+        far = of_model(far_bands, name).sel({GROUP: frr[GROUP]})
         section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)
     return section
@@ -54,7 +53,7 @@ def groups(inputs):
 
 def _answer_whether_groups_differ(inputs, section):
     """A tile, and a sentence for every model and rate, from the ratio of highest to lowest rate."""
-    differences = []
+    significant = []
     widest = {}
     for rate in RATES:
         with no_cautions():
@@ -66,8 +65,8 @@ def _answer_whether_groups_differ(inputs, section):
             sentence = say("ratio", name or "The system", rate, of_groups, ratio)
             section.answers.append(sentence)
             if ratio.p <= SIGNIFICANT:
-                differences.append((float(ratio.p), sentence))
-    clearest = [sentence for _, sentence in sorted(differences)[:MOST_SENTENCES]]
+                significant.append((float(ratio.p), sentence))
+    clearest = [sentence for _, sentence in sorted(significant)[:MOST_SENTENCES]]
     answer = "Yes." if clearest else "Not shown."
     text = " ".join(clearest) or say("no_difference", widest)
     section.tiles.append(Tile("Do groups differ?", answer, text))
@@ -111,15 +110,23 @@ def plain_name(name):
 
 def _permutation_tests(inputs, section):
     """The exact tests of equal FRR and of equal FAR."""
-    how = {"by": inputs.by, "n": DEALS, "seed": inputs.seed, "level": inputs.level}
-    how |= {**inputs.levels, **inputs.chosen("weighting", "varying")}
     tests = []
     try:
         require(inputs.named, "it assigns labels to people at random, and nobody is named here")
         inputs.require_all_impostors()
         for rate in RATES:
             with no_cautions():
-                test = permutation_test(inputs.scores, f"{rate}_max_min", **how)
+                test = permutation_test(
+                    inputs.scores,
+                    f"{rate}_max_min",
+                    **inputs.levels,
+                    by=inputs.by,
+                    n=DEALS,
+                    seed=inputs.seed,
+                    level=inputs.level,
+                    weighting=inputs.options["weighting"],
+                    varying=inputs.options["varying"],
+                )
             section.results[f"{rate}_max_min, permutation"] = test
             tests.append(test)
     except InputError as error:
@@ -139,7 +146,7 @@ def distributions(inputs):
         score_map="cosine" if cosine else "identity",
         level=inputs.level,
         resampling=Resampling(unit, n=REPLICATES, seed=inputs.seed),
-        **inputs.chosen("varying"),
+        varying=inputs.options["varying"],
     )
     section.results["indices"] = result
     section.tables["Indices of score distributions (1 is fair)"] = table(result)
@@ -155,7 +162,9 @@ def sigmas(inputs):
     """N-Sigma."""
     inputs.require_groups()
     section = Section("N-Sigma")
-    result = n_sigma(inputs.scores, by=inputs.by, seed=inputs.seed, **inputs.chosen("varying"))
+    result = n_sigma(
+        inputs.scores, by=inputs.by, seed=inputs.seed, varying=inputs.options["varying"]
+    )
     section.results["n_sigma"] = result
     caption = "N-Sigma: distance to the best group, in standard deviations of its EER over subsets"
     section.tables[caption] = table(result)
@@ -171,9 +180,11 @@ def leakage(inputs):
     from frkit.representation import representation_bias  # scikit-learn, only here
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
-    attribute = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)
     result = representation_bias(
-        inputs.faces, attribute, progress=False, **inputs.chosen("varying")
+        inputs.faces,
+        inputs.by if isinstance(inputs.by, str) else tuple(inputs.by),
+        varying=inputs.options["varying"],
+        progress=False,
     )
     section.results["rlb"] = result
     caption = "Representation-level bias (RLB) ± 1.96 standard errors; 1 is all of the attribute"

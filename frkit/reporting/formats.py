@@ -1,5 +1,6 @@
 """Numbers as text, and the templates that contain every sentence."""
 
+import json
 from functools import partial
 from textwrap import fill
 
@@ -9,6 +10,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL
 
 ENDS = ("estimate", "lower", "upper")
+LEVEL_NAMES = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold"}
 MOST_DECIMALS = 7
 SIGNIFICANT = 0.05
 LINE = 72  # letters of a line in a terminal
@@ -37,7 +39,7 @@ def cell(estimate, lower=None, upper=None):
     for value in (estimate, lower, upper):
         rounded = decimals <= MOST_DECIMALS and np.isfinite(value)
         words.append(f"{value:.{decimals}f}".replace("-", "−") if rounded else number(value))
-    return f"{words[0]} [{words[1]}, {words[2]}]"
+    return "{} [{}, {}]".format(*words)
 
 
 def count_words(n):
@@ -66,7 +68,7 @@ def cell_of(band, times=1):
 
 def level_words(values):
     """The level of a value: "at FAR 0.001"."""
-    for dim, word in ((FAR_LEVEL, "FAR"), (THRESHOLD_LEVEL, "threshold")):
+    for dim, word in LEVEL_NAMES.items():
         if dim in values.coords:
             return f"at {word} {float(values[dim]):g}"
     return "at its EER"
@@ -87,7 +89,8 @@ TEMPLATES.filters.update(
     count=count_words,
     number=number,
     p=p_text,
-    at=level_words,
+    level_words=level_words,
+    json=partial(json.dumps, ensure_ascii=False),
     python=repr,
     thousands="{:,}".format,
     paragraph=partial(

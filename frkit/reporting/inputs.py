@@ -21,6 +21,9 @@ from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import band
 from frkit.intervals.reading import NEW_PEOPLE
+from frkit.reporting.opening import kind_of
+from frkit.scores.groups import checked_scores
+from frkit.scores.tensor import score_tensor
 
 ENOUGH = 30  # errors of either kind on which the leading level rests
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
@@ -29,25 +32,28 @@ PAIRS = "independent pairs"  # whom intervals are about where nobody is named
 
 @dataclass
 class Inputs:
-    """The scores, the faces they come from (or None), the options, and what all parts read.
+    """The data, the arguments of the report, and what all parts read.
 
-    `curve` is a second evaluation, at many levels, for figures. `leading` is the place of the
-    leading level. `models` is [""] where there is a single model without a name.
+    `levels` are FAR levels or thresholds, `options` those of `evaluate` (weighting, impostors,
+    varying). `faces` is None where the data are scores. `curve` is a second evaluation, at many
+    levels, for figures. `leading` is the place of the leading level. `models` is [""] where there
+    is a single model without a name.
     """
 
-    scores: xr.DataArray
-    faces: xr.Dataset | None
+    data: xr.Dataset | xr.DataArray
     by: str | list[str] | None
     levels: dict
-    level: float
-    seed: int
-    quick: bool
     options: dict
+    level: float
+    quick: bool
+    seed: int
 
     def __post_init__(self):
         """Evaluate the scores."""
-        scores = self.scores
+        self.faces = self.data if kind_of(self.data) == "faces" else None
+        scores = checked_scores(self.data) if self.faces is None else score_tensor(self.data)
         how = {"by": self.by, "progress": False, **self.options}
+        self.scores = scores
         self.evaluation = evaluate(scores, **self.levels, **how)
         self.rates = self.evaluation["empirical"].to_dataset()
         self.along = FAR_LEVEL if FAR_LEVEL in self.rates.dims else THRESHOLD_LEVEL
@@ -85,10 +91,6 @@ class Inputs:
         for name in self.models:
             yield name, of_model(result, name)
 
-    def chosen(self, *names):
-        """Those of these options that were given."""
-        return {name: self.options[name] for name in names if name in self.options}
-
     def require_groups(self):
         """Refuse what compares groups where there are none."""
         require(self.by is not None, "no attribute was named: by='gender', say")
@@ -100,7 +102,7 @@ class Inputs:
     def require_all_impostors(self):
         """Refuse what sets its thresholds on all impostor pairs where some were chosen."""
         require(
-            self.options.get("impostors", "all") == "all",
+            self.options["impostors"] == "all",
             "its thresholds are those of all impostor pairs",
         )
 

@@ -41,7 +41,7 @@ SIDES = (
     ("a", "b"),
     ("1", "2"),
 )
-KNOWN = {  # columns that a table of this format has
+COLUMNS_OF_FORMATS = {  # columns that a table of this format has
     "rfw": {*RFW_TABLE.values()},
     "bfw": {*BFW_TABLE.values(), "att1", "att2"},
     "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
@@ -52,7 +52,6 @@ OF_PAIRS = "scores metadata columns distance missing identity failed".split()
 ID_FILES = (f"_{PROBE}.txt", f"_{PROBE}.csv", f"_{PROBE}.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
 FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
-FRACTION = re.compile(r"-?\d*\.\d+(e-?\d+)?")
 PREVIEW = 200  # rows that show what a column contains
 
 
@@ -98,19 +97,13 @@ def open_data(
     [True, False]
     """
     if isinstance(path, (list, tuple)):
-        files = [open_data(file, format=format, score=score, **options) for file in path]
-        return together(dict(zip(model_names(path), files)))
+        files = by_model(path)
+        how = {"format": format, "score": score, **options}
+        return together({name: open_data(file, **how) for name, file in files.items()})
     path = require_path("path", path)
     options = {name: value for name, value in options.items() if value is not None}
-    pattern = is_pattern(options.get("identity"))
     with named(path):
-        guessed = {}
-        if format is None:
-            format, guessed = guess(path, score, pattern)
-        elif format == "columns" and "columns" not in options:
-            guessed = {"columns": column_roles(preview(path), score, pattern)}
-        elif format == "bfw" and score:
-            guessed = {"columns": list(score)}
+        format = format or guess_format(path, score)
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = listed(name for name in options if name not in takes)
         require(not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}")
@@ -118,62 +111,51 @@ def open_data(
             return open_faces(path, **options)
         if format == "matrix":
             return open_scores(path, **options)
-        options = guessed | options
+        if format == "bfw" and score:
+            options.setdefault("columns", list(score))
         if format == "columns":
+            if "columns" not in options:
+                by_name = is_pattern(options.get("identity"))
+                options["columns"] = column_roles(preview(path), score, by_name)
             # one name, several, or those of models by the models' names
             scores = pd.Series(options["columns"].get("score", []), dtype=str)
             options.setdefault("distance", bool(scores.str.lower().isin(DISTANCES).any()))
         return open_pairs(path, format=format, **options)
 
 
-def preview(path, rows=PREVIEW):
+def preview(path):
     """Return the first rows of a table, as they are."""
-    kind = file_kind(path)
-    require(kind in ("text", "parquet"), f"is no table with a header but {kind}")
-    table = read_text(path, n_rows=rows) if kind == "text" else read_frame(path)
-    return table.head(rows)
+    is_parquet = file_kind(path) == "parquet"
+    table = read_frame(path) if is_parquet else read_text(path, n_rows=PREVIEW)
+    return table.head(PREVIEW)
 
 
-def guess(path, score=None, pattern=False):
-    """Return the format of a file, and what `open_pairs` must know about its columns."""
+def guess_format(path, score=None):
+    """Return "faces", "matrix" or a format of `open_pairs`, from the file's name and header."""
     if path.name.lower().endswith((".json", ".json.gz")):
-        return "json", {}
+        return "json"
     kind = file_kind(path)
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
-        return "matrix", {}
+        return "matrix"
     require(
         kind != "lines",
         f"a .txt says not what it contains: name it, {FORMATS}, and the file of its --scores",
     )
     if kind not in ("text", "parquet"):
-        return "faces", {}
-    table = preview(path)
-    header = list(table.columns)
-    for name, columns in KNOWN.items():
+        return "faces"
+    header = list(preview(path).columns)
+    for name, columns in COLUMNS_OF_FORMATS.items():
         if columns <= set(header):
-            return name, {}
+            return name
     names = {name.lower() for name in header}
     has_verdicts = names.intersection(VERDICTS) and side_columns(header)
     if score or names.intersection(SCORES) or has_verdicts:
-        return "columns", {"columns": column_roles(table, score, pattern)}
-    if header[0] == "" and not names.intersection([*IDENTITY_NAMES, IDENTITY]):
-        return "matrix", {}
-    is_header = not any(map(FRACTION.fullmatch, header)) and len(_numbers(table).columns) > 0
-    require(
-        is_header,
-        f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it "
-        f"is no header, name the file's format, {FORMATS}; else its column, --score",
-    )
-    return "faces", {}
+        return "columns"
+    has_identity = names.intersection([*IDENTITY_NAMES, IDENTITY])
+    return "matrix" if header[0] == "" and not has_identity else "faces"
 
 
-def _numbers(table):
-    """Return the columns most of whose cells are numbers."""
-    numbers = table.apply(pd.to_numeric, errors="coerce")
-    return numbers.loc[:, numbers.notna().mean() > 0.5]
-
-
-def column_roles(table, score=None, pattern=False):
+def column_roles(table, score=None, by_name=False):
     """Return what the columns of a table of pairs are to `open_pairs`.
 
     Parameters
@@ -182,7 +164,7 @@ def column_roles(table, score=None, pattern=False):
         Some rows of the table.
     score : names of columns, optional
         The columns of scores; default: those with a usual name, or else with fractions.
-    pattern : bool
+    by_name : bool
         Whether names of images say who is in them.
     """
     header = list(table.columns)
@@ -194,9 +176,10 @@ def column_roles(table, score=None, pattern=False):
     verdicts = [name for name in others if name.lower() in VERDICTS]
     if verdicts:
         roles["genuine"] = verdicts[0]
-    others = [name for name in others if name not in verdicts]
-    numbers = _numbers(table[others])
-    scores = scores or [name for name in numbers if (numbers[name] % 1 > 0).any()]
+    labels = table[[name for name in others if name not in verdicts]]
+    numbers = labels.apply(pd.to_numeric, errors="coerce")
+    numbers = numbers.loc[:, numbers.notna().mean() > 0.5]
+    scores = scores or numbers.columns[(numbers % 1 > 0).any()].tolist()
     shown = f"the columns are {listed(header, 30)}"
     require(
         scores,
@@ -205,12 +188,12 @@ def column_roles(table, score=None, pattern=False):
     )
     says_genuine = "genuine" in roles or "probe_identity" in roles
     require(
-        says_genuine or (pattern and PROBE in roles),
+        says_genuine or (by_name and PROBE in roles),
         "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
         "or 0), identities of both sides such as id1 and id2, or names of images that say who "
         f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}",
     )
-    attributes = {name: name for name in others if name not in numbers}
+    attributes = {name: name for name in labels if name not in numbers}
     return {"score": scores[0] if len(scores) == 1 else scores, **roles, **attributes}
 
 
@@ -293,12 +276,12 @@ def kind_of(data):
     )
 
 
-def model_names(paths):
-    """Return names of models from those of their files, which must differ."""
+def by_model(paths):
+    """Return files by the names of their models: the files' names without their endings."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [endings.sub("", Path(path).name) for path in paths]
     require(
         len(set(names)) == len(names),
         f"files of several models need distinct names, got {listed(names)}",
     )
-    return names
+    return dict(zip(names, paths))

@@ -56,21 +56,9 @@ class Picture:
 # --- HTML -----------------------------------------------------------------------------------------
 
 
-def page(report, body=None):
-    """One page that needs nothing else: no script, no address, figures inside.
-
-    Parameters
-    ----------
-    report : Report
-    body : str, optional
-        What `fragment` returned, if it is known.
-
-    Returns
-    -------
-    str
-    """
-    body = fragment(report) if body is None else body
-    return TEMPLATES.get_template("page.html.j2").render(report=report, body=body)
+def page(report):
+    """One page that needs nothing else: no script, no address, figures inside."""
+    return TEMPLATES.get_template("page.html.j2").render(report=report, body=fragment(report))
 
 
 def fragment(report, chapters=CHAPTERS):

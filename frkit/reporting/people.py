@@ -26,35 +26,31 @@ def drivers(inputs):
     section = Section("People who drive the errors")
     result = contributions(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["contributions"] = result
-    few = []
+    largest = 0  # share of the errors that a few people make
     for name, people in inputs.by_model(result.isel(inputs.leading)):
-        level = level_words(people)
+        where = f"{suffix(name)} {level_words(people)}"
         for rate, words in ERRORS.items():
-            errors = f"{words}{suffix(name)}"
             shares = people[f"{rate}_share"].to_series().dropna()  # NaN where there is no error
             if shares.empty:
                 continue
             shares = shares.sort_values(ascending=False, kind="stable")
-            caption = f"{words.capitalize()}{suffix(name)} {level}"
-            section.tables[caption] = _largest_shares(people, rate, shares)
+            section.tables[f"{words.capitalize()}{where}"] = _largest_shares(people, rate, shares)
             # the fewest people who make a third of the errors
             least = shares[shares.cumsum() >= LARGE].iloc[0]
             worst = shares[shares >= least]
+            errors = f"{words}{suffix(name)}"
             if len(worst) > MOST_PEOPLE:
-                section.answers.append(
-                    say("no_drivers", errors, float(people[f"{rate}_effective"]))
-                )
+                effective = people[f"{rate}_effective"].item()
+                section.answers.append(say("no_drivers", errors, effective))
                 continue
             sentence = say("drivers", worst, len(shares), errors)
             section.answers.append(sentence)
-            if len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares):
-                few.append((worst.sum(), sentence))
-        section.figures[f"Shares in the FRR{suffix(name)} {level}"] = partial(
-            plot.contributions, people
-        )
-    if few:
-        count, unit, text = max(few)[1].split(" ", 2)
-        section.tiles.append(Tile("Few people drive the errors", f"{count} {unit}", text))
+            few = len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares)
+            if few and worst.sum() > largest:
+                largest = worst.sum()
+                count, unit, text = sentence.split(" ", 2)
+                section.tiles = [Tile("Few people drive the errors", f"{count} {unit}", text)]
+        section.figures[f"Shares in the FRR{where}"] = partial(plot.contributions, people)
     section.lines.append(say("look_at_images"))
     return section
 
@@ -67,7 +63,7 @@ def _largest_shares(people, rate, shares):
     columns["images"] = chosen["images"].values.astype(str)
     columns["share of the errors"] = [Cell(f"{share:.1%}", {"": share}) for share in shares]
     if rate == "frr":
-        columns["own FRR"] = [Cell(number(x), {"": x}) for x in chosen.frr_identity.values]
+        columns["own FRR"] = [Cell(number(frr), {"": frr}) for frr in chosen.frr_identity.values]
     index = pd.Index(shares.index.astype(str), name="person")
     return Table(pd.DataFrame(columns, index=index, dtype=object))
 
@@ -78,15 +74,14 @@ def plans(inputs):
     inputs.require_all_impostors()
     section = Section("How many more people")
     far = float(inputs.rates[FAR_LEVEL].isel(inputs.leading))
-    source = inputs.scores if inputs.faces is None else inputs.faces
-    for name, data in inputs.by_model(source):
+    for name, data in inputs.by_model(inputs.scores if inputs.faces is None else inputs.faces):
         plan = sample_size(
             data,
             "relative_half_width",
             HALF_WIDTH,
             far=far,
             level=inputs.level,
-            **inputs.chosen("weighting"),
+            weighting=inputs.options["weighting"],
         )
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan

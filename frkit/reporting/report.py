@@ -15,22 +15,17 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from frkit.base import (
-    FAR_LEVEL,
     DataWarning,
     InputError,
-    require,
-    require_flag,
     require_inside,
-    require_whole,
 )
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
+from frkit.reporting.formats import LEVEL_NAMES
 from frkit.reporting.inputs import ENOUGH, Inputs
-from frkit.reporting.opening import kind_of, open_data, together
+from frkit.reporting.opening import open_data, together
 from frkit.reporting.words import describe
-from frkit.scores.groups import checked_scores
-from frkit.scores.tensor import score_tensor
 
 
 @dataclass
@@ -57,7 +52,6 @@ PARTS = {
 }
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} left"
 EVALUATION = 10.0  # share of the time of the sweep before them
-OPTIONS = ("weighting", "impostors", "varying")
 WITH_REFERENCES = {"indices", "n_sigma", "rlb"}
 
 
@@ -76,13 +70,13 @@ class Report:
         Those of all sections.
     cautions, left_out : list of str
         What limits the numbers, each once; what was left out, and why.
-    made : dict
-        The arguments of the call.
+    arguments : dict
+        The arguments of the call, with the paths of the data.
     """
 
     sections: dict
     evaluation: xr.DataTree
-    made: dict
+    arguments: dict
     cautions: list
     left_out: list
     leading: dict
@@ -93,18 +87,14 @@ class Report:
     created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
 
     def __post_init__(self):
-        self.tiles = []
-        self.answers = []
-        self.tables = {}
-        self.figures = {}
-        self.results = {}
+        self.tiles, self.answers = [], []
+        self.tables, self.figures, self.results = {}, {}, {}
         for key, section in self.sections.items():
             self.tiles += section.tiles
             self.answers += section.answers
-            self.tables.update(section.tables)
-            self.figures.update(section.figures)
-            for name, result in section.results.items():
-                self.results[key, name] = result
+            self.tables |= section.tables
+            self.figures |= section.figures
+            self.results |= {(key, name): result for name, result in section.results.items()}
 
     @cached_property
     def pictures(self):
@@ -150,9 +140,11 @@ def report(
     level: float = 0.95,
     quick: bool = False,
     seed: int = 0,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
+    impostors: str | Mapping[str, str] = "all",
+    varying: str = "error",
     opening: Mapping | None = None,
     progress: bool | Callable[[float, str], None] | None = None,
-    **options,
 ) -> Report:
     """Say everything about a matching system in one call: how good, which is better, how fair.
 
@@ -172,13 +164,13 @@ def report(
         True leaves out what takes long: permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
     seed : int
         Of all draws.
+    weighting, impostors, varying
+        As in `evaluate`.
     opening : mapping, optional
         Options of `open_data` for the file or files, such as {"score": ["arcface", "cosface"]}.
     progress : bool or function, optional
         A progress bar; or a function that is called with the share that is done and what comes
         next, and ends the report by raising. By default a bar where the report takes long.
-    **options
-        `weighting`, `impostors`, `varying` of `evaluate`.
 
     Returns
     -------
@@ -203,32 +195,24 @@ def report(
     ['EER, new people', 'EER, these people']
     """
     require_inside("level", level, 0, 1)
-    quick = require_flag("quick", quick)
-    seed = require_whole("seed", seed, 0)
-    unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
-    require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
-    asked = {"data": None, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
-    asked |= options
-    if opening:
-        asked["opening"] = dict(opening)
+    opening = dict(opening or {})
+    options = {"weighting": weighting, "impostors": impostors, "varying": varying}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        data, paths = _opened(data, opening or {})
-        faces = data if kind_of(data) == "faces" else None
-        scores = checked_scores(data) if faces is None else score_tensor(faces)
-        evaluated = partial(Inputs, scores, faces, by, levels, level, seed, quick, options)
+        data, paths = _opened(data, opening)
+        evaluated = partial(Inputs, data, by, levels, options, level, quick, seed)
         inputs, sections, left_out = _make(evaluated, quick, progress)
         methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
-    asked["data"] = paths
-    paths = paths.values() if isinstance(paths, dict) else filter(None, [paths])
-    files = [Path(path).name for path in paths]
+    names = paths.values() if isinstance(paths, dict) else filter(None, [paths])
+    files = [Path(name).name for name in names]
     subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
+    arguments = {"data": paths, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
     return Report(
         sections=sections,
         evaluation=inputs.evaluation,
-        made=asked,
+        arguments={**arguments, **options, "opening": opening},
         cautions=_cautions(caught),
         left_out=left_out,
         leading=_leading(inputs),
@@ -253,9 +237,9 @@ def _opened(data, opening):
 
 def _make(evaluated, quick, progress):
     """Evaluate, and make every part; what the data do not support is left out with its reason."""
+    chosen_parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
     sections = {}
     reasons = {}
-    chosen_parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
     if quick:
         titles = [part.title for part in PARTS.values() if part.long]
         reasons["quick=True"] = [*titles, "permutation tests"]
@@ -279,21 +263,16 @@ def _make(evaluated, quick, progress):
 @contextmanager
 def _bar(progress, total):
     """A function that is called with what is done and what comes next, and shows both."""
-    if callable(progress):
-        yield lambda done, words: progress(done / total, words)
-        return
     # by default a bar where the report takes longer than two seconds
-    with tqdm(
-        total=total,
-        disable=progress is False,
-        bar_format=BAR,
-        leave=False,
-        delay=0 if progress else 2,
-    ) as bar:
+    delay = 0 if progress else 2
+    hidden = progress is False or callable(progress)
+    with tqdm(total=total, disable=hidden, bar_format=BAR, leave=False, delay=delay) as bar:
 
         def step(done, words):
             bar.set_description_str(words)
             bar.update(done - bar.n)
+            if callable(progress):
+                progress(done / total, words)
 
         yield step
 
@@ -315,7 +294,7 @@ def _leading(inputs):
     """The leading level, and the levels with fewer errors than it takes to lead."""
     level = inputs.rates[inputs.along].isel(inputs.leading)
     return {
-        "kind": "FAR" if inputs.along == FAR_LEVEL else "threshold",
+        "kind": LEVEL_NAMES[inputs.along],
         "value": float(level),
         "below": inputs.too_few_errors,
         "errors": ENOUGH,

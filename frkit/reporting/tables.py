@@ -6,8 +6,16 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
-from frkit.reporting.formats import ENDS, TEMPLATES, cell, count_words, number, p_words
+from frkit.base import GROUP, MODEL, REFERENCE_GROUP, listed, require
+from frkit.reporting.formats import (
+    ENDS,
+    LEVEL_NAMES,
+    TEMPLATES,
+    cell,
+    count_words,
+    number,
+    p_words,
+)
 
 MEASURE = "measure"
 VALUE = "value"
@@ -15,7 +23,7 @@ CONTRAST = "contrast"
 WORTH = "independent comparisons"
 LIMIT = "fair model up to"
 RISK = "risk"
-HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
+HEADS = {**LEVEL_NAMES, REFERENCE_GROUP: "with group"}
 KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
     "estimate": "estimate",
@@ -28,16 +36,13 @@ COLUMNS = {  # variable of a result -> column of its numbers
     "n_effective": WORTH,
     "limit": LIMIT,
     "p": "p",
-    "p_fair": "p (fair)",
-    "p_floor": "p (floor)",
-    "p_permutation": "p (permutation)",
     "p_random": "p (random groups)",
     "p_holm": "p (Holm)",
 }
-P_KINDS = {  # method of a result -> what its p is
-    "effective": "p_fair",
-    "fair floor": "p_floor",
-    "permutation of labels": "p_permutation",
+P_KINDS = {  # method of a result -> column of its p
+    "effective": "p (fair)",
+    "fair floor": "p (floor)",
+    "permutation of labels": "p (permutation)",
 }
 INDICES = ("sfi", "cfi", "dfi")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
@@ -92,16 +97,16 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     ['frr']
     """
     require(results, "table() needs a result, such as what fk.band returned")
-    if len(results) == 1 and type(results[0]) is dict:
+    if len(results) == 1 and isinstance(results[0], dict):
         columns = [_column(name, result) for name, result in results[0].items()]
         joined = pd.concat(columns, axis=1, sort=False)
     else:
         rows = pd.concat([texts_of(result) for result in results], sort=False)
         joined = rows.groupby(level=KEYS, sort=False).first()
     if not n_effective:
-        joined = joined[[head for head in joined if not head.endswith(WORTH)]]
+        joined = joined.loc[:, ~joined.columns.str.endswith(WORTH)]
     filled = _without_empty(joined)
-    return filled if across is None else _spread(filled, across)
+    return Table(filled if across is None else _spread(filled, across))
 
 
 def _column(name, result):
@@ -119,13 +124,11 @@ def _without_empty(joined):
     filled = filled.where(filled.notna(), "–")
     measures = joined.index.unique(MEASURE)
     if len(measures) == 1:
-        filled = filled.rename(columns={VALUE: measures[0] or VALUE})
-    for key in KEYS:
-        labels = joined.index.unique(key)
-        if len(labels) == 1 and (key == MEASURE or labels[0] == ""):
-            single_level = filled.index.nlevels == 1
-            filled = filled.reset_index(drop=True) if single_level else filled.droplevel(key)
-    return Table(filled)
+        filled = filled.rename(columns={VALUE: measures[0] or VALUE}).droplevel(MEASURE)
+    empty = [key for key in filled.index.names if filled.index.unique(key).tolist() == [""]]
+    if len(empty) == filled.index.nlevels:
+        return filled.reset_index(drop=True)
+    return filled.droplevel(empty)
 
 
 def _spread(filled, across):
@@ -136,11 +139,10 @@ def _spread(filled, across):
         f"across={across!r} is no name of rows that can be spread; there are {listed(names)}",
     )
     order = filled.index.unique(across)
-    wide = filled.unstack(across, fill_value="–", sort=False)
-    wide = wide[[(column, label) for label in order for column in filled.columns]]
+    wide = filled.unstack(across, fill_value="–", sort=False).swaplevel(axis=1)[order]
     single = len(filled.columns) == 1
-    wide.columns = [label if single else f"{label}, {column}" for column, label in wide.columns]
-    return Table(wide)
+    heads = [label if single else f"{label}, {column}" for label, column in wide.columns]
+    return wide.set_axis(heads, axis=1)
 
 
 # --- every kind of result as rows of numbers ------------------------------------------------------
@@ -149,19 +151,18 @@ def _spread(filled, across):
 def texts_of(result):
     """Cells of one result: the value with its interval, and a column for each other number."""
     numbers = numbers_of(result)
-    ends = [end for end in ENDS if end in numbers]
+    ends = numbers.columns.intersection([*ENDS, RISK], sort=False)
     values = []
-    for row in numbers.to_dict("records"):
-        text = cell(*(row[end] for end in ends))
-        if RISK in row:
-            text = f"{text} ({row[RISK]})"
-        others = {name: row[name] for name in (*ENDS, RISK) if name in row}
-        values.append(Cell(text, {"": others.pop("estimate"), **others}))
+    for place in numbers[ends].to_dict("records"):
+        risk = place.get(RISK)
+        text = cell(*(place[end] for end in ends if end != RISK))
+        text = f"{text} ({risk})" if risk else text
+        values.append(Cell(text, {"": place.pop("estimate"), **place}))
     columns = {VALUE: values}
     formats = {WORTH: count_words, LIMIT: number}
-    for head in numbers.columns.difference([*ENDS, RISK], sort=False):
+    for head, column in numbers.drop(columns=ends).items():
         words = formats.get(head, p_words)
-        columns[head] = [Cell(words(value), {"": float(value)}) for value in numbers[head]]
+        columns[head] = [Cell(words(value), {"": float(value)}) for value in column]
     labels = numbers.index.to_frame()
     labels = labels.map(lambda label: f"{label:g}" if isinstance(label, float) else str(label))
     return pd.DataFrame(columns, index=pd.MultiIndex.from_frame(labels), dtype=object)
@@ -170,8 +171,9 @@ def texts_of(result):
 def numbers_of(result):
     """Numbers of one result: a row for each place, named by all of KEYS ("" where it has none)."""
     if isinstance(result, xr.DataArray):
-        attrs = {"measure": str(result.name or VALUE)} | result.attrs
-        result = result.to_dataset(name="estimate").assign_attrs(attrs)
+        result = result.to_dataset(name="estimate").assign_attrs(
+            {"measure": str(result.name or VALUE)} | result.attrs
+        )
     variables = result.data_vars if isinstance(result, xr.Dataset) else ()
     if "sfi" in variables:
         return pd.concat(_rows_of_indices(result))
@@ -189,9 +191,9 @@ def numbers_of(result):
     measure = attrs.get("measure", VALUE)
     if "a" in attrs:
         measure = f"{measure}, {attrs['a']} {_sign(result)} {attrs['b']}"
-    if "p" in result and "contrast" not in attrs and attrs.get("method") in P_KINDS:
-        result = result.rename(p=P_KINDS[attrs["method"]])
-    return _rows(result, measure)
+    if CONTRAST in attrs:
+        return _rows(result, measure)
+    return _rows(result, measure, P_KINDS.get(attrs.get("method"), "p"))
 
 
 def _sign(result):
@@ -210,9 +212,10 @@ def _rows_of_indices(result):
             yield _rows(index, f"{name.upper()} {variant}")
 
 
-def _rows(result, measure):
+def _rows(result, measure, p="p"):
     """The variables of a result that a table shows, as columns."""
-    names = {variable: COLUMNS[variable] for variable in COLUMNS if variable in result}
+    columns = COLUMNS | {"p": p}
+    names = {variable: columns[variable] for variable in columns if variable in result}
     values = result[list(names)].rename(names)
     dims = values["estimate"].dims
     if CONTRAST in dims and "a" in values.coords:
@@ -221,10 +224,10 @@ def _rows(result, measure):
         values = values.assign_coords({CONTRAST: pairs})
     values = values.reset_coords(drop=True).expand_dims({MEASURE: [measure]})
     frame = values.to_dataframe(dim_order=[MEASURE, *dims]).reset_index().rename(columns=HEADS)
-    columns = [*KEYS, *names.values()]
-    extra = frame.columns.difference(columns)
+    shown = [*KEYS, *names.values()]
+    extra = frame.columns.difference(shown)
     require(extra.empty, f"a table has no rows for {listed(extra)}: select one with .sel")
-    return frame.reindex(columns=columns, fill_value="").set_index(KEYS)
+    return frame.reindex(columns=shown, fill_value="").set_index(KEYS)
 
 
 # --- tables as files ------------------------------------------------------------------------------
@@ -327,21 +330,21 @@ class Table(pd.DataFrame):
 
     def flat(self):
         """The table with the names of its rows, if there are any, as columns."""
-        plain = pd.DataFrame(self)
-        if isinstance(self.index, pd.RangeIndex):
-            return plain
-        return plain.reset_index(allow_duplicates=True)
+        unnamed = isinstance(self.index, pd.RangeIndex)
+        return pd.DataFrame(self).reset_index(drop=unnamed, allow_duplicates=True)
 
     def shown(self):
         """The table as it is printed: rows are named only where the name changes."""
-        texts = self.flat().map(lambda label: str(label).replace("\n", " "))
-        texts.columns = [str(head).replace("\n", " ") for head in texts]
-        shown = texts.copy()
-        for place in range(self.index.nlevels - 1):
-            names = texts.iloc[:, : place + 1]
-            repeated = (names == names.shift()).all(axis=1)
-            shown.iloc[repeated.to_numpy(), place] = ""
-        return shown
+        texts = self.flat().map(_in_one_line).rename(columns=_in_one_line)
+        n_names = self.index.nlevels - 1
+        names = texts.iloc[:, :n_names]
+        repeated = (names == names.shift()).cumprod(axis=1).astype(bool)
+        texts.iloc[:, :n_names] = names.mask(repeated, "")
+        return texts
+
+
+def _in_one_line(label):
+    return str(label).replace("\n", " ")
 
 
 def _written(text, buf):

@@ -56,46 +56,46 @@ def write(report, folder):
 def check_free(folder):
     """A report replaces nothing but an earlier report, and its place can be written."""
     here = Path.cwd()
-    outside = folder.resolve() not in (here, *here.parents)
-    message = f"{folder} is the folder that you are in, or contains it: name a new one"
-    require(outside, f"{message}, such as report")
+    require(
+        folder.resolve() not in (here, *here.parents),
+        f"{folder} is the folder that you are in, or contains it: name a new one, such as report",
+    )
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     with writing(above, "name a folder elsewhere for the report"):
         tempfile.TemporaryDirectory(dir=above).cleanup()
-    if folder.exists():
-        require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
-        names = {path.name for path in folder.iterdir()}
-        is_report = not names or {PAGE, EVALUATION} <= names <= ALL
-        message = f"{folder} contains something else than a report of frkit"
-        require(is_report, f"{message}: name another folder, or empty it")
+    with writing(folder, "name another folder for the report"):
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    require(
+        not names or {PAGE, EVALUATION} <= names <= ALL,
+        f"{folder} contains something else than a report of frkit: name another folder, or empty "
+        "it",
+    )
 
 
 def _write_into(draft, report, folder):
     """All files of a report."""
-    import nbformat  # here, because it takes two seconds that nothing else need wait for
-
     for path in (draft, draft / TABLES, draft / FIGURES):
         path.mkdir()
     (draft / PAGE).write_text(page(report), encoding="utf-8")
     (draft / NUMBERS).write_text(numbers(report), encoding="utf-8")
     report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
-    for name, table in zip(file_names(report.tables), report.tables.values()):
+    for name, table in by_file_name(report.tables).items():
         table.to_csv(draft / TABLES / f"{name}.csv", encoding="utf-8")
         table.to_latex(draft / TABLES / f"{name}.tex")
-    for name, picture in zip(file_names(report.pictures), report.pictures.values()):
+    for name, picture in by_file_name(report.pictures).items():
         (draft / FIGURES / f"{name}.svg").write_bytes(picture.svg)
         pdf = figure_bytes(picture.figure, picture.words, "pdf")
         (draft / FIGURES / f"{name}.pdf").write_bytes(pdf)
-    nbformat.write(notebook(report, folder), draft / NOTEBOOK)
+    (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
 
 
-def file_names(captions):
-    """Captions as names of files, none twice, whatever a label contains."""
-    names = []
-    for caption in captions:
+def by_file_name(contents):
+    """Tables or figures by names of files, none twice, whatever a label contains."""
+    files = {}
+    for caption, content in contents.items():
         name = re.sub(r"[^a-z0-9]+", "_", caption.lower()).strip("_")[:60] or "table"
-        names.append(f"{name}_{len(names)}" if name in names else name)
-    return names
+        files[f"{name}_{len(files)}" if name in files else name] = content
+    return files
 
 
 # --- numbers for programs -------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def numbers(report):
         "title": report.title,
         "created": report.created,
         "command": report.command,
-        "options": report.made,
+        "options": report.arguments,
         "leading_level": report.leading,
         "findings": [vars(tile) for tile in report.tiles],
         "answers": report.answers,
@@ -142,10 +142,10 @@ def _values(section, result):
 
 def plain(value):
     """The same as JSON and Python write it, with None for what is not finite."""
-    return json.loads(json.dumps(value, default=_known_to_json), parse_constant=lambda _: None)
+    return json.loads(json.dumps(value, default=_as_json), parse_constant=lambda _: None)
 
 
-def _known_to_json(value):
+def _as_json(value):
     if isinstance(value, xr.DataArray):  # thresholds of models, or weights of people
         for dim in {MODEL, IDENTITY} & set(value.dims):
             return dict(zip(value[dim].values, value.transpose(dim, ...).values))
@@ -160,27 +160,18 @@ def _known_to_json(value):
 
 
 def notebook(report, folder):
-    """A notebook that makes the report again, and goes on from there."""
-    import nbformat
-
-    options = plain(report.made)
+    """A notebook that makes the report again, and goes on from there, as JSON."""
+    options = plain(report.arguments)
     source = options.pop("data")
-    if isinstance(source, str):
-        source = _seen_from(folder, source)
-    elif source:
+    opening = options["opening"]
+    if isinstance(source, dict):
         source = {name: _seen_from(folder, path) for name, path in source.items()}
-    opening = options.get("opening", {})
-    for name in set(PATH_OPTIONS) & set(opening):
+    elif source:
+        source = _seen_from(folder, source)
+    for name in opening.keys() & set(PATH_OPTIONS):
         opening[name] = _seen_from(folder, opening[name])
-    template = TEMPLATES.get_template("notebook.txt.j2")
-    script = template.render(source=source, options=options, evaluation=EVALUATION)
-    cells = []
-    for number, cell in enumerate(script.split("# %%")[1:]):
-        text = cell.removeprefix(" [markdown]")
-        new = nbformat.v4.new_code_cell if text == cell else nbformat.v4.new_markdown_cell
-        cells.append(new(text.strip(), id=f"cell-{number}"))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    template = TEMPLATES.get_template("notebook.ipynb.j2")
+    return template.render(source=source, options=options, evaluation=EVALUATION)
 
 
 def _seen_from(folder, path):

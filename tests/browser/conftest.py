@@ -100,44 +100,6 @@ def page(browser, shots, request):
     context.close()
 
 
-class Server:
-    """A running server: its address, and how it is started and ended."""
-
-    def __init__(self, folder, *command, cwd):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self.url, self.log = f"http://127.0.0.1:{port}/", folder / "log"
-        command = [sys.executable, *command, f"--port={port}", "--no-browser"]
-        environment = private_environment(folder)
-        with open(self.log, "wb") as out:
-            self.process = subprocess.Popen(
-                command, stdout=out, stderr=out, env=environment, cwd=cwd, start_new_session=True
-            )
-
-    def wait(self, seconds=180):
-        """Until it answers, whatever it answers."""
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                urllib.request.urlopen(self.url + "api/status", timeout=2).close()
-                return
-            except urllib.error.HTTPError:
-                return
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > end:
-                    pytest.fail(f"{self.url} did not start:\n{self.log.read_text()[-3000:]}")
-                time.sleep(0.2)
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:  # the server's own session: it and its kernels
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-
-
 def private_environment(folder):
     """A server that neither reads nor writes the user's own Jupyter settings or kernels."""
     settings = folder / "settings/@jupyterlab"
@@ -155,13 +117,47 @@ def private_environment(folder):
 
 @contextmanager
 def running(folder, *command, cwd):
-    """A server that answers, and is stopped afterwards."""
-    server = Server(folder, *command, cwd=cwd)
+    """Start a server, wait until it answers, give its address, and stop it afterwards."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, *command, f"--port={port}", "--no-browser"]
+    log = folder / "log"
+    with open(log, "wb") as out:
+        process = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=out,
+            env=private_environment(folder),
+            cwd=cwd,
+            start_new_session=True,
+        )
     try:
-        server.wait()
-        yield server
+        url = f"http://127.0.0.1:{port}/"
+        end = time.monotonic() + 180
+        while not answers(url):
+            if process.poll() is not None or time.monotonic() > end:
+                pytest.fail(f"{url} did not start:\n{log.read_text()[-3000:]}")
+            time.sleep(0.2)
+        yield url
     finally:
-        server.stop()
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:  # the server's own session: it and its kernels
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def answers(url):
+    """True where a server answers, whatever it says."""
+    try:
+        urllib.request.urlopen(url + "api/status", timeout=2).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ HANDLE = "handle => handle.closest('.noUi-origin').style.transform"
 
 def open_and_run(page, lab, name):
     """Open one notebook alone, run all its cells, and return what each of them left."""
-    page.goto(f"{lab.url}lab/tree/notebooks/{name}?reset")
+    page.goto(f"{lab}lab/tree/notebooks/{name}?reset")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady")
     page.evaluate(RUN_ALL)
