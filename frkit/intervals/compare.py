@@ -97,8 +97,8 @@ def compare(
     Raises
     ------
     InputError
-        The evaluations are of other images or other draws; a model or group is not there; the
-        measure does not run over groups, or is no rate.
+        The evaluations are of other images or other draws, or run over other dims; a model or group
+        is not there; the measure does not run over groups, or is no rate.
     ValueError
         The evaluations have other levels or groups.
 
@@ -140,7 +140,9 @@ def compare(
         method = choose(method, evaluation_a, chosen)
         evaluations = evaluation_a, evaluation_b
         sides = [[_values(each, chosen, dim, method, target, level) for each in evaluations]]
-        xr.align(*sides[0], join="exact")  # raises if levels or groups differ
+        dims_of_a, dims_of_b = ({*side.estimate.dims} for side in sides[0])
+        require(dims_of_a == dims_of_b, "the two run over other levels, groups or models")
+        xr.align(*sides[0], join="exact")  # raises if labels differ
     rows = [_contrast(a, b, chosen, dim, method, level) for a, b in sides]
     if len(pairs) == 1 and models != "all":
         [(a, b)] = pairs

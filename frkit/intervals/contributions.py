@@ -49,16 +49,24 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
             result = eer_or_auc(people, kind, g)
+        elif kind == "threshold":
+            result = threshold(people.isel(point=point))
+        elif REFERENCE_GROUP in numbers:  # one group at a time needs less memory than all
+            of_point = people.isel(point=point)
+            rows = [_at_level(of_point, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
+            result = xr.concat(rows, GROUP, data_vars="all")
         else:
-            people = people.isel(point=point)
-            if kind == "threshold":
-                result = threshold(people)
-            else:
-                result = far(people, g, h) if kind == "far" else frr(people, g)
-                if people.level_of == "far" and not fixed_threshold:
-                    result = with_error_of_threshold(people, kind, result, g, h)
+            result = _at_level(people.isel(point=point), kind, g, h, fixed_threshold)
         result["variance"] = variance(result)
     return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT)
+
+
+def _at_level(people, kind, g, h, fixed_threshold):
+    """What units add to FAR or FRR, at a fixed threshold or at that of a FAR level."""
+    fixed = far(people, g, h) if kind == "far" else frr(people, g)
+    if fixed_threshold or people.level_of == "threshold":
+        return fixed
+    return with_error_of_threshold(people, kind, fixed, g, h)
 
 
 def _people(evaluation, target):
