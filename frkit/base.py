@@ -1,4 +1,4 @@
-"""Names of dimensions and variables that all packages share, and everything that reports errors."""
+"""Everything that reports errors, and small helpers that all packages share."""
 
 import sys
 import warnings
@@ -8,12 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-IMAGE, FEATURE, MODEL = "image", "feature", "model"
-PROBE, REFERENCE = "probe", "reference"
-REPLICATE, IDENTITY, GROUP, FAR_LEVEL = "replicate", "identity", "group", "far_level"
-PERSON = "person"
-PAIR, GENUINE = "pair", "genuine"
-THRESHOLD_LEVEL, REFERENCE_GROUP, SCORE_BIN = "threshold_level", "reference_group", "score_bin"
 UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 

@@ -9,16 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    IDENTITY,
-    IMAGE,
-    PERSON,
-    REPLICATE,
-    affordable,
-    require,
-    require_one_of,
-    require_whole,
-)
+from frkit.base import affordable, require, require_one_of, require_whole
 from frkit.data.labels import clean_labels, complete_labels
 
 
@@ -157,16 +148,16 @@ class Resampling:
             of the person, or the counts do not fit in memory.
         """
         n = np.size(identity)
-        identity = complete_labels(identity, n, IDENTITY)
+        identity = complete_labels(identity, n, "identity")
         names, first, code = np.unique(identity, return_index=True, return_inverse=True)
         affordable(
             2 * self.n * (n + len(names)),
             f"{self.n:,} replicates of {n:,} images; take fewer replicates",
         )
-        image = np.arange(n) if image is None else clean_labels(image, n, IMAGE)
+        image = np.arange(n) if image is None else clean_labels(image, n, "image")
         person_code = code
         if person is not None:
-            person_code = np.unique(clean_labels(person, n, PERSON), return_inverse=True)[1]
+            person_code = np.unique(clean_labels(person, n, "person"), return_inverse=True)[1]
         strata = np.zeros(n) if strata is None else clean_labels(strata, n, "strata")
         members = _people_by_stratum(person_code, strata)
         people = np.ones((self.n, person_code.max() + 1), np.uint16)
@@ -191,11 +182,11 @@ class Resampling:
                 picked = begin + (rng.random(n) * size).astype(np.int64)
                 images[replicate, order] = np.bincount(picked, minlength=n)
         counts = {
-            "identity_count": ((REPLICATE, IDENTITY), people[:, person_code[first]]),
-            "image_count": ((REPLICATE, IMAGE), images),
+            "identity_count": (("replicate", "identity"), people[:, person_code[first]]),
+            "image_count": (("replicate", "image"), images),
         }
         attrs = {"scheme": self.scheme, "seed": self.seed, "target": self.target(people.shape[1])}
-        return xr.Dataset(counts, {IDENTITY: names, REPLICATE: np.arange(self.n)}, attrs)
+        return xr.Dataset(counts, {"identity": names, "replicate": np.arange(self.n)}, attrs)
 
 
 def _people_by_stratum(person: np.ndarray, strata: np.ndarray) -> list[np.ndarray]:

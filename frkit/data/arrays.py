@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.io import loadmat
 
-from frkit.base import FEATURE, IMAGE, MODEL, require
+from frkit.base import require
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, named, need, not_read, reading
 
@@ -113,10 +113,10 @@ def read_zarr(path):
         if path.is_file():
             return _columns(stored.load())
         embedding = stored["embedding"]
-        chunk = embedding.encoding.get("preferred_chunks", {}).get(IMAGE, 1)
+        chunk = embedding.encoding.get("preferred_chunks", {}).get("image", 1)
         rows = -(-ROWS // chunk) * chunk  # whole chunks, each of which is unpacked once
         labels = stored.drop_vars("embedding").load()
-        return _columns(labels.assign(embedding=embedding.chunk({IMAGE: rows, FEATURE: -1})))
+        return _columns(labels.assign(embedding=embedding.chunk(image=rows, feature=-1)))
 
 
 def _check_zarr_array(name, array):
@@ -133,9 +133,9 @@ def _check_zarr_array(name, array):
 
 def _columns(stored):
     """Return the variables of a faces Dataset; `image_attributes` lists those marked "keep"."""
-    labels = [name for name in stored.variables if stored[name].dims in ((IMAGE,), (MODEL,))]
+    labels = [name for name in stored.variables if stored[name].dims in (("image",), ("model",))]
     columns = {str(name): stored[name].values for name in labels}
     keep = [name for name in columns if stored[name].attrs.get("varying") == "keep"]
     columns["image_attributes"] = np.array(keep, str)
-    columns["embedding"] = stored["embedding"].transpose(..., IMAGE, FEATURE).data
+    columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
     return columns

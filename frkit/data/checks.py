@@ -4,7 +4,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, real_numbers, require
+from frkit.base import InputError, real_numbers, require
 
 ROWS = 4096  # of an embedding that are looked at at a time
 
@@ -76,7 +76,7 @@ def loaded(rows):
 
 def check_faces(faces, name: str = "faces") -> None:
     """Refuse what is no Dataset with embeddings and identities; there may be several models."""
-    is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    has_dims = is_faces and {*faces["embedding"].dims} - {MODEL} == {IMAGE, FEATURE}
+    is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and "identity" in faces.coords
+    has_dims = is_faces and {*faces["embedding"].dims} - {"model"} == {"image", "feature"}
     words = f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature)"
     require(has_dims, f"{words}; make it with fk.faces or fk.open_faces")

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require
+from frkit.base import InputError, listed, require
 from frkit.data.checks import check_faces, checked_embedding, row_pieces
 from frkit.data.labels import (
     check_names,
@@ -119,10 +119,10 @@ def collected(values, identity, image, model, varying, attributes, person=None):
     `person` is who each image shows, where an earlier split has renamed identities.
     """
     n_images = values.shape[-2]
-    identity = complete_labels(identity, n_images, IDENTITY)
+    identity = complete_labels(identity, n_images, "identity")
     if person is not None:
-        person = clean_labels(person, n_images, PERSON)
-        resolve_varying(person, identity, "error", PERSON)
+        person = clean_labels(person, n_images, "person")
+        resolve_varying(person, identity, "error", "person")
     check_names(attributes)
     rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
     if not isinstance(varying, str):
@@ -138,15 +138,15 @@ def collected(values, identity, image, model, varying, attributes, person=None):
         image = range(n_images)
         image_attrs[NUMBERED] = fingerprint(values)[:16]
     names = image_names(image, n_images)
-    coords = {IMAGE: (IMAGE, names, image_attrs), IDENTITY: (IMAGE, identity)}
+    coords = {"image": ("image", names, image_attrs), "identity": ("image", identity)}
     if model is not None:
-        coords[MODEL] = model_names(model, len(values))
+        coords["model"] = model_names(model, len(values))
     if person is not None:
-        coords[PERSON] = (IMAGE, person)
+        coords["person"] = ("image", person)
     for name in attributes:
         attrs = {"varying": "keep"} if rules[name] == "keep" else {}
-        coords[name] = (IMAGE, labels[name], attrs)
-    dims = (MODEL, IMAGE, FEATURE)[-values.ndim :]
+        coords[name] = ("image", labels[name], attrs)
+    dims = ("model", "image", "feature")[-values.ndim :]
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
 
@@ -200,14 +200,14 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     require(len(models) > 0, "stack_models needs a mapping of model name to faces")
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
-        require(MODEL not in faces.dims, f"model {name!r} contains several models already")
+        require("model" not in faces.dims, f"model {name!r} contains several models already")
     first = next(iter(models.values()))
-    n_features = max(faces.sizes[FEATURE] for faces in models.values())
+    n_features = max(faces.sizes["feature"] for faces in models.values())
     aligned = [_aligned(name, faces, first, n_features) for name, faces in models.items()]
     try:
         return xr.concat(
             aligned,
-            xr.Variable(MODEL, model_names(list(models), len(models))),
+            xr.Variable("model", model_names(list(models), len(models))),
             data_vars="all",
             coords="minimal",
             compat="equals",
@@ -221,11 +221,11 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
 
 def _aligned(name, faces, first, n_features):
     """Return the embedding of the images in the order of the first encoder, as wide as all."""
-    images = first[IMAGE].values
-    differ = np.setxor1d(images, faces[IMAGE].values)
+    images = first["image"].values
+    differ = np.setxor1d(images, faces["image"].values)
     words = f"model {name!r} must have the images and attributes of the first model, only one has"
     require(len(differ) == 0, f"{words} {listed(differ)}")
     differ = sorted({*first.coords} ^ {*faces.coords})
     require(len(differ) == 0, f"{words} {listed(differ)}")
-    faces = faces[["embedding"]].sel({IMAGE: images}).transpose(IMAGE, FEATURE)
-    return faces.pad({FEATURE: (0, n_features - faces.sizes[FEATURE])}, constant_values=0)
+    faces = faces[["embedding"]].sel(image=images).transpose("image", "feature")
+    return faces.pad(feature=(0, n_features - faces.sizes["feature"]), constant_values=0)

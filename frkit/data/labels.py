@@ -5,31 +5,25 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from frkit.base import (
-    FAR_LEVEL,
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PERSON,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    UNKNOWN,
-    InputError,
-    listed,
-    require,
-    require_one_of,
-)
+from frkit.base import UNKNOWN, InputError, listed, require, require_one_of
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 RESERVED = frozenset(
-    {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
-    | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
+    {
+        "image",
+        "feature",
+        "model",
+        "probe",
+        "reference",
+        "replicate",
+        "identity",
+        "far_level",
+        "person",
+    }
+    | {"embedding", "score", "threshold", "threshold_level", "varying"}
 )
 
 
@@ -117,7 +111,7 @@ def complete_labels(values, n, name, of="image"):
     return labels
 
 
-def image_names(values, n, name=IMAGE, of="image"):
+def image_names(values, n, name="image", of="image"):
     """Return names of images; refuse missing and equal ones."""
     names = complete_labels(values, n, name, of)
     twice = names[pd.Series(names).duplicated()]
@@ -128,7 +122,7 @@ def image_names(values, n, name=IMAGE, of="image"):
 
 def model_names(model, n_models):
     """Return names of encoders: distinct, and as many as there are."""
-    return image_names(model, n_models, MODEL, MODEL)
+    return image_names(model, n_models, "model", "model")
 
 
 def check_names(attributes):

@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, InputError, listed, require, require_path
+from frkit.base import InputError, listed, require, require_path
 from frkit.data.arrays import (
     OnDisk,
     read_hdf5,
@@ -28,7 +28,7 @@ IDENTITY_NAMES = (
     "target targets y"
 ).split()
 IMAGE_NAMES = "images image_name image_names image_id filename filenames file path paths".split()
-ARGUMENTS = ("embedding", IDENTITY, IMAGE, MODEL, "varying")  # of `faces`, so no attributes
+ARGUMENTS = ("embedding", "identity", "image", "model", "varying")  # of `faces`, so no attributes
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 TABLES = ("text", "parquet")
 
@@ -106,10 +106,10 @@ def open_faces(
             _add_labels(columns, labels)
         wanted = None if kind in TABLES else embedding
         values = take_column(columns, "embedding", wanted, EMBEDDING_NAMES)
-        model = columns.pop(MODEL, None) if values.ndim == 3 else None
+        model = columns.pop("model", None) if values.ndim == 3 else None
         names = _image_and_identity(columns, image, identity)
-        n_images = np.size(names[IDENTITY])
-        person = columns.pop(PERSON, None)
+        n_images = np.size(names["identity"])
+        person = columns.pop("person", None)
         keep = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
@@ -119,7 +119,7 @@ def open_faces(
         if varying is None or isinstance(varying, Mapping):
             varying = dict.fromkeys(keep, "keep") | dict(varying or {})
         values = checked_embedding(values, model)
-        return collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen, person)
+        return collected(values, names["identity"], names["image"], model, varying, chosen, person)
 
 
 def _add_labels(columns, labels):
@@ -197,7 +197,7 @@ def read_columns(path, embedding=None):
         return read_table(path, embedding)
     if kind == "lines":
         with reading("the list"), open_text(path) as lines:
-            return {IDENTITY: np.array([line.strip() for line in lines], object)}
+            return {"identity": np.array([line.strip() for line in lines], object)}
     if kind == "npy":
         return {"embedding": _on_disk(path)}
     readers = {
@@ -238,12 +238,12 @@ def take_column(columns, what, wanted, aliases, optional=False):
 def _image_and_identity(columns, image, identity):
     """Take the names of images and of people; a pattern reads these from those."""
     by_pattern = is_pattern(identity)
-    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=not by_pattern)
+    images = take_column(columns, "image", image, IMAGE_NAMES, optional=not by_pattern)
     if by_pattern:
         people = identities_from(images, identity)
     else:
-        people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
-    return {IMAGE: images, IDENTITY: people}
+        people = take_column(columns, "identity", identity, IDENTITY_NAMES)
+    return {"image": images, "identity": people}
 
 
 def _chosen(columns, n_images, attributes):

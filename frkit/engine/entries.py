@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from frkit.base import IDENTITY, require
+from frkit.base import require
 from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import People
@@ -182,5 +182,5 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple:
         strata = images.group
     drawn = resampling.weights(images.urn, images.names, strata, images.person)
     first = np.unique(images.identity, return_index=True)[1]
-    urn_of_identity = np.searchsorted(drawn[IDENTITY].values, images.urn[first])
+    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[first])
     return drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]

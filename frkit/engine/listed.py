@@ -6,18 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import (
-    GENUINE,
-    IDENTITY,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    InputError,
-    listed,
-    require,
-    warn,
-)
+from frkit.base import UNKNOWN, InputError, listed, require, warn
 from frkit.data.labels import CROSSED, attributes_of, resolve_varying
 from frkit.engine.entries import (
     ListedPairs,
@@ -53,7 +42,7 @@ def list_protocol(scores: xr.DataArray, by, varying, weighting, impostors, resam
         facts |= dict.fromkeys(("n_images", "n_identities", "images_per_identity"))
     else:
         images, image, group, row, col = _named_images(scores, label, identity, person, groups)
-        if PROBE not in scores.coords:
+        if "probe" not in scores.coords:
             facts |= dict.fromkeys(("n_images", "images_per_identity"))
     if pair_scheme:
         drawn = _draw_pairs(genuine, impostor, images, resampling)
@@ -108,13 +97,13 @@ def _labels(scores, by, varying, stratified):
     The rule for labels that vary within a person is applied; by default each pair counts under its
     own labels. Identities and persons are None where they are unknown.
     """
-    label = np.full((2, scores.sizes[PAIR]), UNKNOWN)
+    label = np.full((2, scores.sizes["pair"]), UNKNOWN)
     if by is not None:
         label = np.array(labels_of_sides(scores, by))
     groups = groups_among(label.ravel(), by)
-    if f"{PROBE}_{IDENTITY}" not in scores.coords:
+    if "probe_identity" not in scores.coords:
         return label, None, None, groups
-    identity = np.array(labels_of_sides(scores, IDENTITY))
+    identity = np.array(labels_of_sides(scores, "identity"))
     if by is None:
         return label, identity, identity, groups
     if of_people(scores, by) and varying not in ("error", "keep"):
@@ -149,11 +138,11 @@ def _note_varying(scores, label, identity, by, stratified):
 
 def _kinds_of_pairs(scores, identity, person):
     """Positions of genuine and of impostor pairs, and numbers for the provenance."""
-    with_itself = np.zeros(scores.sizes[PAIR], bool)
-    if PROBE in scores.coords:
-        with_itself = scores[PROBE].values == scores[REFERENCE].values
+    with_itself = np.zeros(scores.sizes["pair"], bool)
+    if "probe" in scores.coords:
+        with_itself = scores["probe"].values == scores["reference"].values
     if identity is None:
-        genuine = scores[GENUINE].values.astype(bool)
+        genuine = scores["genuine"].values.astype(bool)
         impostor = ~genuine & ~with_itself
     else:
         genuine = identity[0] == identity[1]
@@ -177,7 +166,7 @@ def _kinds_of_pairs(scores, identity, person):
 
 def _fits(scores, impostors):
     """Which pairs have the labels that impostors must have."""
-    fits = np.ones(scores.sizes[PAIR], bool)
+    fits = np.ones(scores.sizes["pair"], bool)
     for name, wanted in impostors.items():
         fits &= label_fits(*labels_of_sides(scores, name), wanted, UNKNOWN)
     return fits
@@ -205,8 +194,8 @@ def _named_images(scores, label, identity, person, groups):
     """
     label, identity, person = label.ravel(), identity.ravel(), person.ravel()
     names = identity
-    if PROBE in scores.coords:
-        names = np.concatenate([scores[side].values.astype(str) for side in (PROBE, REFERENCE)])
+    if "probe" in scores.coords:
+        names = np.concatenate([scores[side].values.astype(str) for side in ("probe", "reference")])
     image, names = pd.factorize(names.astype(object), sort=True)
     first = np.unique(image, return_index=True)[1]
     differs = np.flatnonzero(identity[first][image] != identity)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import PAIR, UNKNOWN, require
+from frkit.base import UNKNOWN, require
 from frkit.engine.entries import (
     Protocol,
     draw_people,
@@ -35,7 +35,7 @@ def make_protocol(
     resampling: Resampling | None = None,
 ) -> Protocol:
     """The protocol of a score tensor or of a list of pairs; options are those of `evaluate`."""
-    if PAIR in scores.dims:
+    if "pair" in scores.dims:
         return list_protocol(scores, by, varying, weighting, impostors, resampling)
     images = people(scores, by, varying)
     several = len(np.unique(images.person)) > 1

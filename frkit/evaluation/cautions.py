@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frkit.base import GROUP, listed, warn
+from frkit.base import listed, warn
 from frkit.evaluation.tables import COLUMN
 from frkit.resampling import DIAGONAL_SCHEMES
 
@@ -81,9 +81,9 @@ def small_groups(data):
     messages = []
     for name, rate, need in SMALL_GROUPS:
         if name in data:
-            other_dims = [dim for dim in data[name].dims if dim != GROUP]
+            other_dims = [dim for dim in data[name].dims if dim != "group"]
             empty = data[name].isnull().all(other_dims).values
             if empty.any():
-                groups = listed(data[GROUP].values[empty])
+                groups = listed(data["group"].values[empty])
                 messages.append(f"no {rate} for {groups}, so NaN: {need}")
     return messages

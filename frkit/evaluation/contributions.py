@@ -10,18 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    GROUP,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    THRESHOLD_LEVEL,
-    require,
-    require_one_of,
-    require_returned,
-    require_whole,
-)
+from frkit.base import require, require_one_of, require_returned, require_whole
 from frkit.engine.people import errors_of_entries, of_entries
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import ratio
@@ -87,7 +76,7 @@ def contributions(
     1.0
     """
     scores = checked_scores(scores)
-    named = f"{PROBE}_{IDENTITY}" in scores.coords
+    named = "probe_identity" in scores.coords
     require(named, "these pairs carry no identities, so nobody can be named")
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
@@ -99,10 +88,10 @@ def contributions(
         tally = tally_scores(model, protocol, far=far, threshold=fixed)
         of_models.append(_shares(tally, far, fixed, by is not None))
     result = of_models[0]
-    if MODEL in scores.dims:
-        result = xr.concat(of_models, scores[MODEL].variable.astype(str))
+    if "model" in scores.dims:
+        result = xr.concat(of_models, scores["model"].variable.astype(str))
     if labels is not None:
-        result = result.assign_coords({THRESHOLD_LEVEL: labels})
+        result = result.assign_coords(threshold_level=labels)
     if turned(scores):
         result["threshold"] = 0.0 - result.threshold
     return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)
@@ -112,7 +101,7 @@ def _shares(tally, far, fixed, grouped):
     """Share of every identity in the errors of one model."""
     protocol = tally.protocol
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
-    result = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
+    result = rates.drop_vars(["group", "reference_group"], errors="ignore")
     names, first = np.unique(protocol.images.identity, return_index=True)
     thresholds = rates.threshold.values
     pairs = tally.genuine
@@ -124,16 +113,16 @@ def _shares(tally, far, fixed, grouped):
     accepted = by_identity(errors_of_entries(tally.impostors, thresholds, np.greater))
     rejected = by_identity(errors_of_entries(pairs, thresholds, np.less_equal))
     genuine = by_identity([of_entries(pairs, pairs.weight * ~pairs.copy)])
-    dims = (*rates.threshold.dims, IDENTITY)
+    dims = (*rates.threshold.dims, "identity")
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
         result[f"{rate}_share"] = dims, share
         result[f"{rate}_effective"] = dims[:-1], 1 / (share**2).sum(1)
     result["frr_identity"] = dims, ratio(rejected, genuine)
     images = np.bincount(protocol.images.identity_code, minlength=len(names))
-    coords = {IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(tally)}
+    coords = {"identity": names, "images": ("identity", images), "scores": _mark(tally)}
     if grouped:
-        coords[GROUP] = IDENTITY, protocol.images.group[first]
+        coords["group"] = "identity", protocol.images.group[first]
     return result.assign_coords(coords)
 
 
@@ -195,7 +184,7 @@ def worst_pairs(
     require_returned("who", who, "fk.contributions", "threshold", "scores")
     scores = checked_scores(scores)
     require(
-        MODEL not in scores.dims, "scores contain several models: select one with .sel(model=...)"
+        "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"
     )
     over = ", ".join(map(str, who.threshold.dims))
     require(
@@ -213,7 +202,7 @@ def worst_pairs(
     )
     names = np.unique(protocol.images.identity)
     share = who["frr_share" if kind == "genuine" else "far_share"]
-    share = np.nan_to_num(share.reindex({IDENTITY: names}).values)
+    share = np.nan_to_num(share.reindex(identity=names).values)
     worst = np.argsort(-share, kind="stable")[:identities]
     among_worst = np.zeros(len(names), bool)
     among_worst[worst] = share[worst] > 0
@@ -240,5 +229,5 @@ def worst_pairs(
         "score": 0.0 + sign * table.score.to_numpy(),
         "share": np.maximum(share[probe], share[reference]),
     }
-    variables = {name: (PAIR, values) for name, values in columns.items()}
-    return xr.Dataset(variables, {PAIR: np.arange(len(table))})
+    variables = {name: ("pair", values) for name, values in columns.items()}
+    return xr.Dataset(variables, {"pair": np.arange(len(table))})

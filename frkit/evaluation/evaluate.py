@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import MODEL, THRESHOLD_LEVEL
 from frkit.engine.people import people_sums
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
@@ -205,7 +204,7 @@ def evaluate_parts(
         if rates:
             table = rates_table(tally, far, fixed, far_of)
             if labels is not None:
-                table = table.assign_coords({THRESHOLD_LEVEL: labels})
+                table = table.assign_coords(threshold_level=labels)
         if rates and people and protocol.people_known:
             sums.append(people_sums(tally, *_points(table), auc=len(edges) > 0))
         if len(edges):
@@ -217,7 +216,7 @@ def evaluate_parts(
         if complete:
             no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
             complete = tally.n_failed == 0 and no_impostor_failed
-    names = scores[MODEL] if MODEL in scores.dims else None
+    names = scores["model"] if "model" in scores.dims else None
     caution(protocol, resampling, far, tables, names, max(failed))
     facts = provenance(scores, protocol, resampling, weighting, impostors, by)
     facts["failed_genuine_comparisons"] = failed

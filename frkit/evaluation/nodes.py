@@ -10,18 +10,7 @@ import numpy as np
 import xarray as xr
 
 import frkit
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    REFERENCE_GROUP,
-    REPLICATE,
-    SCORE_BIN,
-    THRESHOLD_LEVEL,
-    require,
-    require_path,
-    warn,
-)
+from frkit.base import require, require_path, warn
 from frkit.data.files import named, reading
 from frkit.data.opening import demo_file
 from frkit.engine.entries import Protocol
@@ -43,7 +32,7 @@ OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
-LABELLED = (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
+LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
 
 
@@ -56,7 +45,7 @@ def tree(tables, people, names, facts):
     table = tables[0]
     model = None
     if names is not None:
-        model = names.rename(MODEL).variable.to_index_variable()
+        model = names.rename("model").variable.to_index_variable()
         table = xr.concat(tables, dim=model)
     long_names = LONG_NAMES
     if facts["distance"]:
@@ -72,14 +61,14 @@ def tree(tables, people, names, facts):
     columns = table.drop_vars(of_data)
     nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": columns.isel({COLUMN: -1})}
     if "scheme" in facts:
-        replicates = columns.isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
-        numbers = np.arange(replicates.sizes[REPLICATE])
-        nodes["replicates"] = replicates.assign_coords({REPLICATE: numbers})
+        replicates = columns.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
+        numbers = np.arange(replicates.sizes["replicate"])
+        nodes["replicates"] = replicates.assign_coords(replicate=numbers)
     if people:
-        level = THRESHOLD_LEVEL if THRESHOLD_LEVEL in table.dims else FAR_LEVEL
+        level = "threshold_level" if "threshold_level" in table.dims else "far_level"
         nodes["people"] = _of_people(people, model).assign_attrs(
             levels=table.sizes[level],
-            groups=table.sizes.get(GROUP, 0),
+            groups=table.sizes.get("group", 0),
             auc=int("auc" in table),
             complete=int(facts["complete"]),
             level_of=level.removesuffix("_level"),
@@ -110,10 +99,10 @@ def _of_distances(table):
     """Thresholds, means and ascending bins as distances, where scores are distances times -1."""
     turned = [name for name in table.data_vars if name in THRESHOLDS or "_mean" in name]
     table = table.assign({name: 0.0 - table[name] for name in turned})
-    if SCORE_BIN not in table.coords:
+    if "score_bin" not in table.coords:
         return table
-    table = table.isel({SCORE_BIN: slice(None, None, -1)})
-    return table.assign_coords({SCORE_BIN: 0.0 - table[SCORE_BIN]})
+    table = table.isel(score_bin=slice(None, None, -1))
+    return table.assign_coords(score_bin=0.0 - table["score_bin"])
 
 
 @cache
@@ -131,7 +120,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
         word = "p_k"
     digests = {}  # of the labels of images or pairs
     for name in sorted(map(str, scores.coords)):
-        if MODEL not in (name, *scores[name].dims):
+        if "model" not in (name, *scores[name].dims):
             labels = scores[name].values.astype(str)
             text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
             digests[name] = hashlib.sha256(text).hexdigest()[:16]

@@ -7,11 +7,6 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import (
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    THRESHOLD_LEVEL,
     listed,
     real_numbers,
     require,
@@ -54,7 +49,7 @@ def check_options(
             impostors == "all" or by is not None,
             "impostors='same-group' needs groups: name an attribute with by=",
         )
-    identified = f"{PROBE}_{IDENTITY}" in scores.coords
+    identified = "probe_identity" in scores.coords
     require(
         identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
         "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give "
@@ -71,7 +66,7 @@ def _check_scheme(scores, resampling, identified):
         f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}",
     )
     scheme = resampling.scheme
-    if PAIR not in scores.dims:
+    if "pair" not in scores.dims:
         require(
             scheme != "pair",
             "scheme 'pair' is for lists of pairs: the pairs of a tensor share images; draw those",
@@ -84,7 +79,7 @@ def _check_scheme(scores, resampling, identified):
         "reference_identity= to draw people",
     )
     require(
-        scheme not in DIAGONAL_SCHEMES or PROBE in scores.coords,
+        scheme not in DIAGONAL_SCHEMES or "probe" in scores.coords,
         f"these pairs carry no image names, so scheme {scheme!r} cannot draw images; give probe= "
         "and reference=, or draw people with Resampling('identity')",
     )
@@ -100,7 +95,7 @@ def asked_levels(far, threshold, scores):
     of thresholds or None.
     """
     require(far is None or threshold is None, "give far= or threshold=, not both")
-    models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
+    models = scores["model"].values.tolist() if "model" in scores.dims else [None]
     if threshold is None:
         levels = far_levels(1e-5, 1e-1)
         if far is not None:
@@ -112,18 +107,18 @@ def asked_levels(far, threshold, scores):
     if isinstance(threshold, Mapping):
         rows = real_numbers("threshold", list(threshold.values()))
         rows = rows.reshape(len(rows), -1)
-        threshold = xr.DataArray(rows, {MODEL: list(threshold)}, (MODEL, THRESHOLD_LEVEL))
-    if isinstance(threshold, xr.DataArray) and MODEL in threshold.dims:
-        names = threshold[MODEL].values
+        threshold = xr.DataArray(rows, {"model": list(threshold)}, ("model", "threshold_level"))
+    if isinstance(threshold, xr.DataArray) and "model" in threshold.dims:
+        names = threshold["model"].values
         require(
             set(models) <= set(names),
             f"threshold has rows for the models {listed(names)}, but the scores are of "
             f"{listed(['one model'] if models == [None] else models)}; give one row for each, or "
             "thresholds for all",
         )
-        threshold = threshold.sel({MODEL: models}).transpose(MODEL, ...)
+        threshold = threshold.sel(model=models).transpose("model", ...)
         if threshold.ndim == 1:
-            threshold = threshold.expand_dims(THRESHOLD_LEVEL, axis=1)
+            threshold = threshold.expand_dims("threshold_level", axis=1)
         rows = threshold.values.astype(float)
         labels = threshold[threshold.dims[-1]].values
     else:
@@ -137,7 +132,7 @@ def asked_levels(far, threshold, scores):
     words = {}
     if turned(scores):
         rows, words = 0.0 - rows, {"axis": "distance threshold (accept below)"}
-    return np.empty(0), rows, xr.Variable(THRESHOLD_LEVEL, labels, words)
+    return np.empty(0), rows, xr.Variable("threshold_level", labels, words)
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, SCORE_BIN, THRESHOLD_LEVEL, require
+from frkit.base import require
 from frkit.engine.distributions import distribution
 from frkit.engine.rates import (
     auc,
@@ -42,7 +42,7 @@ def rates_table(tally, far, fixed, far_of):
     rejects = curves(rejects_of_groups, n_groups, 1)
     eer, eer_threshold = equal_error_rates(tally)
 
-    level, levels = (THRESHOLD_LEVEL, fixed) if fixed.size else (FAR_LEVEL, far)
+    level, levels = ("threshold_level", fixed) if fixed.size else ("far_level", far)
     rates = [COLUMN, level]
     counts = [level]
     of_curves = {
@@ -60,8 +60,8 @@ def rates_table(tally, far, fixed, far_of):
     if n_groups == 0 or np.any(tally.protocol.cells_of_groups < 0):
         return table  # pairs between groups enter no rate
     accepts_of_pairs = accepts_of_cells[:, cells]
-    two_groups = [GROUP, REFERENCE_GROUP]
-    table = table.assign_coords({REFERENCE_GROUP: tally.protocol.groups})
+    two_groups = ["group", "reference_group"]
+    table = table.assign_coords(reference_group=tally.protocol.groups)
     table["far_cross"] = rates + two_groups, far_of_cells[..., cells]
     table["false_accepts_cross"] = counts + two_groups, accepts_of_pairs
     table["resolved_cross"] = counts + two_groups, accepts_of_pairs >= RESOLVED
@@ -74,9 +74,9 @@ def _table(tally, of_curves, coords):
     for name, (dims, values) in of_curves.items():
         variables[name] = dims, values[..., -1]
         if tally.n_groups:
-            variables[f"{name}_group"] = [*dims, GROUP], values[..., :-1]
+            variables[f"{name}_group"] = [*dims, "group"], values[..., :-1]
     if tally.n_groups:
-        coords = {**coords, GROUP: tally.protocol.groups}
+        coords = {**coords, "group": tally.protocol.groups}
     return xr.Dataset(variables, coords)
 
 
@@ -99,7 +99,7 @@ def distribution_table(tally, edges):
         summary = distribution(tally, kind, edges)
         of_curves[f"{kind}_mean"] = [COLUMN], summary["mean"]
         of_curves[f"{kind}_sd"] = [COLUMN], summary["sd"]
-        of_curves[f"{kind}_histogram"] = [COLUMN, SCORE_BIN], summary["histogram"]
+        of_curves[f"{kind}_histogram"] = [COLUMN, "score_bin"], summary["histogram"]
         totals.append(summary["total"])
     genuine, impostor = totals
     # in all, the V-statistic has as many genuine pairs as the data
@@ -115,7 +115,7 @@ def distribution_table(tally, edges):
         images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
     of_curves["images"] = [COLUMN], images
     middles = (edges[1:] + edges[:-1]) / 2
-    return _table(tally, of_curves, {SCORE_BIN: middles}).assign_attrs(auc_error=error)
+    return _table(tally, of_curves, {"score_bin": middles}).assign_attrs(auc_error=error)
 
 
 def thinned(tally):

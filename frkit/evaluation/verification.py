@@ -5,19 +5,7 @@ import xarray as xr
 from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
-from frkit.base import (
-    GENUINE,
-    GROUP,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    affordable,
-    require_inside,
-    require_whole,
-)
+from frkit.base import UNKNOWN, affordable, require_inside, require_whole
 from frkit.scores.groups import (
     checked_scores,
     groups_among,
@@ -97,14 +85,14 @@ def verification_metrics(
     require_inside("p_target", p_target, 0, 1)
     require_inside("cost_miss", cost_miss, 0, np.inf)
     require_inside("cost_fa", cost_fa, 0, np.inf)
-    n_folds = require_whole("folds", folds, 2) if PAIR in scores.dims else 0
+    n_folds = require_whole("folds", folds, 2) if "pair" in scores.dims else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     genuine, compared = _kinds(scores)
     groups = []
     label = None
     if by is not None:
         probe, reference = labels_of_sides(scores, by)
-        probe = probe if PAIR in scores.dims else probe[:, None]
+        probe = probe if "pair" in scores.dims else probe[:, None]
         label = np.where(probe == reference, probe, UNKNOWN)
         groups = groups_among(label, by)
     results = []
@@ -120,8 +108,8 @@ def verification_metrics(
             )
         results.append(_with_groups(result, of_groups, groups) if of_groups else result)
     result = results[0]
-    if MODEL in scores.dims:
-        result = xr.concat(results, scores[MODEL].variable.to_index_variable())
+    if "model" in scores.dims:
+        result = xr.concat(results, scores["model"].variable.to_index_variable())
     if turned(scores):
         for name in {"best_threshold", "best_threshold_group"} & {*result}:
             result[name] = 0.0 - result[name]
@@ -132,15 +120,15 @@ def verification_metrics(
 
 def _kinds(scores):
     """Which pairs are genuine, and which count, shaped as the scores of a model."""
-    if PAIR in scores.dims:
-        genuine = scores[GENUINE].values.astype(bool)
-        if PROBE not in scores.coords:
+    if "pair" in scores.dims:
+        genuine = scores["genuine"].values.astype(bool)
+        if "probe" not in scores.coords:
             return genuine, np.ones_like(genuine)
-        return genuine, scores[PROBE].values != scores[REFERENCE].values
-    size = scores.sizes[PROBE] * scores.sizes[REFERENCE]
+        return genuine, scores["probe"].values != scores["reference"].values
+    size = scores.sizes["probe"] * scores.sizes["reference"]
     affordable(16 * size, f"all {size:,} scores at once; select images, or a list of pairs")
-    probe, reference = labels_of_sides(scores, IDENTITY)
-    compared = scores[PROBE].values[:, None] != scores[REFERENCE].values
+    probe, reference = labels_of_sides(scores, "identity")
+    compared = scores["probe"].values[:, None] != scores["reference"].values
     if is_symmetric(scores):
         compared &= np.triu(np.ones(compared.shape, bool), 1)
     return probe[:, None] == reference, compared
@@ -225,11 +213,11 @@ def least_cllr(genuine, impostor):
 
 def _with_groups(result, of_groups, groups):
     """The numbers of all, and those of groups with STD and SER of their accuracies."""
-    of_groups = xr.concat(of_groups, xr.Variable(GROUP, groups))
+    of_groups = xr.concat(of_groups, xr.Variable("group", groups))
     accuracy = of_groups.get("accuracy", of_groups.best_accuracy)
     error = 1 - accuracy
     result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups}))
-    result["std"] = accuracy.std(GROUP, ddof=1, skipna=False)
+    result["std"] = accuracy.std("group", ddof=1, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        result["ser"] = error.max(GROUP, skipna=False) / error.min(GROUP, skipna=False)
+        result["ser"] = error.max("group", skipna=False) / error.min("group", skipna=False)
     return result

@@ -11,7 +11,7 @@ from pathlib import Path
 import ipywidgets as widgets
 import numpy as np
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
+from frkit.base import InputError, require
 from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled
@@ -33,8 +33,8 @@ ROLES = {
     "probe_identity": "probe identity",
     "reference_identity": "reference identity",
 }
-NO_ATTRIBUTES = (IDENTITY, IMAGE, MODEL, PERSON)
-COUNTED = (IMAGE, PAIR, PROBE)  # dims whose sizes are shown
+NO_ATTRIBUTES = ("identity", "image", "model", "person")
+COUNTED = ("image", "pair", "probe")  # dims whose sizes are shown
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -207,7 +207,7 @@ class OwnData:
                 self.data = demo_faces()
         data = self.data
         attributes = attributes_of(data)
-        models = data[MODEL].values.tolist() if MODEL in data.dims else []
+        models = data["model"].values.tolist() if "model" in data.dims else []
         self.by.options = [NONE, *attributes]
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
@@ -240,7 +240,7 @@ class OwnData:
         models = list(self.models.value)
         opening = {}
         if 0 < len(models) < len(self.models.options):
-            data = data.sel({MODEL: models}).squeeze()
+            data = data.sel(model=models).squeeze()
         elif self.paths:  # the report's notebook opens the files again
             opening = self.opening
             data = by_model(self.paths) if len(self.paths) > 1 else self.paths[0]
@@ -282,7 +282,7 @@ class OwnData:
 
 def attributes_of(data):
     """Attributes whose groups can be compared: of images, or of both sides of a pair."""
-    side = "" if IMAGE in data.dims else f"{PROBE}_"
+    side = "" if "image" in data.dims else "probe_"
     sides = {name.removeprefix(side): name for name in data.coords if name.startswith(side)}
     return [
         attribute

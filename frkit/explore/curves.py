@@ -4,7 +4,7 @@ import ipywidgets as widgets
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, MODEL, require, require_returned
+from frkit.base import require, require_returned
 from frkit.explore.controls import far_range, menu, number, several
 from frkit.explore.panel import Panel, remembered, say
 from frkit.intervals import band
@@ -16,7 +16,7 @@ TREE = ("frkit.evaluate(scores, far=...)", "empirical", "provenance")
 
 def within(far):
     """Select a range of FAR levels, both ends included."""
-    return {FAR_LEVEL: slice(*far)}
+    return {"far_level": slice(*far)}
 
 
 def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
@@ -59,8 +59,8 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     for name, tree in evaluations.items():
         coords = tree["empirical"].coords
         words = "this evaluation has no FAR levels: call evaluate(..., far=...)"
-        require(FAR_LEVEL in coords, words)
-        for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
+        require("far_level" in coords, words)
+        for model in coords["model"].values.tolist() if "model" in coords else [""]:
             words = ", ".join(filter(None, (name, model)))
             curves[words or "empirical curve"] = name, model
     methods = interval_methods(evaluations.values())
@@ -68,7 +68,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     controls = {
         "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
-        "far": far_range(coords[FAR_LEVEL].values),
+        "far": far_range(coords["far_level"].values),
         "curves": several("curves", list(curves.items()), list(curves.values())),
     }
 
@@ -80,9 +80,9 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
         bands = {}
         for name in dict.fromkeys(name for name, _ in curves):
             curve = band_of(name, method, level).sel(within(far))
-            if MODEL in curve.dims:
+            if "model" in curve.dims:
                 models = [model for place, model in curves if place == name]
-                curve = curve.sel({MODEL: models})
+                curve = curve.sel(model=models)
             bands[name] = curve
         if bands:
             plot.roc(bands, ax)

@@ -9,16 +9,7 @@ import ipywidgets as widgets
 import xarray as xr
 
 from frkit import indices, nsigma, plot
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    require,
-    require_returned,
-)
+from frkit.base import require, require_returned
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.controls import far_range, menu, number, several, slider, tick
@@ -36,7 +27,7 @@ SUBSET_SIZE = "subset_size"
 COUNTS = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 BEST = "the best group"
 RIGHT = {"EERs of the subsets": "eer", "p against the number of subsets": "p"}
-TENSOR = ("frkit.score_tensor(faces)", PROBE, REFERENCE)
+TENSOR = ("frkit.score_tensor(faces)", "probe", "reference")
 
 
 def fairness(
@@ -98,8 +89,8 @@ def fairness(
         key = (words,) if scores is None else (words, settings["scheme"], same)
         evaluations.setdefault(key, tree)
     rates = trees[0]["empirical"]
-    n = trees[0]["replicates"].sizes[REPLICATE]
-    far = rates[FAR_LEVEL].values
+    n = trees[0]["replicates"].sizes["replicate"]
+    far = rates["far_level"].values
     controls = {"attribute": menu("attribute", options=list(attributes))}
     controls |= fairness_controls(rates, n)
     controls["method"] = menu("interval", options=interval_methods(trees))
@@ -118,10 +109,10 @@ def fairness(
         key = tuple(key.values())
         if key not in evaluations:
             return say(ax, "not evaluated yet: press the button")
-        chosen = within(far) | ({MODEL: list(models)} if models else {})
+        chosen = within(far) | ({"model": list(models)} if models else {})
         results = band_and_floor(key, metric, level, method, replicates)
         bands, floors = (result.sel(chosen) for result in results)
-        zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
+        zones = decision_zones(bands) if bands.sizes.get("model") == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 
     def compute(attribute, scheme, same, progress, **_chosen):
@@ -143,7 +134,7 @@ def require_groups_and_replicates(tree):
     """Refuse an evaluation that has no groups, no FAR levels, or no replicates."""
     lacks = "this evaluation has no {}: call evaluate(..., {}=...)"
     require(provenance(tree)["by"] is not None, lacks.format("groups", "by"))
-    require(FAR_LEVEL in tree["empirical"].coords, lacks.format("FAR levels", "far"))
+    require("far_level" in tree["empirical"].coords, lacks.format("FAR levels", "far"))
     require("replicates" in tree.children, lacks.format("replicates", "resampling"))
 
 
@@ -154,19 +145,19 @@ def fairness_controls(rates, n):
     counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000, n)})
     controls = {
         "metric": menu("metric", options=[*metrics, "fdr", "garbe", "ir"], value="frr_max_geomean"),
-        "far": far_range(rates[FAR_LEVEL].values),
+        "far": far_range(rates["far_level"].values),
         "level": number("nominal level", **LEVEL),
         "replicates": slider("replicates", options=counts, value=n),
     }
-    if MODEL in rates.dims:
-        models = rates[MODEL].values.tolist()
+    if "model" in rates.dims:
+        models = rates["model"].values.tolist()
         controls["models"] = several("models", models, models[:2])
     return controls
 
 
 def first_replicates(evaluation, n):
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
-    result = evaluation.isel({REPLICATE: slice(n)})
+    result = evaluation.isel(replicate=slice(n))
     result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
     return result
 
@@ -219,7 +210,7 @@ def fairness_indices(
     ['group that loses people', 'share of it that stays', 'bins']
     """
     first_map = next(iter(score_maps.values()))
-    groups = indices.fairness_indices(scores, by=by, score_map=first_map, bins=10)[GROUP]
+    groups = indices.fairness_indices(scores, by=by, score_map=first_map, bins=10)["group"]
     later = {"continuous_update": False}
     controls = {
         "group": menu("group that loses people", options=groups.values.tolist()),
@@ -281,18 +272,18 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.n_sigma(result).children[:2]]
     ['number K of subsets', 'reference group']
     """
-    require_returned("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
+    require_returned("result", result, *SUBSETS, "eer", "tpr", "group", "batch")
     rates = result[["eer", "tpr"]]
     most = result.sizes[SUBSET]
     counts = sorted({count for count in COUNTS if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}
-    dims = [dim for dim in rates.eer.dims if dim not in ("batch", SUBSET, GROUP)]
+    dims = [dim for dim in rates.eer.dims if dim not in ("batch", SUBSET, "group")]
     for dim in dims:
         options = rates[dim].values.tolist()
         kind, label = (slider, "people in a subset") if dim == SUBSET_SIZE else (menu, dim)
         controls[dim] = kind(label, options=options, value=options[-1])
     controls |= {
-        "reference": menu("reference group", options=[BEST, *rates[GROUP].values.tolist()]),
+        "reference": menu("reference group", options=[BEST, *rates["group"].values.tolist()]),
         "step": number("σ from level to level", value=1.0, min=0.25, max=4.0, step=0.25),
         "signed": tick("N with its sign", value=False),
         "beside": menu("on the right", options=RIGHT),

@@ -7,7 +7,7 @@ import ipywidgets as widgets
 import xarray as xr
 
 from frkit import plot, studies
-from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require_returned, require_whole
+from frkit.base import require_returned, require_whole
 from frkit.explore.controls import far_names, far_range, labelled, menu, number, slider
 from frkit.explore.panel import MARK, Panel, say
 from frkit.plot.coverage import STUDY
@@ -23,7 +23,7 @@ SIZES = {
 CURVES = {"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
 RIGHT = {"coverage along FAR": "along", "laws of the error": "laws"}
 FOLDS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
-FANS = (*BIAS, "replicates", "truth", REPLICATE, "seed", "level")
+FANS = (*BIAS, "replicates", "truth", "replicate", "seed", "level")
 
 
 def consistency(result: xr.Dataset, **start) -> widgets.VBox:
@@ -61,9 +61,9 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     require_returned("result", result, *GROWTH)
     label = "images per identity" if result.attrs["exact"] else "share of the images"
     sizes = [(f"{size:g}", size) for size in result["size"].values.tolist()]
-    controls = {"size": slider(label, options=sizes), "far": far_range(result[FAR_LEVEL].values)}
-    if MODEL in result.dims:
-        controls["model"] = menu("model", options=result[MODEL].values.tolist())
+    controls = {"size": slider(label, options=sizes), "far": far_range(result["far_level"].values)}
+    if "model" in result.dims:
+        controls["model"] = menu("model", options=result["model"].values.tolist())
 
     def curves(ax, size, far, **model):
         plot.growth(result.sel(model), size, ax, far=far)
@@ -111,7 +111,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
     require_returned("study", study, *FANS)
-    levels = study[FAR_LEVEL].values
+    levels = study["far_level"].values
     sizes = study.per_identity.values.tolist()
     controls = {
         "per_identity": slider("images per identity", options=sizes),
@@ -135,7 +135,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
             mixture,
             per_identity=tuple(sizes),
             far=levels,
-            n=study.sizes[REPLICATE],
+            n=study.sizes["replicate"],
             level=study.attrs["level"],
             seed=study.attrs["seed"] + 1,
             progress=progress,
@@ -189,7 +189,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     """
     require_returned("study", study, *STUDY, "scheme", "study")
     settings = json.loads(study.attrs["study"])
-    fars = far_names(study[FAR_LEVEL].values)
+    fars = far_names(study["far_level"].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {
         "far": slider("FAR level", options=fars, index=len(fars) // 2),
@@ -216,7 +216,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             mixture(n_identities, dim, kappa=kappa, seed=settings["seed"]),
             n_datasets=n_datasets,
             per_identity=per_identity,
-            far=study[FAR_LEVEL].values,
+            far=study["far_level"].values,
             schemes=tuple(study.scheme.values.tolist()),
             methods=tuple(study.method.values.tolist()),
             levels=tuple(study.level.values.tolist()),

@@ -6,18 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import (
-    GROUP,
-    IDENTITY,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    SCORE_BIN,
-    listed,
-    require,
-    require_one_of,
-    require_whole,
-)
+from frkit.base import listed, require, require_one_of, require_whole
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.pairs import pairs
 
@@ -151,16 +140,16 @@ def canonical_population(
     """
     groups = _system(kind, index, sizes)
     edges = np.linspace(0, 1, require_whole("bins", bins, 2) + 1)
-    variables = {"images_group": (GROUP, 2 * np.array(sizes))}
+    variables = {"images_group": ("group", 2 * np.array(sizes))}
     for kind, columns in KINDS.items():
         means, sds = np.array(groups)[:, columns].T
         masses = np.diff(_beta(means, sds).cdf(edges[:, None]), axis=0)
-        variables[f"{kind}_mean_group"] = GROUP, means
-        variables[f"{kind}_sd_group"] = GROUP, sds
-        variables[f"{kind}_pairs_group"] = GROUP, np.array(sizes)
-        variables[f"{kind}_histogram_group"] = (SCORE_BIN, GROUP), masses
+        variables[f"{kind}_mean_group"] = "group", means
+        variables[f"{kind}_sd_group"] = "group", sds
+        variables[f"{kind}_pairs_group"] = "group", np.array(sizes)
+        variables[f"{kind}_histogram_group"] = ("score_bin", "group"), masses
     names = [f"group {k + 1}" for k in range(len(groups))]
-    return xr.Dataset(variables, {GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
+    return xr.Dataset(variables, {"group": names, "score_bin": (edges[1:] + edges[:-1]) / 2})
 
 
 def _system(kind, index, sizes):
@@ -218,11 +207,11 @@ def thinned(
     1100
     """
     scores = checked_scores(scores)
-    dim = PAIR if PAIR in scores.dims else PROBE
+    dim = "pair" if "pair" in scores.dims else "probe"
     groups, _ = labels_of_sides(scores, by)
     person = np.arange(scores.sizes[dim])
-    if f"{PROBE}_{IDENTITY}" in scores.coords:
-        person = scores[f"{PROBE}_{IDENTITY}"].values
+    if "probe_identity" in scores.coords:
+        person = scores["probe_identity"].values
     stays = np.ones(len(groups), bool)
     rng = np.random.default_rng(seed)
     for name, share in sorted(keep.items()):
@@ -234,4 +223,6 @@ def thinned(
         n_staying = max(1, round(share * len(people)))
         stays[in_group] = np.isin(person[in_group], people[:n_staying])
     places = np.flatnonzero(stays)
-    return scores.isel({PAIR: places} if dim == PAIR else {PROBE: places, REFERENCE: places})
+    return scores.isel(
+        {"pair": places} if dim == "pair" else {"probe": places, "reference": places}
+    )

@@ -11,19 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    GROUP,
-    IDENTITY,
-    PAIR,
-    PROBE,
-    SCORE_BIN,
-    listed,
-    require,
-    require_flag,
-    require_returned,
-    require_whole,
-    warn,
-)
+from frkit.base import listed, require, require_flag, require_returned, require_whole, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
@@ -208,7 +196,7 @@ def evaluate(
         rates=False,
     )
     tallies = evaluation["empirical"].to_dataset()
-    groups = tallies[GROUP].values
+    groups = tallies["group"].values
     several = len(groups) > 1
     require(several, f"fairness between groups needs two groups or more, got {listed(groups)} only")
     for kind, need in NEEDS.items():
@@ -222,16 +210,16 @@ def evaluate(
         seed = 0 if resampling is None else resampling.seed
         edges = np.linspace(0, 1, bins + 1)
         dealt = distributions_of_permuted(mapped, by, varying, deals, seed, edges, progress)
-        if PAIR in mapped.dims:
+        if "pair" in mapped.dims:
             dealt["images_group"] = tallies.images_group
-        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
+        units = "people" if "probe_identity" in mapped.coords else "scores"
         evaluation[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return evaluation
 
 
 def _fewest(n_pairs):
     """The fewest pairs of each group in any model."""
-    return n_pairs.min([dim for dim in n_pairs.dims if dim != GROUP]).values
+    return n_pairs.min([dim for dim in n_pairs.dims if dim != "group"]).values
 
 
 def summary(
@@ -300,9 +288,9 @@ def summary(
     for kind in NEEDS:
         for name in ("mean", "sd", "histogram", "pairs"):
             result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
-    bins = tallies.sizes[SCORE_BIN]
+    bins = tallies.sizes["score_bin"]
     n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    few = tallies[GROUP].values[_fewest(n_scores) < PER_BIN * bins]
+    few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
     if len(few):
         warn(
             f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import PAIR, listed, require, require_one_of
+from frkit.base import listed, require, require_one_of
 from frkit.scores.groups import checked_scores
 
 ROUNDING = 1e-5  # how far a mapped score may lie outside [0, 1]; it is then cut off
@@ -54,7 +54,7 @@ def unit_scores(
     if not callable(score_map):
         require_one_of("score_map (or a function of an array)", score_map, SCORE_MAPS)
     apply = partial(_mapped, score_map=score_map)
-    if PAIR in scores.dims:
+    if "pair" in scores.dims:
         data = apply(scores.values)
     else:
         data = scores.data.map_blocks(apply, dtype=scores.dtype)

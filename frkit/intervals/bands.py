@@ -10,14 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit, logit, ndtri
 
-from frkit.base import (
-    FAR_LEVEL,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    require,
-    require_inside,
-    require_one_of,
-)
+from frkit.base import require, require_inside, require_one_of
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
@@ -138,7 +131,7 @@ def band(
     data = data_of(evaluation)
     method = choose(method, evaluation, chosen)
     require(
-        chosen.name != "threshold" or FAR_LEVEL in data.coords,
+        chosen.name != "threshold" or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
     about = {"level": level}
@@ -197,7 +190,7 @@ def sup_t(evaluation, chosen, result, level, target):
     that correlate as what people add does.
     """
     estimate = result.estimate
-    curve = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
+    curve = [dim for dim in ("far_level", "threshold_level") if dim in estimate.dims]
     require(
         curve and chosen.name in RATES,
         f"a simultaneous band is of a rate that runs over levels, but {chosen.name!r} is none or "
@@ -279,9 +272,9 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     """
     chosen = find_measure(measure)
     values = values_of(evaluation, chosen)
-    finite = np.isfinite(values.replicates).all(REPLICATE)
+    finite = np.isfinite(values.replicates).all("replicate")
     deviations = (values.replicates - values.centre).where(finite)
-    sd = deviations.std(REPLICATE, ddof=1, skipna=False)
+    sd = deviations.std("replicate", ddof=1, skipna=False)
     result = (sd / values.estimate.where(values.estimate != 0)).rename("uncertainty").drop_attrs()
     return labelled(result, evaluation, chosen, "standard deviation over estimate")
 

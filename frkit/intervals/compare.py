@@ -7,15 +7,7 @@ import xarray as xr
 from scipy import stats
 from scipy.special import stdtrit
 
-from frkit.base import (
-    GROUP,
-    MODEL,
-    REPLICATE,
-    listed,
-    require,
-    require_inside,
-    warn,
-)
+from frkit.base import listed, require, require_inside, warn
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import (
@@ -122,13 +114,13 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    dim = MODEL if groups is None else GROUP
+    dim = "model" if groups is None else "group"
     if measure is None:
         chosen = find_measure(evaluation_b)
         pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
         evaluation = evaluation_a
-        if dim == MODEL:  # other models are not looked at
-            evaluation = evaluation.sel({MODEL: np.unique(pairs)})
+        if dim == "model":  # other models are not looked at
+            evaluation = evaluation.sel(model=np.unique(pairs))
         method = choose(method, evaluation, chosen)
         values = _values(evaluation, chosen, dim, method, target, level)
         sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
@@ -201,7 +193,7 @@ def _values(evaluation, chosen, dim, method, target, level):
     name = chosen.name
     if method != EFFECTIVE:
         values = values_of(evaluation, chosen)
-    elif dim == GROUP:
+    elif dim == "group":
         require(
             name in RATES,
             f"{name!r} is no rate: groups are compared by their rates (far_group, frr_group, "
@@ -214,7 +206,7 @@ def _values(evaluation, chosen, dim, method, target, level):
     else:
         values = linearised(evaluation, chosen, target)
     message = f"{name!r} does not run over {dim}s; take a rate such as 'far_group'"
-    require(dim == MODEL or GROUP in values.estimate.dims, message)
+    require(dim == "model" or "group" in values.estimate.dims, message)
     return with_resolved(values, chosen, evaluation)
 
 
@@ -222,7 +214,7 @@ def _contrast(a, b, chosen, dim, method, level):
     """The difference of two models or groups, or their ratio where the measure's scale is log."""
     if method != EFFECTIVE:
         result = _from_replicates(a, b, method, level, chosen.scale)
-    elif dim == GROUP:
+    elif dim == "group":
         result = newcombe(a, b)
     else:
         result = paired_t_test(a, b, chosen, level)
@@ -319,7 +311,7 @@ def newcombe(a, b):
         "estimate": difference,
         "lower": difference - np.hypot(a.estimate - a.lower, b.upper - b.estimate),
         "upper": difference + np.hypot(a.upper - a.estimate, b.estimate - b.lower),
-        "p": at_each_place(equality_p, xr.concat([a, b], GROUP)),
+        "p": at_each_place(equality_p, xr.concat([a, b], "group")),
         "n_effective": a.n_effective + b.n_effective,
     }
     return xr.Dataset(result)
@@ -336,8 +328,8 @@ def _from_replicates(a, b, method, level, scale):
     with np.errstate(invalid="ignore"):
         values = on_scale(a[names]) - on_scale(b[names])
         moved = values.estimate + (values.replicates - values.centre)
-    n = moved.sizes[REPLICATE]
-    beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)
+    n = moved.sizes["replicate"]
+    beyond = (np.sign(values.estimate) * moved <= 0).sum("replicate")
     p = np.minimum(2 * (1 + beyond) / (n + 1), 1)
     result = interval(values, method, level, IDENTITY_SCALE)
     return result.assign(p=p.where(np.isfinite(values.estimate)))

@@ -20,7 +20,7 @@ on all models, levels and groups at once. Each returns a Dataset with
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require, require_one_of
+from frkit.base import require, require_one_of
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -40,21 +40,21 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     people = _people(evaluation, target)
     evaluated = provenance(evaluation)
     numbers = {}  # a selection may have fewer labels than were evaluated, in another order
-    for dim in {FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP} & {*rate.coords}:
+    for dim in {"far_level", "threshold_level", "group", "reference_group"} & {*rate.coords}:
         numbers[dim] = xr.apply_ufunc(evaluated[dim].index, rate[dim].variable, vectorize=True)
-    point = numbers.get(FAR_LEVEL, numbers.get(THRESHOLD_LEVEL))
+    point = numbers.get("far_level", numbers.get("threshold_level"))
     kind, *of_groups = name.split("_")
-    g = numbers[GROUP] if of_groups else None
-    h = numbers.get(REFERENCE_GROUP, g)
+    g = numbers["group"] if of_groups else None
+    h = numbers.get("reference_group", g)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
             result = eer_or_auc(people, kind, g)
         elif kind == "threshold":
             result = threshold(people.isel(point=point))
-        elif REFERENCE_GROUP in numbers:  # one group at a time needs less memory than all
+        elif "reference_group" in numbers:  # one group at a time needs less memory than all
             of_point = people.isel(point=point)
             rows = [_at_level(of_point, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
-            result = xr.concat(rows, GROUP, data_vars="all")
+            result = xr.concat(rows, "group", data_vars="all")
         else:
             result = _at_level(people.isel(point=point), kind, g, h, fixed_threshold)
         result["variance"] = variance(result)

@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import GROUP, REPLICATE
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import LOG_SCALE, rates_read
@@ -77,7 +76,7 @@ def group_rates(evaluation, chosen, target):
     smallest = xr.concat(p, "rate").min("rate")
     test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
     if len(rates) == 1:
-        test["n_effective"] = rates[name].n_effective.sum(GROUP, skipna=False)
+        test["n_effective"] = rates[name].n_effective.sum("group", skipna=False)
     return rates, test
 
 
@@ -88,7 +87,7 @@ def at_each_place(function, rates, dims=(), **options):
         rates.estimate,
         rates.n_effective,
         kwargs=options,
-        input_core_dims=[[GROUP], [GROUP]],
+        input_core_dims=[["group"], ["group"]],
         output_core_dims=[dims],
         vectorize=True,
     )
@@ -99,7 +98,7 @@ def equal_draws(evaluation, chosen, target, draws=1_000):
     rates, test = group_rates(evaluation, chosen, target)
     drawn = {}
     for name, rate in rates.items():
-        drawn[name] = at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
+        drawn[name] = at_each_place(draw_equal, rate, ("replicate", "group"), draws=draws)
     return chosen(data_of(evaluation).assign(drawn)), test
 
 
@@ -120,11 +119,11 @@ def disparity_interval(evaluation, chosen, level, target):
     truths = {}
     without_errors = False
     for name, rate in rates.items():
-        dims = f"{REPLICATE}_{name}", GROUP
+        dims = f"replicate_{name}", "group"
         truths[name] = at_each_place(compatible_rates, rate, dims, **how)
         none = rate.estimate == 0
         some = rate.estimate > 0
-        without_errors = without_errors | (none.any(GROUP) & some.any(GROUP))
+        without_errors = without_errors | (none.any("group") & some.any("group"))
     estimate = chosen(data)
     values = chosen(data.assign(truths))
     lines = {*values.dims} - {*estimate.dims}

@@ -8,7 +8,7 @@ score distributions and for N-Sigma.
 import numpy as np
 import xarray as xr
 
-from frkit.base import REPLICATE, require, require_inside
+from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import equal_draws, rates_of_line
 from frkit.intervals.permuted import DEALT
@@ -126,14 +126,14 @@ def against(estimate, draws, fair, level):
     away = -1.0 if mostly_below else 1.0
     distance = away * (draws - fair)
     median, limit = quantiles(distance, (0.5, level))
-    n = distance.notnull().sum(REPLICATE)
-    reached = (distance >= away * (estimate - fair) - TIE).sum(REPLICATE)
+    n = distance.notnull().sum("replicate")
+    reached = (distance >= away * (estimate - fair) - TIE).sum("replicate")
     p = (1 + reached) / (1 + n)
     result = {
         "estimate": estimate,
         "median": fair + away * median,
         "limit": fair + away * limit,
         "p": p.where(estimate.notnull() & (n > 0)),
-        "n_nonfinite": (~finite).sum(REPLICATE),
+        "n_nonfinite": (~finite).sum("replicate"),
     }
     return xr.Dataset(result)

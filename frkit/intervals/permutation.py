@@ -9,16 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    DataWarning,
-    require,
-    require_inside,
-    require_whole,
-)
+from frkit.base import DataWarning, require, require_inside, require_whole
 from frkit.engine.protocol import make_protocol
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import asked_levels
@@ -123,23 +114,23 @@ def permutation_test(
     message = "these pairs carry no identities, so there are no people whose labels can be permuted"
     require(person.max() > 0, message)
     permuted = np.append([group], permutations(group, n, seed), axis=0)
-    level_dim = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
+    level_dim = "far_level" if "far_level" in data.dims else "threshold_level"
     _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), scores)
     with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
         rates = evaluate_permuted(
-            scores, person, permuted, data[GROUP].values, weighting, thresholds=thresholds
+            scores, person, permuted, data["group"].values, weighting, thresholds=thresholds
         )
-    rates = rates.rename({THRESHOLD_LEVEL: level_dim})[list(names)]
+    rates = rates.rename(threshold_level=level_dim)[list(names)]
     for name in names:
-        observed = rates[name].isel({REPLICATE: 0})
+        observed = rates[name].isel(replicate=0)
         observed = observed.transpose(*data[name].dims)
         require(
             np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
             f"labels of {by!r} differ between the images or pairs of a person, so that people "
             "cannot change groups; say varying='first' or 'most frequent'",
         )
-    draws = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
+    draws = chosen(data.assign(rates.isel(replicate=slice(1, None))))
     result = against(estimate, draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
     by = by if isinstance(by, str) else " & ".join(by)

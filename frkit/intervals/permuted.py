@@ -9,18 +9,7 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    GENUINE,
-    GROUP,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    UNKNOWN,
-)
+from frkit.base import UNKNOWN
 from frkit.engine.protocol import make_protocol
 from frkit.engine.tally import NONE, tally_scores
 from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
@@ -62,23 +51,23 @@ def distributions_of_permuted(scores, by, varying, n, seed, edges, progress):
     and every group keeps its numbers of genuine and of impostor scores.
     """
     kind = 0
-    if PAIR in scores.dims:
+    if "pair" in scores.dims:
         label, partner = labels_of_sides(scores, by)
         within = (label == partner) & (label != UNKNOWN)
-        if PROBE in scores.coords:
-            within &= scores[PROBE].values != scores[REFERENCE].values
-        scores = scores.isel({PAIR: within})
+        if "probe" in scores.coords:
+            within &= scores["probe"].values != scores["reference"].values
+        scores = scores.isel(pair=within)
         groups, group_of_pair = np.unique(label[within], return_inverse=True)
         owner = np.arange(len(group_of_pair))
-        if f"{PROBE}_{IDENTITY}" in scores.coords:
-            owner = np.unique(scores[f"{PROBE}_{IDENTITY}"].values, return_inverse=True)[1]
+        if "probe_identity" in scores.coords:
+            owner = np.unique(scores["probe_identity"].values, return_inverse=True)[1]
         else:
-            kind = scores[GENUINE].values.astype(int)
+            kind = scores["genuine"].values.astype(int)
         group = np.zeros(owner.max() + 1, int)
         group[owner] = group_of_pair
         person = np.tile(owner, 2)  # of both sides of each pair
-        names = [name for name, column in scores.coords.items() if PAIR in column.dims]
-        scores = scores.drop_vars({*names} - {GENUINE})
+        names = [name for name, column in scores.coords.items() if "pair" in column.dims]
+        scores = scores.drop_vars({*names} - {"genuine"})
     else:
         who = people(scores, by, varying)
         scores = who.relabel(scores)
@@ -116,10 +105,10 @@ def evaluate_permuted(
             if len(edges):
                 table = distribution_table(tally, edges)
             else:
-                table = rates_table(tally, NONE, fixed, "all").drop_vars(THRESHOLD_LEVEL)
+                table = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
             tables.append(table[[name for name in table if COLUMN in table[name].dims]])
-        table = xr.concat(tables, scores[MODEL]) if MODEL in scores.dims else tables[0]
+        table = xr.concat(tables, scores["model"]) if "model" in scores.dims else tables[0]
         every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
     result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
-    result = result.construct({COLUMN: (REPLICATE, GROUP)}).assign_coords({GROUP: groups})
+    result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)
     return result.rename({name: f"{name}_group" for name in result})

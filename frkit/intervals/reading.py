@@ -8,16 +8,7 @@ from contextvars import ContextVar
 
 import xarray as xr
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    REFERENCE_GROUP,
-    THRESHOLD_LEVEL,
-    listed,
-    require,
-    warn,
-)
+from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import RESOLVED
 from frkit.measures.registry import rates_read
@@ -31,10 +22,10 @@ ERRORS_OF = {
     "far_cross": "false_accepts_cross",
 }
 KINDS = {
-    FAR_LEVEL: "at FAR",
-    THRESHOLD_LEVEL: "at threshold",
-    GROUP: "of group",
-    MODEL: "of model",
+    "far_level": "at FAR",
+    "threshold_level": "at threshold",
+    "group": "of group",
+    "model": "of model",
 }
 _GIVEN: dict[int, set] = {}  # cautions that were given of each evaluation in memory
 _AGAIN = ContextVar("again", default=False)
@@ -121,7 +112,7 @@ def with_resolved(result, chosen, evaluation):
     for name in rates_read(chosen, data):
         errors = data.get(ERRORS_OF.get(name))
         if errors is not None:
-            groups = {GROUP, REFERENCE_GROUP} & {*errors.dims} - dims
+            groups = {"group", "reference_group"} & {*errors.dims} - dims
             resolved = resolved & (errors >= RESOLVED).all(groups)
     return result.assign(resolved=resolved)
 
@@ -172,7 +163,7 @@ def _cautions(data, chosen, result):
                 )
     where = _where(~result.resolved) if "resolved" in result else ""
     if where:
-        in_groups = group_rates and GROUP not in result.estimate.dims
+        in_groups = group_rates and "group" not in result.estimate.dims
         some = ", in some group" if in_groups else ""
         yield (
             f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
@@ -198,7 +189,7 @@ def _where(condition):
         if dim in places.dims:
             labels = places[dim].values
             text = listed(labels)
-            if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
+            if dim in ("far_level", "threshold_level"):
                 first, last = f"{labels.min():.3g}", f"{labels.max():.3g}"
                 text = first if first == last else f"{first} to {last}"
             words.append(f"{kind} {text}")

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtri
 
-from frkit.base import REPLICATE, require
+from frkit.base import require
 from frkit.intervals.effective import logarithm
 from frkit.intervals.reading import data_of, provenance
 from frkit.measures.registry import LOG_SCALE
@@ -25,7 +25,7 @@ def interval(values, method, level, scale):
         "lower": lower,
         "upper": upper,
         "centre": values.centre,
-        "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE),
+        "n_nonfinite": (~np.isfinite(values.replicates)).sum("replicate"),
     }
     return xr.Dataset(result)
 
@@ -43,8 +43,8 @@ def naive(values, level, _scale):
 def gaussian(values, level, _scale):
     """Normal quantiles at the mean and standard deviation of θ + (θ* - θ~), appendix B.1."""
     moved = values.estimate + (values.replicates - values.centre)
-    mean = moved.mean(REPLICATE)
-    sd = moved.std(REPLICATE, ddof=1)
+    mean = moved.mean("replicate")
+    sd = moved.std("replicate", ddof=1)
     low, high = ndtri(tails(level))
     return mean + low * sd, mean + high * sd
 
@@ -75,10 +75,10 @@ def quantiles(values, probabilities):
     finite = bool(np.isfinite(values).all())
     with warnings.catch_warnings():  # of rows without a number: their quantiles are NaN
         warnings.simplefilter("ignore", RuntimeWarning)
-        low, high = values.quantile(probabilities, REPLICATE, skipna=not finite)
+        low, high = values.quantile(probabilities, "replicate", skipna=not finite)
         if not finite:
-            below = values.quantile(probabilities[0], REPLICATE, method="lower", skipna=True)
-            above = values.quantile(probabilities[1], REPLICATE, method="higher", skipna=True)
+            below = values.quantile(probabilities[0], "replicate", method="lower", skipna=True)
+            above = values.quantile(probabilities[1], "replicate", method="higher", skipna=True)
             low, high = low.fillna(below), high.fillna(above)
     return low.drop_vars("quantile"), high.drop_vars("quantile")
 
@@ -105,7 +105,7 @@ def values_of(evaluation, chosen):
     )
     centre = chosen(evaluation["vstatistic"].to_dataset())
     replicates = chosen(evaluation["replicates"].to_dataset())
-    n = replicates.sizes.get(REPLICATE, 0)
+    n = replicates.sizes.get("replicate", 0)
     message = f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
     require(n >= 2, message)
     if chosen.binned:
@@ -121,5 +121,5 @@ def _centre_of_binned(centre, replicates, pair_noise):
     `pair_noise` times as large there. The estimate has only that part of the bias: the centre moves
     towards the mean of the replicates accordingly.
     """
-    mean = replicates.mean(REPLICATE)
+    mean = replicates.mean("replicate")
     return mean + (centre - mean) / pair_noise

@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from frkit.base import MODEL, require
+from frkit.base import require
 
 
 def decision_zones(bands: xr.Dataset) -> xr.Dataset:
@@ -41,13 +41,13 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     >>> "".join(decision_zones(bands).zone.values)
     'BC'
     """
-    require(bands.sizes.get(MODEL) == 2, "zones compare two models: give a band of two models")
+    require(bands.sizes.get("model") == 2, "zones compare two models: give a band of two models")
     fair = bands.attrs.get("fair")
     require(fair is not None, "zones need bands of a disparity measure, which has a fair value")
     mostly_below = float((bands.estimate - fair).sum()) < 0
     by_estimate = _fairer(-bands.estimate if mostly_below else bands.estimate)
     by_band = _fairer(-bands.lower if mostly_below else bands.upper)
-    first, second = bands[MODEL].values.tolist()
+    first, second = bands["model"].values.tolist()
     zone = xr.where(by_estimate == first, "A", "C").where(by_estimate == by_band, "B")
     zone = zone.where((by_estimate != "") & (by_band != ""), "")
     result = xr.Dataset({"zone": zone, "by_estimate": by_estimate, "by_band": by_band})
@@ -56,7 +56,7 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
 
 def _fairer(unfairness):
     """The name of the fairer model; none where both are equal or a number is missing."""
-    first, second = unfairness.transpose(MODEL, ...).drop_vars(MODEL)
-    name_of_first, name_of_second = unfairness[MODEL].values.tolist()
+    first, second = unfairness.transpose("model", ...).drop_vars("model")
+    name_of_first, name_of_second = unfairness["model"].values.tolist()
     name = xr.where(first < second, name_of_first, "")
     return xr.where(second < first, name_of_second, name)

@@ -6,7 +6,7 @@ Conti & Clémençon (2024), appendix A.1, with the measures of NIST and of the f
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, require
+from frkit.base import require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 # --- formulas: rates over any dims with `group`, each in [0, 1] ----------------------------------
@@ -14,22 +14,22 @@ from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, o
 
 def max_min(rates):
     """Largest group rate over the smallest."""
-    return rates.max(GROUP, skipna=False) / rates.min(GROUP, skipna=False)
+    return rates.max("group", skipna=False) / rates.min("group", skipna=False)
 
 
 def max_geomean(rates):
     """Largest group rate over the groups' geometric mean."""
-    geometric_mean = np.exp(np.log(rates).mean(GROUP, skipna=False))
-    return rates.max(GROUP, skipna=False) / geometric_mean
+    geometric_mean = np.exp(np.log(rates).mean("group", skipna=False))
+    return rates.max("group", skipna=False) / geometric_mean
 
 
 def log_geomean(rates):
     """Sum over groups of |log10(rate / geometric mean)|."""
     logs = np.log10(rates)
-    distance = np.abs(logs - logs.mean(GROUP, skipna=False))
+    distance = np.abs(logs - logs.mean("group", skipna=False))
     zero = rates == 0
-    infinite = zero.any(GROUP) & ~zero.all(GROUP) & rates.notnull().all(GROUP)
-    return distance.sum(GROUP, skipna=False).where(~infinite, np.inf)
+    infinite = zero.any("group") & ~zero.all("group") & rates.notnull().all("group")
+    return distance.sum("group", skipna=False).where(~infinite, np.inf)
 
 
 def gini(rates):
@@ -37,21 +37,21 @@ def gini(rates):
 
     The mean |a - b| over ordered pairs of groups is a weighted sum of the sorted rates.
     """
-    n = rates.sizes[GROUP]
-    ascending = rates.copy(data=np.sort(rates.values, axis=rates.get_axis_num(GROUP)))
-    weights = xr.DataArray(2 * np.arange(1, n + 1) - n - 1, dims=GROUP)
-    differences = (ascending * weights).sum(GROUP, skipna=False)
-    return differences / ((n - 1) * rates.sum(GROUP, skipna=False))
+    n = rates.sizes["group"]
+    ascending = rates.copy(data=np.sort(rates.values, axis=rates.get_axis_num("group")))
+    weights = xr.DataArray(2 * np.arange(1, n + 1) - n - 1, dims="group")
+    differences = (ascending * weights).sum("group", skipna=False)
+    return differences / ((n - 1) * rates.sum("group", skipna=False))
 
 
 def max_difference(rates):
     """Largest group rate minus the smallest."""
-    return rates.max(GROUP, skipna=False) - rates.min(GROUP, skipna=False)
+    return rates.max("group", skipna=False) - rates.min("group", skipna=False)
 
 
 def spread(rates):
     """Standard deviation over groups (ddof 1)."""
-    return rates.std(GROUP, ddof=1, skipna=False)
+    return rates.std("group", ddof=1, skipna=False)
 
 
 # --- measures of FAR and FRR together ------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, InputError, require, require_one_of
+from frkit.base import InputError, require, require_one_of
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
@@ -206,9 +206,9 @@ def over_groups(tallies, name):
     """A variable over groups, of two groups at least."""
     values = variable(tallies, name)
     require(
-        values.sizes.get(GROUP, 1) >= 2,
+        values.sizes.get("group", 1) >= 2,
         f"a disparity needs two groups or more, but {name!r} has only "
-        f"{values[GROUP].values.tolist()}; evaluate with by='the name of an attribute'",
+        f"{values['group'].values.tolist()}; evaluate with by='the name of an attribute'",
     )
     return values
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import GROUP, SCORE_BIN, require, require_one_of
+from frkit.base import require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float]  # of the groups, in their order or by name
@@ -135,13 +135,13 @@ def _index(name, variant, group_sizes, c, balance=False):
             of_group = divergences(distribution(tallies, balance=balance))
         else:
             z = separation(tallies) if name == "sfi" else compactness(tallies)
-            of_group = 2 * np.abs(z - z.mean(GROUP, skipna=False))
+            of_group = 2 * np.abs(z - z.mean("group", skipna=False))
         if variant == "extremal":
-            return 1 - of_group.max(GROUP, skipna=False)
+            return 1 - of_group.max("group", skipna=False)
         if variant == "normal":
-            return 1 - of_group.mean(GROUP, skipna=False)
+            return 1 - of_group.mean("group", skipna=False)
         weights = group_weights(tallies, group_sizes=group_sizes, c=c)
-        return 1 - (weights * of_group).sum(GROUP, skipna=False)
+        return 1 - (weights * of_group).sum("group", skipna=False)
 
     options = []
     if c != 1:
@@ -195,9 +195,9 @@ def distribution(tallies, *, balance=False):
 
 def score_range(tallies):
     """Length of the range of scores: that of [0, 1], or of [-1, 1] for a cosine."""
-    has_histograms = SCORE_BIN in tallies.coords
+    has_histograms = "score_bin" in tallies.coords
     require(has_histograms, "this evaluation contains no histograms: evaluate with histogram=100")
-    centres = tallies[SCORE_BIN].values
+    centres = tallies["score_bin"].values
     half_bin = (centres[-1] - centres[0]) / max(len(centres) - 1, 1) / 2
     low = round(centres[0] - half_bin, 9)
     high = round(centres[-1] + half_bin, 9)
@@ -216,9 +216,9 @@ def divergences(z):
     Base 2, divided by log2 K for K groups; 0 log 0 = 0. z: any dims with `group` and
     `score_bin`, sum 1.
     """
-    mean = z.mean(GROUP, skipna=False)
+    mean = z.mean("group", skipna=False)
     terms = xr.where(z == 0, 0.0, z * np.log2(z / mean))
-    return terms.sum(SCORE_BIN, skipna=False) / np.log2(z.sizes[GROUP])
+    return terms.sum("score_bin", skipna=False) / np.log2(z.sizes["group"])
 
 
 # --- weights -------------------------------------------------------------------------------------
@@ -294,13 +294,13 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     if not isinstance(sizes, xr.DataArray):
         coords = {}
         if isinstance(sizes, Mapping):
-            coords, sizes = {GROUP: [str(name) for name in sizes]}, list(sizes.values())
-        sizes = xr.DataArray(np.asarray(sizes, float), coords, [GROUP])
+            coords, sizes = {"group": [str(name) for name in sizes]}, list(sizes.values())
+        sizes = xr.DataArray(np.asarray(sizes, float), coords, ["group"])
         require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values}")
-    n_groups = sizes.sizes[GROUP]
+    n_groups = sizes.sizes["group"]
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
-    weights = unnormalised_weight(sizes / sizes.sum(GROUP), n_groups, c=c)
-    return weights / weights.sum(GROUP)
+    weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups, c=c)
+    return weights / weights.sum("group")
 
 
 def group_weights(tallies, *, group_sizes=None, c=1.0):
@@ -309,15 +309,15 @@ def group_weights(tallies, *, group_sizes=None, c=1.0):
     if group_sizes is None:
         return fusion_weights(images, c=c)
     weights = fusion_weights(group_sizes, c=c)
-    names = images[GROUP].values
-    if GROUP not in weights.coords and weights.sizes[GROUP] == len(names):
-        weights = weights.assign_coords({GROUP: names})
+    names = images["group"].values
+    if "group" not in weights.coords and weights.sizes["group"] == len(names):
+        weights = weights.assign_coords(group=names)
     require(
-        GROUP in weights.coords and sorted(weights[GROUP].values) == sorted(names),
+        "group" in weights.coords and sorted(weights["group"].values) == sorted(names),
         f"group_sizes must give one size for each of the groups {names.tolist()}, got "
         f"{group_sizes!r}",
     )
-    return weights.sel({GROUP: names})
+    return weights.sel(group=names)
 
 
 for variant in VARIANTS:

@@ -10,14 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import (
-    PAIR,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    require,
-    require_returned,
-)
+from frkit.base import UNKNOWN, require, require_returned
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
@@ -167,7 +160,7 @@ def floor(
     """
     scores = checked_scores(scores)
     require(
-        PAIR not in scores.dims,
+        "pair" not in scores.dims,
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
     who = people(scores, by, "error")
@@ -177,8 +170,8 @@ def floor(
         rng = np.random.default_rng(child)
         label = np.append(who.groups, UNKNOWN)[permute(group, rng)[person]]
         assigned = scores.assign_coords(
-            probe_dealt_group=(PROBE, label[who.probe]),
-            reference_dealt_group=(REFERENCE, label[who.reference]),
+            probe_dealt_group=("probe", label[who.probe]),
+            reference_dealt_group=("reference", label[who.reference]),
         )
         each.append(n_sigma(assigned, by="dealt_group", seed=int(rng.integers(2**32)), **options))
     return _stacked(each, "deal", np.arange(deals))

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import GROUP, listed, require, require_one_of, require_returned, warn
+from frkit.base import listed, require, require_one_of, require_returned, warn
 from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
 
 RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
@@ -154,14 +154,14 @@ def summarise(
     >>> fk.nsigma.summarise(rates).n_signed.round(3).values.tolist()
     [0.0, -2.828]
     """
-    require_returned("rates", rates, "fk.nsigma.subset_rates", "eer", "tpr", BATCH, SUBSET, GROUP)
-    groups = rates[GROUP].values.astype(str)
+    require_returned("rates", rates, "fk.nsigma.subset_rates", "eer", "tpr", BATCH, SUBSET, "group")
+    groups = rates["group"].values.astype(str)
     require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
     complete = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
     require(complete, "some rates are NaN: each subset needs pairs of both kinds")
-    best_eer = rates.eer.mean([BATCH, SUBSET]).argmin(GROUP)
-    best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax(GROUP)
+    best_eer = rates.eer.mean([BATCH, SUBSET]).argmin("group")
+    best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax("group")
     of_eer, of_tpr = (best.copy(data=groups[best.values]) for best in (best_eer, best_tpr))
     if reference is not None:
         require_one_of("reference", reference, groups.tolist())
@@ -194,13 +194,13 @@ def _parities(rate, reference, name, parity_name):
         f"{name}_mean": rate.mean(SUBSET),
         f"{name}_sd": sd,
         parity_name: 1 - abs(rate - of_group(rate, reference)).mean(SUBSET),
-        f"{parity_name}_floor": (1 - by_chance).where(rate[GROUP] != reference, 1.0),
+        f"{parity_name}_floor": (1 - by_chance).where(rate["group"] != reference, 1.0),
     }
 
 
 def of_group(rate, reference):
     """The rate of the reference group, which may differ between models."""
-    return rate.sel({GROUP: reference}).drop_vars(GROUP)
+    return rate.sel(group=reference).drop_vars("group")
 
 
 def welch(mean, sd, n_subsets, reference):
@@ -213,7 +213,7 @@ def welch(mean, sd, n_subsets, reference):
             kwargs={"equal_var": False},
             output_core_dims=[[], []],
         )
-    is_other = mean[GROUP] != reference
+    is_other = mean["group"] != reference
     return t.where(is_other, 0.0), p.where(is_other, 1.0)
 
 
@@ -229,7 +229,7 @@ def signed_n(mean, sd, reference):
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         n = (of_mean - mean) / of_sd
-    return n.where(mean[GROUP] != reference, 0.0)
+    return n.where(mean["group"] != reference, 0.0)
 
 
 def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:

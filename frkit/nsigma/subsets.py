@@ -8,23 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    UNKNOWN,
-    InputError,
-    listed,
-    require,
-    require_inside,
-    require_whole,
-)
+from frkit.base import UNKNOWN, InputError, listed, require, require_inside, require_whole
 from frkit.data.labels import attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
@@ -99,7 +83,7 @@ def subset_rates(
     _, thresholds, labels = asked_levels(far, threshold, scores)
     scores_of_groups = _within_groups(scores, by, varying)
     n_people = {
-        group: len(np.unique(np.concatenate(labels_of_sides(part, IDENTITY))))
+        group: len(np.unique(np.concatenate(labels_of_sides(part, "identity"))))
         for group, part in scores_of_groups.items()
     }
     smallest = min(n_people, key=n_people.get)
@@ -116,13 +100,15 @@ def subset_rates(
             rates.append(_rates_of(part, fpr, draws, thresholds))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
-    result = xr.concat(rates, dim=xr.Variable(GROUP, list(scores_of_groups)), join="exact")
-    result["n_people"] = GROUP, list(n_people.values())
+    result = xr.concat(rates, dim=xr.Variable("group", list(scores_of_groups)), join="exact")
+    result["n_people"] = "group", list(n_people.values())
     if labels is not None:
-        result = result.assign_coords({THRESHOLD_LEVEL: labels})
-    result = result.coarsen({REPLICATE: subsets}).construct({REPLICATE: (BATCH, SUBSET)})
+        result = result.assign_coords(threshold_level=labels)
+    result = result.coarsen(replicate=subsets).construct(replicate=(BATCH, SUBSET))
     result = result.assign_coords({BATCH: np.arange(batches), SUBSET: np.arange(subsets)})
-    result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
+    result = result.transpose(
+        "model", "threshold_level", BATCH, SUBSET, "group", missing_dims="ignore"
+    )
     return result.assign_attrs(
         by=" & ".join(attributes_of(by)),
         fpr=float(fpr),
@@ -142,18 +128,18 @@ def _within_groups(scores, by, varying):
         "of its pairs; leave out the images that failed, or give their comparisons a score (the "
         "lowest one counts as a rejection)",
     )
-    if PAIR in scores.dims:
+    if "pair" in scores.dims:
         require(
-            f"{PROBE}_{IDENTITY}" in scores.coords,
+            "probe_identity" in scores.coords,
             "these pairs carry no identities, and subsets are drawn of people: give "
             "probe_identity= and reference_identity= to frkit.pairs",
         )
         probe, reference = labels_of_sides(scores, by)
-        sides = {PAIR: np.where(probe == reference, probe, UNKNOWN)}
+        sides = {"pair": np.where(probe == reference, probe, UNKNOWN)}
         groups = groups_among(probe, by)
     else:
         who = people(scores, by, varying)
-        sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
+        sides = {"probe": who.group[who.probe], "reference": who.group[who.reference]}
         groups = who.groups
     require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
     scores_of_groups = {}
@@ -181,7 +167,7 @@ def _rates_of(part, fpr, draws, thresholds):
     tables = [
         _rates_of_model(model, protocol, far, fixed) for model, fixed in zip(models, thresholds)
     ]
-    names = part[MODEL] if MODEL in part.dims else None
+    names = part["model"] if "model" in part.dims else None
     rates = tables[0] if names is None else xr.concat(tables, names)
     caution(protocol, draws, far, tables, names, 0)
     size = draws.subset_size
@@ -192,7 +178,7 @@ def _rates_of(part, fpr, draws, thresholds):
         "people with two images",
     )
     of_data, rates = rates.isel({COLUMN: 0}), rates.drop_vars("far")
-    subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
+    subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
     return subsets.assign(eer_all=of_data.eer, tpr_all=of_data.tpr)
 
 
@@ -203,12 +189,12 @@ def _rates_of_model(scores, protocol, far, fixed):
     eer, _ = equal_error_rates(tally)
     rates = {
         "eer": (COLUMN, eer[:, -1]),
-        "far": ((COLUMN, FAR_LEVEL), false_acceptance(tally, at_far)[1]),
+        "far": ((COLUMN, "far_level"), false_acceptance(tally, at_far)[1]),
         "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),
     }
     if fixed.size:
         thresholds = np.tile(fixed, (protocol.n_columns, 1))
-        dims = (COLUMN, THRESHOLD_LEVEL)
+        dims = (COLUMN, "threshold_level")
         rates["fmr"] = dims, false_acceptance(tally, thresholds)[1]
         rates["fnmr"] = dims, false_rejection(tally, thresholds)[1]
     return xr.Dataset(rates)

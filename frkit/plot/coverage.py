@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
-from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
+from frkit.base import require, require_one_of, require_returned
 from frkit.plot.style import (
     COLOURS,
     LEVEL_WORDS,
@@ -21,7 +21,7 @@ from frkit.plot.style import (
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
-    FAR_LEVEL: LEVEL_WORDS[FAR_LEVEL],
+    "far_level": LEVEL_WORDS["far_level"],
     "per_identity": "images per identity",
     "dim": "dimension of the embeddings",
     "n_identities": "identities",
@@ -30,9 +30,9 @@ SELECTED_WORDS = {
     "level": "nominal {:g}",
     "scheme": "{} scheme",
     "method": "{}",
-    FAR_LEVEL: "FAR {:.2g}",
+    "far_level": "FAR {:.2g}",
 }
-STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", FAR_LEVEL)
+STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", "far_level")
 ERROR_WORDS = {
     "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
@@ -106,7 +106,7 @@ def coverage(
     return finish(ax, "nominal coverage", "estimated coverage", captions)
 
 
-def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
+def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None = None) -> Axes:
     """Draw the coverage at one nominal level along FAR or another quantity.
 
     Parameters
@@ -160,7 +160,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
         ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
-    if along == FAR_LEVEL:
+    if along == "far_level":
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter(NullFormatter())
     else:
@@ -246,7 +246,7 @@ def _at_level(study, far):
         "scheme" not in study.dims, "this shows one scheme: select it with study.sel(scheme=...)"
     )
     study = at_far(study, far)
-    return study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {study.scheme.item()} scheme"
+    return study, f"FRR at FAR {float(study['far_level']):.2g}, {study.scheme.item()} scheme"
 
 
 def _draw_line(ax, x, study, colour, label, **style):

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_returned
+from frkit.base import require, require_returned
 from frkit.plot.style import (
     BANDS,
     ENDS,
@@ -192,15 +192,15 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
             measure == f"{name}_group",
             f"{name} must be a band of {name}_group, this is one of {measure}",
         )
-        require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
-    far, frr = xr.align(far.transpose(GROUP, ...), frr.transpose(GROUP, ...), join="exact")
+        require_dims(name, rates.estimate, (level_dimension(rates), "group"))
+    far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
     left = log_floor(far.estimate)
     floor = log_floor(frr.estimate)
     x = np.maximum(far.estimate, left).values
     y = np.maximum(frr.estimate, floor).values
     lower = np.maximum(frr.lower, floor)
     ax = new_axes(ax)
-    groups = frr[GROUP].values
+    groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for row, colour in enumerate(curve_colours(groups)):
         ax.fill_between(x[row], lower[row], frr.upper[row], color=colour, alpha=0.2, linewidth=0)
@@ -259,9 +259,9 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     """
     import seaborn as sns
 
-    require_dims("rates", rates, (GROUP, REFERENCE_GROUP))
+    require_dims("rates", rates, ("group", "reference_group"))
     ax = new_axes(ax)
-    table = rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
+    table = rates.transpose("group", "reference_group").to_pandas()
     table = table.rename(index=plain, columns=plain)
     sns.heatmap(
         table,
@@ -276,7 +276,7 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
     words = "FAR between groups"
-    if FAR_LEVEL in rates.coords:
-        words += f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all"
+    if "far_level" in rates.coords:
+        words += f", threshold at FAR {float(rates['far_level']):.3g} of all"
     print_captions(ax, [words])
     return ax

@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, SCORE_BIN
 from frkit.plot.style import (
     COLOURS,
     SMALL,
@@ -55,12 +54,12 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    require_dims("result", result.genuine_histogram, (GROUP, SCORE_BIN))
+    require_dims("result", result.genuine_histogram, ("group", "score_bin"))
     ax = new_axes(ax)
-    groups = result[GROUP].values
-    edges = np.linspace(0, 1, result.sizes[SCORE_BIN] + 1)
+    groups = result["group"].values
+    edges = np.linspace(0, 1, result.sizes["score_bin"] + 1)
     shares = {
-        kind: result[f"{kind}_histogram"].transpose(GROUP, SCORE_BIN).values for kind in KINDS
+        kind: result[f"{kind}_histogram"].transpose("group", "score_bin").values for kind in KINDS
     }
     highest = np.max(list(shares.values())) / ROW
     for kind, colour in KINDS.items():

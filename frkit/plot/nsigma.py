@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, require, require_returned
+from frkit.base import require, require_returned
 from frkit.plot.style import (
     QUIET,
     SMALL,
@@ -26,8 +26,8 @@ SUBSET = "subset"
 FINETUNED = "finetuned"
 SIGNIFICANT = 0.05
 MADE_BY = "frkit.n_sigma(scores, by=...)"
-RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", GROUP, "risk_levels")
-SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", GROUP, SUBSET)
+RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", "group", "risk_levels")
+SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", "group", SUBSET)
 ALONG = {"n_subsets": "number K of subsets", "subset_size": "people in a subset"}
 LOGARITHMIC = ("p_value", "eer_sd", "tpr_sd")
 SLOPES = {"eer_sd": -0.5, "n_absolute": 0.5}  # powers of the size that theory expects
@@ -203,8 +203,8 @@ def _table(values):
         f"N is drawn over groups and models, got {values.dims}; select the rest with .sel",
     )
     if values.ndim == 1:
-        values = values.expand_dims({MODEL: [""]})
-    return values.transpose(..., GROUP).to_pandas().rename(index=plain, columns=plain)
+        values = values.expand_dims(model=[""])
+    return values.transpose(..., "group").to_pandas().rename(index=plain, columns=plain)
 
 
 def risk_levels(result):
@@ -265,18 +265,18 @@ def eer_distributions(
     import seaborn as sns
 
     require_returned("result", result, *SUBSETS)
-    require_dims("result", result.eer_mean, (GROUP,))
+    require_dims("result", result.eer_mean, ("group",))
     ax = new_axes(ax)
-    groups = result[GROUP].values
+    groups = result["group"].values
     place = np.arange(len(groups))
     table = result.eer.to_series().reset_index()
     # sticks, because the jitter of a strip plot depends on numpy's global seed
     sns.violinplot(
         table,
         ax=ax,
-        x=GROUP,
+        x="group",
         y="eer",
-        hue=GROUP,
+        hue="group",
         palette=curve_colours(groups),
         inner="stick",
         inner_kws={"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4},
@@ -295,7 +295,7 @@ def eer_distributions(
         **style,
     )
     if intervals is not None:
-        whole = intervals.sel({GROUP: groups})
+        whole = intervals.sel(group=groups)
         nominal = f"{100 * whole.attrs['level']:.4g} %"
         target = whole.attrs["target"]
         ends = [whole.estimate - whole.lower, whole.upper - whole.estimate]
@@ -353,13 +353,13 @@ def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axe
     'number K of subsets'
     """
     along = "n_subsets" if "n_subsets" in result.dims else "subset_size"
-    require_dims("result", result[variable], (along, GROUP))
+    require_dims("result", result[variable], (along, "group"))
     ax = new_axes(ax)
     sizes = result[along].values
     logarithmic = variable in LOGARITHMIC
-    groups = result[GROUP].values
+    groups = result["group"].values
     for group, colour in zip(groups, curve_colours(groups)):
-        line = result[variable].sel({GROUP: group})
+        line = result[variable].sel(group=group)
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:

@@ -3,7 +3,6 @@
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, IDENTITY
 from frkit.plot.style import COLOURS, curve_colours, finish, new_axes, plain, require_dims
 
 WORDS = {
@@ -54,17 +53,17 @@ def contributions(
     import seaborn as sns
 
     share = who[f"{rate}_share"]
-    require_dims("who", share, (IDENTITY,))
+    require_dims("who", share, ("identity",))
     largest = share.where(share > 0, drop=True).sortby(share, ascending=False)
     bars = largest[:people].to_dataframe("share").reset_index()
-    bars[IDENTITY] = bars[IDENTITY].map(plain)
+    bars["identity"] = bars["identity"].map(plain)
     colours = {"color": COLOURS[0]}
-    if GROUP in bars:
-        groups = sorted(bars[GROUP].unique())
-        bars[GROUP] = bars[GROUP].map(plain)
-        colours = {"hue": GROUP, "palette": dict(zip(map(plain, groups), curve_colours(groups)))}
+    if "group" in bars:
+        groups = sorted(bars["group"].unique())
+        bars["group"] = bars["group"].map(plain)
+        colours = {"hue": "group", "palette": dict(zip(map(plain, groups), curve_colours(groups)))}
     ax = new_axes(ax)
-    sns.barplot(bars, x="share", y=IDENTITY, ax=ax, saturation=1, **colours)
+    sns.barplot(bars, x="share", y="identity", ax=ax, saturation=1, **colours)
     words = (
         f"{largest.size} of {share.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"

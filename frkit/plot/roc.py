@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import GROUP, MODEL, REPLICATE, require_one_of, require_returned
+from frkit.base import require_one_of, require_returned
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -31,7 +31,7 @@ from frkit.plot.style import (
     require_dims,
 )
 
-FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre", *LEVELS, REPLICATE)
+FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre", *LEVELS, "replicate")
 COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, "contrast")
 
 
@@ -162,14 +162,14 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     >>> [ax.get_title(loc="right") for ax in axes]
     ['A', 'B']
     """
-    require_returned("bands", bands, *BANDS, GROUP, MODEL)
-    models = bands[MODEL].values
+    require_returned("bands", bands, *BANDS, "group", "model")
+    models = bands["model"].values
     size = min(4.2 * len(models), 13.0), 4.2
     figure, axes = plt.subplots(
         1, len(models), figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
     )
     for ax, model in zip(axes[0], models):
-        roc(bands.sel({MODEL: model}, drop=True), ax, scale=scale)
+        roc(bands.sel(model=model, drop=True), ax, scale=scale)
         ax.set_title(plain(model), loc="right")
     for ax in axes[0, 1:]:
         ax.set_title("", loc="left")
@@ -220,7 +220,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     require_dims("replicates", replicates.estimate, (along,))
     ax = new_axes(ax)
     x = replicates[along].values
-    curves = replicates.replicates.transpose(REPLICATE, along).values
+    curves = replicates.replicates.transpose("replicate", along).values
     estimate = replicates.estimate
     centre = replicates.centre
     floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from frkit.base import FAR_LEVEL, MODEL, require_returned
+from frkit.base import require_returned
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -24,8 +24,8 @@ from frkit.plot.style import (
     plain,
 )
 
-GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", FAR_LEVEL)
-BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", "per_identity", "interval", FAR_LEVEL)
+GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", "far_level")
+BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", "per_identity", "interval", "far_level")
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -59,11 +59,11 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax)
     n = result.n_images.values
-    if MODEL not in result.dims:
-        result = result.expand_dims({MODEL: [""]})
-    models = result[MODEL].values
+    if "model" not in result.dims:
+        result = result.expand_dims(model=[""])
+    models = result["model"].values
     for model, colour in zip(models, curve_colours(models)):
-        distances = result.sel({MODEL: model})
+        distances = result.sel(model=model)
         words = f"{model}: root mean square" if model else "root mean square"
         ax.plot(n, distances.typical, color=colour, linewidth=2, label=plain(words))
         ax.plot(n, distances.reference, "--", color=colour, linewidth=1)
@@ -126,7 +126,7 @@ def growth(
     ax = new_axes(ax)
     part = result.sel(size=size)
     floor = log_floor(part.frr, part.truth)
-    curves = np.maximum(part.frr, floor).transpose(FAR_LEVEL, "seed")
+    curves = np.maximum(part.frr, floor).transpose("far_level", "seed")
     ax.plot(
         part.far_level,
         curves,
@@ -143,7 +143,7 @@ def growth(
     )
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
-    return finish_levels(ax, part[FAR_LEVEL], "FRR (share of genuine pairs rejected)", [], floor)
+    return finish_levels(ax, part["far_level"], "FRR (share of genuine pairs rejected)", [], floor)
 
 
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -201,7 +201,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ax.axhline(float(part.truth), label=TRUTH_WORDS, color=TRUTH, linestyle="--", linewidth=1.2)
     ax.set_xticks(place, part.per_identity.values.astype(str))
     ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
-    ylabel = f"FRR at FAR {float(part[FAR_LEVEL]):.2g} (share of genuine pairs)"
+    ylabel = f"FRR at FAR {float(part['far_level']):.2g} (share of genuine pairs)"
     words = [study.attrs["words"]]
     return finish(ax, "images per identity", ylabel, words, grid="y", **BELOW)
 

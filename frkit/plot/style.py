@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from scipy.ndimage import binary_dilation
 from scipy.special import ndtr, ndtri
 
-from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
+from frkit.base import require
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -34,8 +34,8 @@ NAMED = {
 FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
 TRUTH, UNRESOLVED, QUIET = "#000000", "#6E6E6E", "#404040"
 LEVEL_WORDS = {
-    FAR_LEVEL: "FAR (share of impostor pairs accepted)",
-    THRESHOLD_LEVEL: "score threshold (accept above)",
+    "far_level": "FAR (share of impostor pairs accepted)",
+    "threshold_level": "score threshold (accept above)",
 }
 TRUTH_WORDS = "exact truth of the mixture"
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend's place
@@ -153,7 +153,7 @@ def level_dimension(curve):
     along = [name for name in LEVEL_WORDS if name in curve.dims]
     require(
         len(along) > 0,
-        f"a curve runs over {FAR_LEVEL} or {THRESHOLD_LEVEL}; this result has {tuple(curve.dims)}",
+        f"a curve runs over far_level or threshold_level; this result has {tuple(curve.dims)}",
     )
     return along[0]
 
@@ -182,7 +182,7 @@ def named_curves(argument, results, variable="estimate"):
 
 def at_far(result, far):
     """Return the result at the FAR level nearest to one that was asked for."""
-    return result.sel({FAR_LEVEL: far}, method="nearest")
+    return result.sel(far_level=far, method="nearest")
 
 
 def require_dims(name, values, wanted):
@@ -287,7 +287,7 @@ def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
 
 def finish_levels(ax, levels, ylabel, captions, floor=None):
     """Finish curves along levels: FAR on a log axis, and rates on another one from a floor on."""
-    ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
+    ax.set_xscale("log" if levels.name == "far_level" else "linear")
     if floor is not None:
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, InputError, require, warn
+from frkit.base import InputError, require, warn
 from frkit.intervals import compare, provenance
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import Section, Tile
@@ -56,7 +56,7 @@ def errors(inputs):
 
 def _add_counts(inputs, shown):
     """Thresholds and numbers of errors as columns of the table of FRR."""
-    thresholds = ("threshold",) if inputs.along == FAR_LEVEL else ()
+    thresholds = ("threshold",) if inputs.along == "far_level" else ()
     for name in (*thresholds, "false_accepts", "false_rejects"):
         values = inputs.rates[name].transpose(..., inputs.along).values.ravel()
         cells = [Cell(f"{value:,.5g}", {"": value}) for value in values]
@@ -105,5 +105,5 @@ def _which_is_better(inputs, frr, first, second):
     for place, name in enumerate(winner.values):
         levels.setdefault(name, []).append(level_words(frr.isel({inputs.along: place})))
     leading = frr.isel(inputs.leading)
-    fixed_far = inputs.along == FAR_LEVEL
+    fixed_far = inputs.along == "far_level"
     return say("better", first, second, levels, fixed_far, leading, inputs.about())

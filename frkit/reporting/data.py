@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import GENUINE, GROUP, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, warn
+from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
@@ -12,7 +12,7 @@ from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.groups import models_of
 
-SIDES = (PROBE, REFERENCE)
+SIDES = ("probe", "reference")
 MOST_GROUPS = 6  # named in a sentence
 
 
@@ -24,11 +24,11 @@ def data(inputs):
     section.answers.append(say("counts", facts, scores.size))
     card = pd.Series(_counts(inputs, facts, scores)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
-    if PAIR in scores.dims and PROBE in scores.coords:
+    if "pair" in scores.dims and "probe" in scores.coords:
         _warn_of_repeats(scores)
     if inputs.faces is not None:
         section.lines.append(_duplicates(inputs.faces))
-    if inputs.by is not None and (inputs.named or PROBE in scores.coords):
+    if inputs.by is not None and (inputs.named or "probe" in scores.coords):
         groups = section.tables["Groups"] = _groups(inputs)
         sizes = groups.iloc[:, 0].to_dict()
         section.answers.append(say("groups", attributes_of(inputs.by), sizes, MOST_GROUPS))
@@ -61,13 +61,13 @@ def _times_stored(scores):
 
 def _comparisons(scores):
     """Genuine and impostor comparisons of one model, each pair of images once."""
-    if PAIR in scores.dims:
-        genuine = int(scores[GENUINE].sum())
+    if "pair" in scores.dims:
+        genuine = int(scores["genuine"].sum())
         return genuine, scores.size - genuine
-    counts = [scores[f"{side}_{IDENTITY}"].to_series().value_counts() for side in SIDES]
+    counts = [scores[f"{side}_identity"].to_series().value_counts() for side in SIDES]
     genuine = int(counts[0].mul(counts[1], fill_value=0).sum())
     impostor = scores.size - genuine
-    genuine -= len(np.intersect1d(scores[PROBE], scores[REFERENCE]))  # no image with itself
+    genuine -= len(np.intersect1d(scores["probe"], scores["reference"]))  # no image with itself
     return genuine // _times_stored(scores), impostor // _times_stored(scores)
 
 
@@ -81,9 +81,9 @@ def _warn_of_repeats(pairs):
 
 def _duplicates(faces):
     """Images whose embeddings are the same number for number, within people and between them."""
-    values = faces["embedding"].isel({MODEL: 0}, missing_dims="ignore").values
+    values = faces["embedding"].isel(model=0, missing_dims="ignore").values
     images = pd.DataFrame({"row": [row.tobytes() for row in values]})
-    images["person"] = faces[IDENTITY].values
+    images["person"] = faces["identity"].values
     repeated = int(images.row.duplicated(keep=False).sum())
     of_other_people = int((images.groupby("row").person.transform("nunique") > 1).sum())
     return say("duplicates", repeated, of_other_people)
@@ -92,10 +92,10 @@ def _duplicates(faces):
 def _groups(inputs):
     """People and images of every group, and of none."""
     images = make_protocol(inputs.scores, by=inputs.by, varying=inputs.options["varying"]).images
-    frame = pd.DataFrame({GROUP: images.group, "person": images.identity})
-    counts = frame.groupby(GROUP).person.agg(people="nunique", images="size")
+    frame = pd.DataFrame({"group": images.group, "person": images.identity})
+    counts = frame.groupby("group").person.agg(people="nunique", images="size")
     counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]
     counts = counts.rename(index={UNKNOWN: "no label: in no group"})
-    shown = {"people": inputs.named, "images": PROBE in inputs.scores.coords}
+    shown = {"people": inputs.named, "images": "probe" in inputs.scores.coords}
     counts = counts[[name for name in shown if shown[name]]].astype(object)
     return Table(counts.map(lambda count: Cell(f"{count:,}", {"": count})))

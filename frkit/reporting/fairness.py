@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, GROUP, InputError, require
+from frkit.base import InputError, require
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor, permutation_test
@@ -41,11 +41,11 @@ def groups(inputs):
     frr_bands = inputs.band_of_curve("frr_group")
     for name, frr in inputs.by_model(frr_bands):
         title = f"Groups{suffix(name)}"
-        if frr.sizes[GROUP] > MOST_GROUPS:
-            order = frr.estimate.mean(FAR_LEVEL).argsort().values
-            frr = frr.isel({GROUP: np.sort(order[-MOST_GROUPS:])})
+        if frr.sizes["group"] > MOST_GROUPS:
+            order = frr.estimate.mean("far_level").argsort().values
+            frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
-        far = of_model(far_bands, name).sel({GROUP: frr[GROUP]})
+        far = of_model(far_bands, name).sel(group=frr["group"])
         section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)
     return section

@@ -7,10 +7,8 @@ from textwrap import fill
 import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL
-
 ENDS = ("estimate", "lower", "upper")
-LEVEL_NAMES = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold"}
+LEVEL_NAMES = {"far_level": "FAR", "threshold_level": "threshold"}
 MOST_DECIMALS = 7
 SIGNIFICANT = 0.05
 LINE = 72  # letters of a line in a terminal

@@ -7,16 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    IDENTITY,
-    MODEL,
-    PROBE,
-    THRESHOLD_LEVEL,
-    DataWarning,
-    require,
-)
+from frkit.base import DataWarning, require
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import band
@@ -56,9 +47,11 @@ class Inputs:
         self.scores = scores
         self.evaluation = evaluate(scores, **self.levels, **how)
         self.rates = self.evaluation["empirical"].to_dataset()
-        self.along = FAR_LEVEL if FAR_LEVEL in self.rates.dims else THRESHOLD_LEVEL
-        self.models = scores[MODEL].values.astype(str).tolist() if MODEL in scores.dims else [""]
-        self.named = f"{PROBE}_{IDENTITY}" in scores.coords
+        self.along = "far_level" if "far_level" in self.rates.dims else "threshold_level"
+        self.models = (
+            scores["model"].values.astype(str).tolist() if "model" in scores.dims else [""]
+        )
+        self.named = "probe_identity" in scores.coords
         self.leading, self.too_few_errors = leading_level(self.rates, self.along)
         asked = self.levels.get("far", CURVE_OF_THRESHOLDS)
         least = min(asked)
@@ -71,7 +64,7 @@ class Inputs:
     @property
     def names_of_rates(self):
         """The global rates that a report of these levels shows."""
-        return ["frr", "eer"] if self.along == FAR_LEVEL else ["frr", "far", "eer"]
+        return ["frr", "eer"] if self.along == "far_level" else ["frr", "far", "eer"]
 
     def band(self, measure, target=NEW_PEOPLE):
         """A measure with its intervals at the levels asked for."""
@@ -95,8 +88,8 @@ class Inputs:
         """Refuse what compares groups where there are none."""
         require(self.by is not None, "no attribute was named: by='gender', say")
         require(
-            self.rates.sizes[GROUP] > 1,
-            f"there is only one group, {self.rates[GROUP].values.tolist()}",
+            self.rates.sizes["group"] > 1,
+            f"there is only one group, {self.rates['group'].values.tolist()}",
         )
 
     def require_all_impostors(self):
@@ -133,7 +126,7 @@ def no_cautions():
 
 def of_model(result, name):
     """The part of one model; all of it where there is one model without a name."""
-    return result.sel({MODEL: name}, drop=True) if name else result
+    return result.sel(model=name, drop=True) if name else result
 
 
 def suffix(name):

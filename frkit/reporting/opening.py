@@ -7,19 +7,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    InputError,
-    listed,
-    require,
-    require_path,
-)
+from frkit.base import InputError, listed, require, require_path
 from frkit.data.dataset import stack_models
 from frkit.data.files import KINDS, file_kind, named
 from frkit.data.joins import is_pattern
@@ -49,7 +37,7 @@ COLUMNS_OF_FORMATS = {  # columns that a table of this format has
 OF_FACES = "labels embedding identity image attributes varying metadata".split()
 OF_MATRIX = "missing distance labels identity metadata failed".split()
 OF_PAIRS = "scores metadata columns distance missing identity failed".split()
-ID_FILES = (f"_{PROBE}.txt", f"_{PROBE}.csv", f"_{PROBE}.npy")  # beside the .npy of a matrix
+ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
 FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
 PREVIEW = 200  # rows that show what a column contains
@@ -151,7 +139,7 @@ def guess_format(path, score=None):
     has_verdicts = names.intersection(VERDICTS) and side_columns(header)
     if score or names.intersection(SCORES) or has_verdicts:
         return "columns"
-    has_identity = names.intersection([*IDENTITY_NAMES, IDENTITY])
+    has_identity = names.intersection([*IDENTITY_NAMES, "identity"])
     return "matrix" if header[0] == "" and not has_identity else "faces"
 
 
@@ -188,7 +176,7 @@ def column_roles(table, score=None, by_name=False):
     )
     says_genuine = "genuine" in roles or "probe_identity" in roles
     require(
-        says_genuine or (by_name and PROBE in roles),
+        says_genuine or (by_name and "probe" in roles),
         "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
         "or 0), identities of both sides such as id1 and id2, or names of images that say who "
         f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}",
@@ -218,9 +206,9 @@ def _roles_of_sides(sides):
     roles = {}
     for stem, (first, second) in sides.items():
         if stem in IMAGES:
-            roles.setdefault(PROBE, first)
-            roles.setdefault(REFERENCE, second)
-        elif stem in (*IDENTITY_NAMES, IDENTITY) and "probe_identity" not in roles:
+            roles.setdefault("probe", first)
+            roles.setdefault("reference", second)
+        elif stem in (*IDENTITY_NAMES, "identity") and "probe_identity" not in roles:
             roles["probe_identity"] = first
             roles["reference_identity"] = second
         else:
@@ -235,7 +223,7 @@ def together(models):
     """Return the faces or scores of several models of the same images as one."""
     require(models, "there is no model: give at least one")
     kinds = {kind_of(model) for model in models.values()}
-    several = [name for name, model in models.items() if MODEL in model.dims]
+    several = [name for name, model in models.items() if "model" in model.dims]
     if len(models) == 1 and several:
         return models[several[0]]  # whose models have names
     require(
@@ -245,7 +233,7 @@ def together(models):
     if kinds == {"faces"}:
         return stack_models(models)
     require(not several, f"{listed(several)} contains several models already")
-    names = xr.Variable(MODEL, list(models))
+    names = xr.Variable("model", list(models))
     try:
         stacked = xr.concat(
             [*models.values()],
@@ -260,13 +248,17 @@ def together(models):
             "models must have the same comparisons of the same images, identities and attributes, "
             f"in the same order: {error}"
         ) from error
-    return stacked.assign_coords({MODEL: names})
+    return stacked.assign_coords(model=names)
 
 
 def kind_of(data):
     """Tell whether something is faces, pairs or a score tensor."""
     dims = set(getattr(data, "dims", ()))
-    kinds = {"faces": {IMAGE, FEATURE}, "pairs": {PAIR}, "a score tensor": {PROBE, REFERENCE}}
+    kinds = {
+        "faces": {"image", "feature"},
+        "pairs": {"pair"},
+        "a score tensor": {"probe", "reference"},
+    }
     for kind, needed in kinds.items():
         if needed <= dims:
             return kind

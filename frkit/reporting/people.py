@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, require
+from frkit.base import require
 from frkit.evaluation.contributions import contributions
 from frkit.reporting.contents import Section, Tile
 from frkit.reporting.formats import level_words, number, say
@@ -58,8 +58,8 @@ def drivers(inputs):
 def _largest_shares(people, rate, shares):
     """The people with the largest share of the errors."""
     shares = shares[shares > 0].head(MOST_PEOPLE)
-    chosen = people.sel({IDENTITY: shares.index.values})
-    columns = {GROUP: chosen[GROUP].values.astype(str)} if GROUP in chosen.coords else {}
+    chosen = people.sel(identity=shares.index.values)
+    columns = {"group": chosen["group"].values.astype(str)} if "group" in chosen.coords else {}
     columns["images"] = chosen["images"].values.astype(str)
     columns["share of the errors"] = [Cell(f"{share:.1%}", {"": share}) for share in shares]
     if rate == "frr":
@@ -70,10 +70,12 @@ def _largest_shares(people, rate, shares):
 
 def plans(inputs):
     """How many more people would narrow the interval of every model's FRR."""
-    require(inputs.along == FAR_LEVEL, "a plan is made for a FAR level, and thresholds were given")
+    require(
+        inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
+    )
     inputs.require_all_impostors()
     section = Section("How many more people")
-    far = float(inputs.rates[FAR_LEVEL].isel(inputs.leading))
+    far = float(inputs.rates["far_level"].isel(inputs.leading))
     for name, data in inputs.by_model(inputs.scores if inputs.faces is None else inputs.faces):
         plan = sample_size(
             data,

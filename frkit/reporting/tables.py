@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REFERENCE_GROUP, listed, require
+from frkit.base import listed, require
 from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
@@ -23,8 +23,8 @@ CONTRAST = "contrast"
 WORTH = "independent comparisons"
 LIMIT = "fair model up to"
 RISK = "risk"
-HEADS = {**LEVEL_NAMES, REFERENCE_GROUP: "with group"}
-KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
+HEADS = {**LEVEL_NAMES, "reference_group": "with group"}
+KEYS = [MEASURE, "model", "FAR", "threshold", CONTRAST, "attribute", "group", "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
     "estimate": "estimate",
     "n_signed": "estimate",

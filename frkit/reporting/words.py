@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, listed, require
+from frkit.base import listed, require
 from frkit.intervals import band, provenance
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.inputs import no_cautions
@@ -72,13 +72,13 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     if facts.get("by"):
         used.add("disparities")
     rates = evaluation["empirical"]
-    nodes = {"group": rates[GROUP].values.astype(str) if GROUP in rates.coords else []}
+    nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
     if "people" in evaluation.children:
         with no_cautions():
             n_effective = band(evaluation, "frr").n_effective
         nodes["worth"] = float(n_effective.min()), float(n_effective.max())
     if "replicates" in evaluation.children:
-        nodes["replicates"] = evaluation["replicates"].sizes[REPLICATE]
+        nodes["replicates"] = evaluation["replicates"].sizes["replicate"]
     paragraph = TEMPLATES.get_template("methods.txt.j2").render(facts | nodes)
     return Description(" ".join(paragraph.split()), bibtex(used))
 

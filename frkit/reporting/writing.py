@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import IDENTITY, MODEL, require, writing
+from frkit.base import require, writing
 from frkit.intervals import provenance
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
@@ -147,7 +147,7 @@ def plain(value):
 
 def _as_json(value):
     if isinstance(value, xr.DataArray):  # thresholds of models, or weights of people
-        for dim in {MODEL, IDENTITY} & set(value.dims):
+        for dim in {"model", "identity"} & set(value.dims):
             return dict(zip(value[dim].values, value.transpose(dim, ...).values))
     if isinstance(value, pd.DataFrame):
         return value.to_dict("records")

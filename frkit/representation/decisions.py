@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from frkit.base import GROUP, listed, require, warn
+from frkit.base import listed, require, warn
 from frkit.representation.checks import (
     labels_of,
     require_equal_length,
@@ -134,7 +134,7 @@ def cohort_spread(
         rows = group == name
         cohort_score = None if score is None else score[rows]
         of_cohorts[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
-    value = xr.DataArray(pd.DataFrame(of_cohorts), dims=(METRIC, GROUP))
+    value = xr.DataArray(pd.DataFrame(of_cohorts), dims=(METRIC, "group"))
     if value.isnull().any():
         warn(
             "a cohort lacks a label, so some of its metrics are not defined (NaN); "
@@ -144,9 +144,9 @@ def cohort_spread(
         {
             "value": value,
             "overall": (METRIC, list(overall.values())),
-            "mean": value.mean(GROUP),
-            "sd": value.std(GROUP, ddof=1),
-            "range": value.max(GROUP) - value.min(GROUP),
+            "mean": value.mean("group"),
+            "sd": value.std("group", ddof=1),
+            "range": value.max("group") - value.min("group"),
         }
     )
 
@@ -240,19 +240,19 @@ def bias_amplification(
     test = _shares(predicted, group, groups)
     labels = train[LABEL].values
     test = test.reindex({LABEL: labels})
-    never = test.isnull().all(GROUP)
+    never = test.isnull().all("group")
     require(
         not never.all(),
         "no label of the training images is ever predicted; are these the same labels?",
     )
     dominant = train > 1 / len(groups)
-    excess = (test - train).where(dominant).sum(GROUP).where(~never)
+    excess = (test - train).where(dominant).sum("group").where(~never)
     result = xr.Dataset(
         {
             "train": train,
             "test": test,
             "amplification": excess.mean(LABEL),
-            "bias_score": test.max(GROUP).mean(LABEL),
+            "bias_score": test.max("group").mean(LABEL),
         }
     )
     if never.any():
@@ -272,7 +272,7 @@ def _shares(labels, group, groups):
         has_label = labels.astype(bool)
     counts = pd.DataFrame(has_label).groupby(group).sum().reindex(groups, fill_value=0)
     shares = counts / counts.sum()
-    return xr.DataArray(shares.T.to_numpy(), {LABEL: names, GROUP: groups})
+    return xr.DataArray(shares.T.to_numpy(), {LABEL: names, "group": groups})
 
 
 def _checked(truth, predicted, group):

@@ -7,19 +7,7 @@ import pandas as pd
 import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PERSON,
-    UNKNOWN,
-    listed,
-    require,
-    require_one_of,
-    require_whole,
-    warn,
-)
+from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole, warn
 from frkit.data.checks import as_float32, check_faces, check_rows
 from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
@@ -62,12 +50,12 @@ def for_labelled_images(faces, attribute, by, folds, estimate, *options):
 def for_each_model(faces, estimate):
     """The Dataset `estimate(x)` of each encoder's x (image, feature), along `model` if several."""
     embedding = faces["embedding"]
-    values = embedding.transpose(..., IMAGE, FEATURE).values
+    values = embedding.transpose(..., "image", "feature").values
     rounded = as_float32(values)
     check_rows(rounded, need_length=False)
-    if MODEL not in embedding.dims:
+    if "model" not in embedding.dims:
         return estimate(rounded)
-    return xr.concat([estimate(x) for x in rounded], faces[MODEL].variable)
+    return xr.concat([estimate(x) for x in rounded], faces["model"].variable)
 
 
 def gather_problem(faces, attribute, *, by, folds, varying):
@@ -77,12 +65,12 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_whole("folds", folds, FEWEST_FOLDS)
     names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
-    of_images = {name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)}
+    of_images = {name for name, coord in faces.coords.items() if coord.dims == ("image",)}
     for each in names:
-        require_one_of("attribute", each, sorted(of_images - {IMAGE, IDENTITY, PERSON}))
-    n_images = faces.sizes[IMAGE]
-    identity = complete_labels(faces[IDENTITY].values, n_images, IDENTITY)
-    person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
+        require_one_of("attribute", each, sorted(of_images - {"image", "identity", "person"}))
+    n_images = faces.sizes["image"]
+    identity = complete_labels(faces["identity"].values, n_images, "identity")
+    person = faces["person"].values.astype(str) if "person" in faces.coords else identity
     labels = [clean_labels(faces[each].values, n_images, each) for each in names]
     label, _, _ = resolve_varying(crossed(labels), identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)

@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require, require_whole
+from frkit.base import require, require_whole
 from frkit.representation.bounds import entropy
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
@@ -93,11 +93,11 @@ def shifted_classes(
     information = true_information(distance, shares, both_sides)
     h = entropy(shares)
     return xr.Dataset(
-        {"embedding": ((IMAGE, FEATURE), embedding.astype(np.float32))},
+        {"embedding": (("image", "feature"), embedding.astype(np.float32))},
         {
-            IMAGE: np.arange(n_images).astype(str),
-            IDENTITY: (IMAGE, np.char.mod("id%06d", identity)),
-            "group": (IMAGE, z[identity].astype(str)),
+            "image": np.arange(n_images).astype(str),
+            "identity": ("image", np.char.mod("id%06d", identity)),
+            "group": ("image", z[identity].astype(str)),
         },
         {"mutual_information": information, "entropy": h, "rlb": information / h},
     )

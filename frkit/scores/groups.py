@@ -8,19 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import (
-    GENUINE,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PERSON,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    listed,
-    require,
-    require_one_of,
-)
+from frkit.base import UNKNOWN, listed, require, require_one_of
 from frkit.data.labels import (
     CROSSED,
     attributes_of,
@@ -40,12 +28,12 @@ def checked_scores(scores) -> xr.DataArray:
     """
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
-    dims = {*getattr(scores, "dims", ())} - {MODEL}
+    dims = {*getattr(scores, "dims", ())} - {"model"}
     names = {*getattr(scores, "coords", ())}
-    is_list = dims == {PAIR} and GENUINE in names and scores[GENUINE].dtype.kind in "biu"
-    sides = {PROBE, REFERENCE, f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}"}
+    is_list = dims == {"pair"} and "genuine" in names and scores["genuine"].dtype.kind in "biu"
+    sides = {"probe", "reference", "probe_identity", "reference_identity"}
     require(
-        is_list or dims == {PROBE, REFERENCE} and sides <= names,
+        is_list or dims == {"probe", "reference"} and sides <= names,
         "scores must be a tensor over (probe, reference) that names images and identities, or a "
         "list of pairs: make it with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
     )
@@ -56,10 +44,10 @@ def checked_scores(scores) -> xr.DataArray:
         infinite = bool(np.isinf(scores.values).any())
         require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
         return scores
-    scores = scores.transpose(..., PROBE, REFERENCE)
+    scores = scores.transpose(..., "probe", "reference")
     if scores.chunks is None:
         side = block_side(max(scores.shape))
-        scores = scores.chunk({PROBE: side, REFERENCE: side})
+        scores = scores.chunk(probe=side, reference=side)
     return scores
 
 
@@ -67,12 +55,12 @@ def _with_clean_labels(scores):
     """The scores, with all labels as clean text; no image and no identity is without a name."""
     labels = {}
     for name, column in scores.coords.items():
-        if column.ndim != 1 or name in (MODEL, PAIR, GENUINE):
+        if column.ndim != 1 or name in ("model", "pair", "genuine"):
             continue
         [dim] = column.dims
         if name == dim:
             clean = image_names(column.values, column.size, dim)
-        elif name in (PROBE, REFERENCE) or name.endswith(f"_{IDENTITY}"):
+        elif name in ("probe", "reference") or name.endswith("_identity"):
             clean = complete_labels(column.values, column.size, name, dim)
         else:
             clean = clean_labels(column.values, column.size, name, dim)
@@ -87,14 +75,14 @@ def turned(scores: xr.DataArray) -> bool:
 
 def models_of(scores: xr.DataArray | xr.Dataset) -> list:
     """The scores (or the rates) of each model."""
-    if MODEL not in scores.dims:
+    if "model" not in scores.dims:
         return [scores]
-    return [scores.isel({MODEL: k}, drop=True) for k in range(scores.sizes[MODEL])]
+    return [scores.isel(model=k, drop=True) for k in range(scores.sizes["model"])]
 
 
 def is_symmetric(scores: xr.DataArray) -> bool:
     """Whether a triangle of a tensor is enough: its sides are the same images in the same order."""
-    same_images = np.array_equal(scores[PROBE].values, scores[REFERENCE].values)
+    same_images = np.array_equal(scores["probe"].values, scores["reference"].values)
     return bool(scores.attrs.get("symmetric")) and same_images
 
 
@@ -105,14 +93,14 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of probes and of references, or of every pair's two sides; several are crossed."""
     columns = []
     for name in attributes_of(by):
-        wanted = f"{PROBE}_{name}", f"{REFERENCE}_{name}", name
+        wanted = f"probe_{name}", f"reference_{name}", name
         present = [column for column in wanted if column in scores.coords][:2]
         attributes = {
             column.removeprefix("probe_").removeprefix("reference_") for column in scores.coords
         }
-        attributes -= {PAIR, GENUINE, PROBE, REFERENCE, MODEL}
+        attributes -= {"pair", "genuine", "probe", "reference", "model"}
         require(
-            len(present) == 2 or len(present) == 1 and PAIR in scores.dims,
+            len(present) == 2 or len(present) == 1 and "pair" in scores.dims,
             f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
         )
         columns.append([scores[present[0]].values, scores[present[-1]].values])
@@ -121,7 +109,7 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
 
 def of_people(scores: xr.DataArray, by) -> bool:
     """Whether both sides have labels of their own; a trial's label is one for both."""
-    names = [f"{side}_{name}" for name in attributes_of(by) for side in (PROBE, REFERENCE)]
+    names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
     return set(names) <= set(scores.coords)
 
 
@@ -185,24 +173,24 @@ class People:
     def relabel(self, scores: xr.DataArray) -> xr.DataArray:
         """The scores with identities and persons as the rule for varying attributes left them."""
         return scores.assign_coords(
-            probe_identity=(PROBE, self.identity[self.probe]),
-            reference_identity=(REFERENCE, self.identity[self.reference]),
-            probe_person=(PROBE, self.person[self.probe]),
-            reference_person=(REFERENCE, self.person[self.reference]),
+            probe_identity=("probe", self.identity[self.probe]),
+            reference_identity=("reference", self.identity[self.reference]),
+            probe_person=("probe", self.person[self.probe]),
+            reference_person=("reference", self.person[self.reference]),
         )
 
 
 def people(scores: xr.DataArray, by, varying: str) -> People:
     """The images of both sides of a tensor, with the rule for attributes that vary applied."""
-    names = probes = scores[PROBE].values
+    names = probes = scores["probe"].values
     place = np.tile(np.arange(len(probes)), 2)
     if not is_symmetric(scores):
-        both = np.concatenate([probes, scores[REFERENCE].values])
+        both = np.concatenate([probes, scores["reference"].values])
         names, place = np.unique(both, return_inverse=True)
     places = place[: len(probes)], place[len(probes) :]
-    identity = person = _on_images(scores, IDENTITY, places)
-    if f"{PROBE}_{PERSON}" in scores.coords:
-        person = _on_images(scores, PERSON, places)
+    identity = person = _on_images(scores, "identity", places)
+    if "probe_person" in scores.coords:
+        person = _on_images(scores, "person", places)
     group = np.full(len(names), UNKNOWN)
     if by is not None:
         group = _on_images(scores, by, places)
@@ -217,7 +205,7 @@ def _on_images(scores, by, places):
     _, first = np.unique(np.concatenate(places), return_index=True)
     labels = np.concatenate([probe, reference])[first]
     differs = labels[places[1]] != reference
-    names = scores[REFERENCE].values[differs]
+    names = scores["reference"].values[differs]
     require(
         len(names) == 0,
         f"{len(names)} image(s) have another {by} as reference than as probe; the first is "

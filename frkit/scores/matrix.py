@@ -9,18 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    IDENTITY,
-    IMAGE,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    real_numbers,
-    require,
-    require_flag,
-    require_one_of,
-    warn,
-)
+from frkit.base import UNKNOWN, real_numbers, require, require_flag, require_one_of, warn
 from frkit.data.labels import (
     check_names,
     clean_labels,
@@ -108,13 +97,13 @@ def score_matrix(
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     require_flag("distance", distance)
     require_one_of("failed", failed, FAILED)
-    probes = _labels_of(PROBE, shape[0], probe, probe_identity)
-    references = _labels_of(REFERENCE, shape[1], reference, reference_identity)
+    probes = _labels_of("probe", shape[0], probe, probe_identity)
+    references = _labels_of("reference", shape[1], reference, reference_identity)
     _add_attributes(probes, references, attributes or {})
     named = probe is not None or reference is not None
     symmetric = _is_one_set_of_images(values, probes, references, named)
     if symmetric:
-        references[IMAGE] = probes[IMAGE]
+        references["image"] = probes["image"]
     side = block_size(chunks, max(shape))
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
@@ -136,8 +125,8 @@ def _labels_of(side, n, images, identity):
     """Names of a side's images, which may be numbers, and who they show."""
     if images is None:
         images = [f"{side} {k}" for k in range(n)]
-    people = complete_labels(identity, n, f"{side}_{IDENTITY}", side)
-    return {IMAGE: image_names(images, n, side), IDENTITY: people}
+    people = complete_labels(identity, n, f"{side}_identity", side)
+    return {"image": image_names(images, n, side), "identity": people}
 
 
 def _add_attributes(probes, references, attributes):
@@ -146,17 +135,17 @@ def _add_attributes(probes, references, attributes):
     for name, labels_of_sides in attributes.items():
         for side, labels in zip((probes, references), labels_of_sides, strict=True):
             if labels is not None:
-                side[name] = clean_labels(labels, len(side[IMAGE]), name)
+                side[name] = clean_labels(labels, len(side["image"]), name)
         for side, other in ((probes, references), (references, probes)):
             if name not in side:
-                labels, people, _ = resolve_varying(other[name], other[IDENTITY], "error", name)
+                labels, people, _ = resolve_varying(other[name], other["identity"], "error", name)
                 label_of = dict(zip(people, labels))
-                side[name] = np.array([label_of.get(who, UNKNOWN) for who in side[IDENTITY]], str)
+                side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
 
 
 def _is_one_set_of_images(values, probes, references, named):
     """Whether a matrix compares every image of one set with every other, whichever is the probe."""
-    names = [name for name in probes if named or name != IMAGE]
+    names = [name for name in probes if named or name != "image"]
     same_labels = all(np.array_equal(probes[name], references[name]) for name in names)
     if not same_labels or not _equals_transpose(values):
         return False
@@ -187,8 +176,8 @@ def _equals_transpose(values):
 def _warn_of_failed(lazy, probes, references, symmetric):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(da.isnan(lazy).compute())
-    other_image = probes[IMAGE][row] != references[IMAGE][col]
-    same_person = probes[IDENTITY][row] == references[IDENTITY][col]
+    other_image = probes["image"][row] != references["image"][col]
+    same_person = probes["identity"][row] == references["identity"][col]
     orders = 2 if symmetric else 1
     n_genuine = np.sum(same_person & other_image)
     n_impostor = np.sum(~same_person)

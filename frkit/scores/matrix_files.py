@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PROBE, REFERENCE, require, require_path
+from frkit.base import require, require_path
 from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, joined
@@ -82,11 +82,11 @@ def open_scores(
             require(labels is None, "labels= go with an .npy: a text table has its own ids")
             values, *ids = _from_text(path)
         people = ids
-        keys = {IDENTITY: ids}
+        keys = {"identity": ids}
         if identity is not None:
             people = [identities_from(side, identity) for side in ids]
-            options |= dict(zip((PROBE, REFERENCE), ids))
-            keys = {IMAGE: ids, IDENTITY: people}
+            options |= dict(zip(("probe", "reference"), ids))
+            keys = {"image": ids, "identity": people}
         if metadata is not None:
             given = dict(options.get("attributes") or {})
             options["attributes"] = given | joined(metadata, keys, given)
@@ -113,7 +113,7 @@ def _from_npy(path, labels):
         endings = (".txt", ".csv", ".npy")
         labels = [
             beside(path, tuple(f"_{side}{end}" for end in endings), "ids")
-            for side in (PROBE, REFERENCE)
+            for side in ("probe", "reference")
         ]
     elif isinstance(labels, (str, Path)):
         labels = [labels, labels]
@@ -126,4 +126,4 @@ def _ids(path):
         if file_kind(path) == "npy":
             return read_npy(path)
         columns = read_columns(path, embedding=False)
-        return take_column(columns, IDENTITY, None, IDENTITY_NAMES)
+        return take_column(columns, "identity", None, IDENTITY_NAMES)

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, listed, real_numbers, require
+from frkit.base import listed, real_numbers, require
 from frkit.data.arrays import read_npy
 from frkit.data.files import named, reading
 from frkit.data.tables import read_text, refuse_cells, to_numbers
 
-SIDES = (PROBE, REFERENCE)
-IDENTITIES = (f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")
+SIDES = ("probe", "reference")
+IDENTITIES = ("probe_identity", "reference_identity")
 NAMES = (*SIDES, *IDENTITIES)
 GENUINE_WORDS = ("1", "true", "target", "genuine", "mated", "same")
 IMPOSTOR_WORDS = ("0", "-1", "false", "nontarget", "impostor", "non-mated", "different")

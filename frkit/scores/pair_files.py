@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, require_one_of, warn
+from frkit.base import UNKNOWN, listed, require, require_one_of, warn
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
 from frkit.scores.pair_columns import IDENTITIES, SIDES
@@ -95,13 +95,13 @@ def open_pairs(
         is_distance = arguments.pop("distance", False)
         if identity is not None:
             words = "identity= reads the names of images, but this file has none"
-            require(PROBE in arguments, words)
+            require("probe" in arguments, words)
             for side, who in zip(SIDES, IDENTITIES):
                 arguments[who] = identities_from(arguments[side], identity)
         if metadata is not None:
             keys = {
-                IMAGE: [arguments.get(side) for side in SIDES],
-                IDENTITY: [arguments.get(side) for side in IDENTITIES],
+                "image": [arguments.get(side) for side in SIDES],
+                "identity": [arguments.get(side) for side in IDENTITIES],
             }
             attributes |= joined(metadata, keys, attributes)
         if distance is None:
@@ -110,11 +110,11 @@ def open_pairs(
         # apart from the others, because `pairs` has arguments `failed` and `missing` of its own
         twice = [name for name in attributes if name in out.coords]
         require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
-        labels = pd.DataFrame(attribute_labels(attributes, out.sizes[PAIR]), dtype=object)
+        labels = pd.DataFrame(attribute_labels(attributes, out.sizes["pair"]), dtype=object)
         unclear = labels.isin(list(unknown))
         n_unclear = unclear.any(axis=1).sum()
         if n_unclear > 0:
             words = f"{n_unclear} pairs have no clear label ({listed(unknown)})"
             warn(f"{words}: they count in global rates and in no group of that attribute")
         labels = labels.mask(unclear, UNKNOWN)
-        return out.assign_coords({name: (PAIR, labels[name].to_numpy(str)) for name in labels})
+        return out.assign_coords({name: ("pair", labels[name].to_numpy(str)) for name in labels})

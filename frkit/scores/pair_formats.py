@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, require
+from frkit.base import require
 from frkit.data.files import named, not_read
 from frkit.data.tables import read_frame, read_text, refuse_cells
 from frkit.scores.pair_columns import IDENTITIES, NAMES, SIDES, mapped, read_scores, score_lines
@@ -33,7 +33,7 @@ BFW_TABLE = {
 }
 BFW_ATTRIBUTES = {"subgroup": ("att1", "att2"), "gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
 BFW_OTHERS = ("fold", "a1", "a2", "")
-BOB_SIDES = {PROBE: "probe_", REFERENCE: "bio_ref_"}
+BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
 BOB_NAMES = ("template_id", "key", "reference_id")  # columns that name an image, the last one first
 SPEAKER = r"/.*|^([^-/]*)-[^/]*$"  # what follows a speaker: a folder's slash, or Kaldi's hyphen
 
@@ -71,13 +71,13 @@ def read_bob_csv(path) -> dict:
     for side, prefix in BOB_SIDES.items():
         names = [f"{prefix}{name}" for name in BOB_NAMES]
         columns[side] = next((name for name in names if name in table), names[0])
-        columns[f"{side}_{IDENTITY}"] = f"{prefix}subject_id"
+        columns[f"{side}_identity"] = f"{prefix}subject_id"
     return _with_models(mapped(table, columns))
 
 
 def _with_models(columns):
     """Rename bob's references, which are models and no images, whatever their names."""
-    return columns | {REFERENCE: "model " + columns[REFERENCE]}
+    return columns | {"reference": "model " + columns["reference"]}
 
 
 def read_bob(fields: str, model: str, path) -> dict:
@@ -102,7 +102,7 @@ def read_ijbc(path, scores=None) -> dict:
     The file names no people: templates that genuine pairs link, directly or by way of others, are
     one person.
     """
-    columns = {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"}
+    columns = {"genuine": "label", "probe": "tid1", "reference": "tid2"}
     out = mapped(read_text(Path(path), "tid1 tid2 label"), columns)
     template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
     both = template.reshape(2, -1)

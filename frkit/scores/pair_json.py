@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import PROBE, REFERENCE, listed, require
+from frkit.base import listed, require
 from frkit.data.files import reading
 from frkit.data.tables import open_text, to_numbers
 from frkit.scores.pair_columns import NAMES, mapped
@@ -58,7 +58,7 @@ def _nested(data):
     require(is_same, f"models {listed(models)} did not score the same pairs")
     scores = {model: _numbers(table[model]) for model in models}
     probe, reference = (table.index.get_level_values(side).to_numpy(object) for side in (0, 1))
-    return {"score": scores if has_models else scores[""], PROBE: probe, REFERENCE: reference}
+    return {"score": scores if has_models else scores[""], "probe": probe, "reference": reference}
 
 
 def _numbers(scores):

@@ -9,21 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    GENUINE,
-    IDENTITY,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    UNKNOWN,
-    listed,
-    real_numbers,
-    require,
-    require_flag,
-    require_one_of,
-    warn,
-)
+from frkit.base import UNKNOWN, listed, real_numbers, require, require_flag, require_one_of, warn
 from frkit.data.labels import check_names, clean_labels, complete_labels, model_names, one_each
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -108,21 +94,21 @@ def pairs(
     require_one_of("failed", failed, FAILED)
     values, models = _scores(score, model, missing, distance)
     n = values.shape[-1]
-    images = _both_sides({PROBE: probe, REFERENCE: reference}, n)
+    images = _both_sides({"probe": probe, "reference": reference}, n)
     people = _both_sides(
-        {f"{PROBE}_{IDENTITY}": probe_identity, f"{REFERENCE}_{IDENTITY}": reference_identity}, n
+        {"probe_identity": probe_identity, "reference_identity": reference_identity}, n
     )
     if images and people:
         _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
-    kinds = {GENUINE: _genuine(genuine, [*people.values()], n)}
+    kinds = {"genuine": _genuine(genuine, [*people.values()], n)}
     labels = kinds | images | people | attribute_labels(attributes, n)
     labels |= _attributes_of_trials(trial or {}, labels, n)
-    coords = {name: (PAIR, values) for name, values in labels.items()}
+    coords = {name: ("pair", values) for name, values in labels.items()}
     if models is not None:
-        coords[MODEL] = models
-    values = _settle_failed(values, labels[GENUINE], failed)
+        coords["model"] = models
+    values = _settle_failed(values, labels["genuine"], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
-    return xr.Dataset({"score": ((MODEL, PAIR)[-values.ndim :], values, attrs)}, coords=coords)
+    return xr.Dataset({"score": (("model", "pair")[-values.ndim :], values, attrs)}, coords=coords)
 
 
 def _scores(score, model, missing, distance):
@@ -160,7 +146,7 @@ def _both_sides(given, n):
         not any(absent),
         f"give {'= and '.join(given)}= together: one side alone says nothing about who shares what",
     )
-    return {name: complete_labels(values, n, name, PAIR) for name, values in given.items()}
+    return {name: complete_labels(values, n, name, "pair") for name, values in given.items()}
 
 
 def _check_images(names, identity):
@@ -180,7 +166,7 @@ def _genuine(genuine, people, n):
     )
     if genuine is None:
         return people[0] == people[1]
-    flags = one_each(real_numbers(GENUINE, genuine), n, GENUINE, PAIR)
+    flags = one_each(real_numbers("genuine", genuine), n, "genuine", "pair")
     odd = np.flatnonzero(~np.isin(flags, [0, 1]))
     words = f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs"
     require(len(odd) == 0, f"{words} {listed(odd)} (counted from 0)")
@@ -199,10 +185,10 @@ def attribute_labels(attributes: dict, n: int) -> dict[str, np.ndarray]:
     for name, values in attributes.items():
         if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
             require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
-            sides = [v if v is None else clean_labels(v, n, name, PAIR) for v in values]
+            sides = [v if v is None else clean_labels(v, n, name, "pair") for v in values]
         else:
-            sides = _split(clean_labels(values, n, name, PAIR))
-        for side, clean in zip((PROBE, REFERENCE), sides):
+            sides = _split(clean_labels(values, n, name, "pair"))
+        for side, clean in zip(("probe", "reference"), sides):
             if clean is not None:
                 labels[f"{side}_{name}"] = clean
     return labels
@@ -221,10 +207,10 @@ def _split(labels):
 def _attributes_of_trials(trial, labels, n):
     """Clean labels of the attributes of trials, under their bare names."""
     check_names(trial)
-    taken = {PAIR, *labels}
-    again = [name for name in trial if {name, f"{PROBE}_{name}", f"{REFERENCE}_{name}"} & taken]
+    taken = {"pair", *labels}
+    again = [name for name in trial if {name, f"probe_{name}", f"reference_{name}"} & taken]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
-    return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
+    return {name: clean_labels(values, n, name, "pair") for name, values in trial.items()}
 
 
 def _settle_failed(scores, genuine, failed):

@@ -7,17 +7,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    FEATURE,
-    IMAGE,
-    MODEL,
-    PROBE,
-    REFERENCE,
-    require,
-    require_flag,
-    require_one_of,
-    require_whole,
-)
+from frkit.base import require, require_flag, require_one_of, require_whole
 from frkit.data.checks import ROWS, check_faces, check_rows, loaded
 from frkit.data.dataset import NUMBERED
 from frkit.data.labels import image_names
@@ -77,9 +67,9 @@ def score_tensor(
     check_faces(faces)
     if not callable(similarity):
         require_one_of("similarity (or a function of two arrays of rows)", similarity, SIMILARITIES)
-    embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
+    embedding = faces["embedding"].transpose(..., "image", "feature")
     rows = embedding.data
-    models = faces[MODEL].values if MODEL in embedding.dims else None
+    models = faces["model"].values if "model" in embedding.dims else None
     check_rows(rows)
     attrs = {
         "similarity": getattr(similarity, "__name__", str(similarity)),
@@ -93,11 +83,11 @@ def score_tensor(
     if isinstance(rows, da.Array) and rows.nbytes <= KEPT:
         name = f"read-once-{rows.name}"
         rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
-    if NUMBERED in faces[IMAGE].attrs:  # tells these images from others that are numbered too
-        attrs["images"] = faces[IMAGE].attrs[NUMBERED]
+    if NUMBERED in faces["image"].attrs:  # tells these images from others that are numbered too
+        attrs["images"] = faces["image"].attrs[NUMBERED]
     lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
-    labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,)}
-    labels[IMAGE] = image_names(faces[IMAGE].values, faces.sizes[IMAGE])
+    labels = {name: c.values for name, c in faces.coords.items() if c.dims == ("image",)}
+    labels["image"] = image_names(faces["image"].values, faces.sizes["image"])
     return labelled_tensor(lazy, labels, labels, attrs, models)
 
 
@@ -240,9 +230,9 @@ def _block(probe, reference, function, tile):
 
 def labelled_tensor(lazy: da.Array, probe: dict, reference: dict, attrs: dict, models=None):
     """Label lazy scores with the columns of both sides: `image`, `identity`, attributes."""
-    coords = {} if models is None else {MODEL: models}
-    for side, labels in ((PROBE, probe), (REFERENCE, reference)):
+    coords = {} if models is None else {"model": models}
+    for side, labels in (("probe", probe), ("reference", reference)):
         for name, values in labels.items():
-            coords[side if name == IMAGE else f"{side}_{name}"] = side, values
-    dims = (MODEL, PROBE, REFERENCE)[-lazy.ndim :]
+            coords[side if name == "image" else f"{side}_{name}"] = side, values
+    dims = ("model", "probe", "reference")[-lazy.ndim :]
     return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require, require_returned
+from frkit.base import require, require_returned
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.scores.tensor import score_tensor
@@ -71,7 +71,7 @@ def consistency(
     far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.unique(far)
     exact = hasattr(population, "population_roc")
     if not exact:
-        require_returned("population", population, "vmf.mixture or fk.faces", IDENTITY, IMAGE)
+        require_returned("population", population, "vmf.mixture or fk.faces", "identity", "image")
     if sizes is None:
         sizes = MIXTURE_SIZES if exact else FACES_SIZES
     sizes = np.unique(sizes).tolist()
@@ -88,14 +88,14 @@ def consistency(
         def of_size(size):
             # parts of faces have two images of each identity or more
             most = size if exact else np.maximum(2, np.rint(size * counts))
-            part = faces.isel({IMAGE: np.flatnonzero(rank < most)})
-            return xr.Dataset({"frr": _frr(part, far), "n_images": part.sizes[IMAGE]})
+            part = faces.isel(image=np.flatnonzero(rank < most))
+            return xr.Dataset({"frr": _frr(part, far), "n_images": part.sizes["image"]})
 
         return along("size", sizes, of_size)
 
     curves = along("seed", range(seeds), of_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
-    attrs = {"exact": int(exact), "n_full": 0 if exact else population.sizes[IMAGE]}
+    attrs = {"exact": int(exact), "n_full": 0 if exact else population.sizes["image"]}
     return xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images}, attrs=attrs)
 
 
@@ -104,10 +104,10 @@ def _ranks(faces, seed):
 
     Images keep their order, or get a random one where there is a seed.
     """
-    order = np.arange(faces.sizes[IMAGE])
+    order = np.arange(faces.sizes["image"])
     if seed is not None:
         order = np.random.default_rng(seed).permutation(order.size)
-    of_identity = pd.Series(order).groupby(faces[IDENTITY].values)
+    of_identity = pd.Series(order).groupby(faces["identity"].values)
     return of_identity.rank().to_numpy() - 1, of_identity.transform("size").to_numpy()
 
 
@@ -154,10 +154,10 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     low, high = (0, 1) if far is None else far
     rounding = 1e-9
     in_range = slice(low * (1 - rounding), high * (1 + rounding))
-    part = result.sel({FAR_LEVEL: in_range})
-    levels = part[FAR_LEVEL].values
+    part = result.sel(far_level=in_range)
+    levels = part["far_level"].values
     require(levels.size > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
-    distance = abs(part.frr - part.truth).max(FAR_LEVEL)
+    distance = abs(part.frr - part.truth).max("far_level")
     typical = np.sqrt((distance**2).mean("seed"))
     n = result.n_images
     if result.attrs["exact"]:
@@ -184,10 +184,10 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
 
 def _bound(curve, truth):
     """Bound the distance between levels, where both curves fall from one level to the next."""
-    shift = {FAR_LEVEL: -1}
+    shift = {"far_level": -1}
     at_levels = abs(curve - truth)
     between = np.maximum(curve - truth.shift(shift), truth - curve.shift(shift))
-    return np.fmax(at_levels, between).max(FAR_LEVEL)
+    return np.fmax(at_levels, between).max("far_level")
 
 
 def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
@@ -228,7 +228,7 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     rng = np.random.default_rng(seed)
     in_first, in_second = [], []
     odd = 0
-    images_of = pd.Series(faces[IMAGE].values).groupby(faces[IDENTITY].values).indices
+    images_of = pd.Series(faces["image"].values).groupby(faces["identity"].values).indices
     for images in images_of.values():
         if images.size < 2:
             continue
@@ -239,4 +239,4 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
         in_first.extend(images[:half])
         in_second.extend(images[half:])
     require(len(in_first) > 0, "no identity has two images: there is nothing to split")
-    return faces.isel({IMAGE: np.sort(in_first)}), faces.isel({IMAGE: np.sort(in_second)})
+    return faces.isel(image=np.sort(in_first)), faces.isel(image=np.sort(in_second))

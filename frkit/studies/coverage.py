@@ -13,7 +13,6 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    FAR_LEVEL,
     DataWarning,
     InputError,
     require,
@@ -215,7 +214,7 @@ def count(paths, truth, chosen, methods, levels, *, target, seed=0):
                 rows = [_intervals(batch, chosen, method, levels, target) for batch in batches]
                 intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
             counts = _counts(evaluation, intervals, truth, chosen)
-            if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
+            if truth.dims == ("far_level",) and chosen.fair is None:
                 counts = counts.merge(error_laws(evaluation, truth, seed, chosen))
             counted.append(counts)
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}

@@ -8,16 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    require,
-    require_flag,
-    require_inside,
-    require_whole,
-)
+from frkit.base import require, require_flag, require_inside, require_whole
 from frkit.data.dataset import faces, stack_models
 from frkit.representation import Critic, representation_bias
 from frkit.studies.along import along
@@ -129,11 +120,11 @@ def identity_encoder(train: xr.Dataset, *, width: int = 8) -> Callable[[xr.Datas
     3
     """
     discriminant = LinearDiscriminantAnalysis(n_components=width)
-    discriminant.fit(train["embedding"].values, train[IDENTITY].values)
+    discriminant.fit(train["embedding"].values, train["identity"].values)
 
     def encode(others):
         values = discriminant.transform(others["embedding"].values).astype(np.float32)
-        return others.assign(embedding=((IMAGE, FEATURE), values))
+        return others.assign(embedding=(("image", "feature"), values))
 
     return encode
 
@@ -246,7 +237,7 @@ def crossed_bias(
             stack_models(encoded), attribute, seeds=1, critic=critic, progress=False
         )
         bias = bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
-        return bias.rename({MODEL: "design"}).drop_vars("design")
+        return bias.rename(model="design").drop_vars("design")
 
     coords = {"female": ("design", female), "black": ("design", black)}
     return along("seed", seeds, of_seed, progress).assign_coords(coords)

@@ -8,7 +8,7 @@ import xarray as xr
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, listed, require, require_inside, require_one_of
+from frkit.base import listed, require, require_inside, require_one_of
 from frkit.representation import (
     Critic,
     bias_amplification,
@@ -87,14 +87,14 @@ def biased_tasks(
     values += rng.standard_normal(values.shape)
     image = np.arange(n).astype(str)
     data = {
-        "embedding": ((IMAGE, FEATURE), values.astype(np.float32)),
-        "label": ((IMAGE, TASK), label),
+        "embedding": (("image", "feature"), values.astype(np.float32)),
+        "label": (("image", TASK), label),
     }
     coords = {
-        IMAGE: image,
-        IDENTITY: (IMAGE, image),
-        "sex": (IMAGE, np.array(SEX)[sex]),
-        "race": (IMAGE, np.array(RACE)[race]),
+        "image": image,
+        "identity": ("image", image),
+        "sex": ("image", np.array(SEX)[sex]),
+        "race": ("image", np.array(RACE)[race]),
     }
     return xr.Dataset(data, coords)
 
@@ -175,8 +175,8 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
             rows = slice(None) if name == "all" else other_group == name
             score[rows] = encoded[rows] @ slope.T + offset
         return others.assign(
-            embedding=((IMAGE, FEATURE), encoded.astype(np.float32)),
-            score=((IMAGE, TASK), score),
+            embedding=(("image", "feature"), encoded.astype(np.float32)),
+            score=(("image", TASK), score),
             predicted=others.label.copy(data=score > 0),
         )
 

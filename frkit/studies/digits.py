@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require, require_one_of, require_whole
+from frkit.base import require, require_one_of, require_whole
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
 from frkit.representation.probes import fit
 from frkit.studies.along import along
@@ -88,14 +88,14 @@ def coloured_digits(
     values = (pixels[:, :, None] * drawn[:, None]).reshape(digit.size, -1)
     image = np.arange(digit.size).astype(str)
     data = {
-        "embedding": ((IMAGE, FEATURE), values.astype(np.float32)),
-        "drawn": ((IMAGE, "rgb"), drawn),
+        "embedding": (("image", "feature"), values.astype(np.float32)),
+        "drawn": (("image", "rgb"), drawn),
     }
     coords = {
-        IMAGE: image,
-        IDENTITY: (IMAGE, image),
-        "digit": (IMAGE, digit.astype(str)),
-        "colour": (IMAGE, names[nearest]),
+        "image": image,
+        "identity": ("image", image),
+        "digit": ("image", digit.astype(str)),
+        "colour": ("image", names[nearest]),
     }
     return xr.Dataset(data, coords)
 
@@ -137,8 +137,10 @@ def digit_encoder(
         values = others["embedding"].values
         hidden = np.maximum(values @ network.coefs_[0] + network.intercepts_[0], 0)
         labels = {"label": network.classes_}
-        score = xr.DataArray(network.predict_proba(values), labels, (IMAGE, "label"))
-        return others.assign(embedding=((IMAGE, FEATURE), hidden.astype(np.float32)), score=score)
+        score = xr.DataArray(network.predict_proba(values), labels, ("image", "label"))
+        return others.assign(
+            embedding=(("image", "feature"), hidden.astype(np.float32)), score=score
+        )
 
     return encode
 
@@ -207,7 +209,7 @@ def digit_bias(
             test = coloured_digits(case, of_test, copies=copies, seed=seed)
             encoded = digit_encoder(train, width=width, seed=seed)(test)
             bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
-            colours = test.drop_vars("embedding").rename(drawn="embedding", rgb=FEATURE)
+            colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
             return bias[["rlb", "mutual_information", "entropy"]].assign(
                 dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
                 dataset_bias=dataset_bias(colours, "digit"),

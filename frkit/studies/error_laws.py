@@ -3,7 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE
 from frkit.studies.store import DATA_SET
 
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
@@ -20,8 +19,8 @@ def error_laws(evaluation, truth, seed, chosen):
     empirical = chosen(evaluation["empirical"].to_dataset())
     centre = chosen(evaluation["vstatistic"].to_dataset())
     replicates = chosen(evaluation["replicates"].to_dataset())
-    bootstrap = (replicates - centre).transpose(FAR_LEVEL, DATA_SET, REPLICATE).values
-    actual = np.sort((empirical - truth).transpose(FAR_LEVEL, DATA_SET).values)
+    bootstrap = (replicates - centre).transpose("far_level", DATA_SET, "replicate").values
+    actual = np.sort((empirical - truth).transpose("far_level", DATA_SET).values)
     pooled = np.sort(bootstrap.reshape(len(bootstrap), -1))
     n = actual.shape[1]
     middles = (np.arange(FINE * n) + 0.5) / (FINE * n)
@@ -41,9 +40,9 @@ def error_laws(evaluation, truth, seed, chosen):
             "law": (("errors", "probability"), quantiles),
         }
         levels.append(xr.Dataset(numbers))
-    result = xr.concat(levels, truth[FAR_LEVEL])
+    result = xr.concat(levels, truth["far_level"])
     names = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES}
-    return result.assign_coords(names).transpose("errors", "probability", FAR_LEVEL)
+    return result.assign_coords(names).transpose("errors", "probability", "far_level")
 
 
 def kolmogorov(law, errors):

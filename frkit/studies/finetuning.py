@@ -7,17 +7,7 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    UNKNOWN,
-    listed,
-    require,
-    require_inside,
-    require_whole,
-)
+from frkit.base import UNKNOWN, listed, require, require_inside, require_whole
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -138,8 +128,8 @@ def finetuning(
     of_halves, *of_batches = np.random.SeedSequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(of_halves))
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
-    evaluated = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
-    x = unit_rows(evaluated["embedding"].transpose(IMAGE, FEATURE).values)
+    evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
+    x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
     rates = []
     losses = []
     for of_batch in with_progress(of_batches, "batches of models", progress, models):
@@ -152,7 +142,7 @@ def finetuning(
             with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
                 layer, loss = train_layer(people, drawn, rng, training)
             tuned = unit_rows(x @ layer)
-            versions[kind] = evaluated.assign(embedding=((IMAGE, FEATURE), tuned))
+            versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
             batch_losses.append(loss)
         batch_rates = subset_rates(
             score_tensor(stack_models(versions)),
@@ -167,7 +157,7 @@ def finetuning(
     joined = xr.concat(
         rates, BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
     )
-    joined = joined.assign_coords({BATCH: np.arange(models)}).rename({MODEL: FINETUNED})
+    joined = joined.assign_coords({BATCH: np.arange(models)}).rename(model=FINETUNED)
     joined["n_people"] = batch_rates.n_people  # the same in every batch
     result = summarise(joined, reference=reference)
     result["loss"] = (BATCH, TRAINED, "step"), losses
@@ -204,7 +194,7 @@ class People(NamedTuple):
 
 def people_of(faces, by):
     """Find the people who can train and be evaluated; refuse groups that have too few of them."""
-    group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
+    group, identity, _ = resolve_varying(faces[by].values, faces["identity"].values, "error", by)
     order = np.argsort(identity, kind="stable")
     names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
     group = group[order][first]
@@ -216,7 +206,7 @@ def people_of(faces, by):
         not small,
         f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer",
     )
-    x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
+    x = faces["embedding"].transpose("image", "feature").values[order].astype(float)
     return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
 
 

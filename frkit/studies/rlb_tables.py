@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require_inside
+from frkit.base import require_inside
 from frkit.representation import (
     Critic,
     dataset_bias,
@@ -52,9 +52,9 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     >>> list(spurious(shifted_classes(20, 3), "group"))
     ['normal', 'R_S', 'R_G', 'Z_S', 'Z_G']
     """
-    _, first, person = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
+    _, first, person = np.unique(faces["identity"].values, return_index=True, return_inverse=True)
     labels = faces[attribute].values[first]
-    values = faces["embedding"].transpose(IMAGE, FEATURE).values
+    values = faces["embedding"].transpose("image", "feature").values
     children = np.random.SeedSequence(seed).spawn(4)
     shuffle, unpair, permute, draw = (np.random.default_rng(child) for child in children)
     # images in the order of their people take the embeddings of the people in another order
@@ -64,10 +64,10 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     shuffled = shuffle.permuted(values, axis=1)
     return {
         "normal": faces,
-        "R_S": faces.assign(embedding=((IMAGE, FEATURE), shuffled)),
-        "R_G": faces.assign(embedding=((IMAGE, FEATURE), elsewhere)),
-        "Z_S": faces.assign_coords({attribute: (IMAGE, permute.permutation(labels)[person])}),
-        "Z_G": faces.assign_coords({attribute: (IMAGE, draw.permutation(labels)[person])}),
+        "R_S": faces.assign(embedding=(("image", "feature"), shuffled)),
+        "R_G": faces.assign(embedding=(("image", "feature"), elsewhere)),
+        "Z_S": faces.assign_coords({attribute: ("image", permute.permutation(labels)[person])}),
+        "Z_G": faces.assign_coords({attribute: ("image", draw.permutation(labels)[person])}),
     }
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import brentq
 
-from frkit.base import FAR_LEVEL, IMAGE, MODEL, require, require_inside, require_one_of
+from frkit.base import require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
@@ -121,13 +121,13 @@ def sample_size(
     require_inside("level", level, 0, 1)
     require_inside("power", power, 0, 1)
     require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
-    scores = score_tensor(data) if IMAGE in getattr(data, "dims", ()) else data
-    evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel({FAR_LEVEL: 0})
+    scores = score_tensor(data) if "image" in getattr(data, "dims", ()) else data
+    evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel(far_level=0)
     people = provenance(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
     of_groups = "_group" if goal == "ratio" else ""
-    _check_rates(goal, rates.sizes.get(MODEL, 1), rates[f"frr{of_groups}"])
+    _check_rates(goal, rates.sizes.get("model", 1), rates[f"frr{of_groups}"])
     prospect, effect = PROSPECTS[goal](evaluation, size, level)
     line = power if is_test else size
     # rejected pairs grow with people, accepted pairs with their square
@@ -202,7 +202,7 @@ def _half_width(evaluation, _size, level, relative=False):
 def _difference(evaluation, size, level):
     """Power of the paired t-test over people, by the noncentral t distribution."""
     first, second = (
-        contributions(evaluation.isel({MODEL: model}, drop=True), "frr", NEW_PEOPLE)
+        contributions(evaluation.isel(model=model, drop=True), "frr", NEW_PEOPLE)
         for model in (0, 1)
     )
     effect = (second.rate - first.rate).item()

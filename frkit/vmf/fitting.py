@@ -5,16 +5,7 @@ import pandas as pd
 import xarray as xr
 from scipy.optimize import elementwise
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PERSON,
-    listed,
-    require,
-    warn,
-)
+from frkit.base import listed, require, warn
 from frkit.data.checks import check_faces, check_rows
 from frkit.vmf.densities import log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
@@ -107,8 +98,8 @@ def fit(faces: xr.Dataset) -> Mixture:
         "kappa_marginal": marginal,
     }
     mix.fitted = xr.Dataset(
-        {name: (IDENTITY, of_identity) for name, of_identity in values.items()},
-        {IDENTITY: names},
+        {name: ("identity", of_identity) for name, of_identity in values.items()},
+        {"identity": names},
         {
             "log_kappa_mean": mean,
             "log_kappa_spread": spread,
@@ -122,15 +113,15 @@ def _images(faces):
     """Names (K,) of the identities, and a list of their unit embeddings (n_k, p)."""
     check_faces(faces)
     require(
-        MODEL not in faces["embedding"].dims,
+        "model" not in faces["embedding"].dims,
         "these faces contain several models: fit each, as in fk.vmf.fit(faces.sel(model=name))",
     )
-    values = faces["embedding"].transpose(IMAGE, FEATURE).values
+    values = faces["embedding"].transpose("image", "feature").values
     check_rows(values)
     points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
-    identity = faces[IDENTITY].values
+    identity = faces["identity"].values
     rows_of = pd.Series(identity).groupby(identity).indices
     images = [points[rows] for rows in rows_of.values()]
     return np.array(list(rows_of)), images
@@ -193,9 +184,9 @@ def _groups(faces):
     labels = {
         name: coord.values
         for name, coord in faces.coords.items()
-        if coord.dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)
+        if coord.dims == ("image",) and name not in ("image", "identity", "person")
     }
-    of_identity = pd.DataFrame(labels, faces[IDENTITY].values).groupby(level=0)
+    of_identity = pd.DataFrame(labels, faces["identity"].values).groupby(level=0)
     varies = (of_identity.nunique() > 1).any()
     varying = varies.index[varies]
     if len(varying) > 0:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require, require_whole
+from frkit.base import require, require_whole
 from frkit.vmf.checks import interval, levels_in, options_of_groups
 from frkit.vmf.densities import uniform_tail
 from frkit.vmf.genuine import GenuineScores
@@ -117,7 +117,7 @@ class IdentityLaw:
         """
         threshold = levels_in("threshold", threshold, -1)
         far = uniform_tail(threshold, self.dim)
-        return self._rates(threshold, far, THRESHOLD_LEVEL, threshold, by)
+        return self._rates(threshold, far, "threshold_level", threshold, by)
 
     def population_roc(self, far: ArrayLike, *, by: str | None = None) -> xr.Dataset:
         """Exact thresholds and FRR of infinitely many identities at FAR levels in (0, 1).
@@ -145,12 +145,12 @@ class IdentityLaw:
         far = levels_in("far", far, 0)
         half = self.dim / 2 - 0.5
         threshold = 1 - 2 * betaincinv(half, half, far)
-        return self._rates(threshold, far, FAR_LEVEL, far, by)
+        return self._rates(threshold, far, "far_level", far, by)
 
     def _rates(self, threshold, far, level, levels, by):
         """Rates at thresholds with their labels."""
         require(
-            by is None or (self.groups is not None and by == GROUP),
+            by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",
         )
         of_groups = [genuine.frr(threshold) for genuine in self._genuine]

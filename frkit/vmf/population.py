@@ -16,7 +16,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
+from frkit.base import require
 from frkit.vmf.checks import levels_in, one_each
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.impostors import ImpostorScores
@@ -71,7 +71,7 @@ def rates(
     ('threshold_level',)
     """
     threshold = levels_in("threshold", threshold, -1)
-    return _rates(members_of(mix, by, weights), THRESHOLD_LEVEL, threshold, cross)
+    return _rates(members_of(mix, by, weights), "threshold_level", threshold, cross)
 
 
 def roc(
@@ -113,7 +113,7 @@ def roc(
     ('far_level',)
     """
     far = levels_in("far", far, 0)
-    return _rates(members_of(mix, by, weights), FAR_LEVEL, far, cross)
+    return _rates(members_of(mix, by, weights), "far_level", far, cross)
 
 
 def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> xr.Dataset:
@@ -189,7 +189,7 @@ def members_of(mix, by=None, weights=None):
 
 def _rates(population, level, levels, cross):
     """FAR, FRR and error bounds at thresholds, or at the thresholds of FAR levels."""
-    by_far = level == FAR_LEVEL
+    by_far = level == "far_level"
     threshold = population[0].impostors.threshold_at(levels) if by_far else levels
     rates = []
     for members in population:
@@ -219,8 +219,8 @@ def labelled(dataset, values, groups):
         everyone, *of_groups = [of_members[name] for of_members in values]
         dataset[name] = (dims, everyone)
         if len(groups) > 0:
-            dataset[f"{name}_group"] = ((*dims, GROUP), np.transpose(of_groups))
-    return dataset.assign_coords({GROUP: groups}) if len(groups) > 0 else dataset
+            dataset[f"{name}_group"] = ((*dims, "group"), np.transpose(of_groups))
+    return dataset.assign_coords(group=groups) if len(groups) > 0 else dataset
 
 
 def _cross_rates(groups, threshold, level):
@@ -238,10 +238,10 @@ def _cross_rates(groups, threshold, level):
         rates[:, :, g, h] = far_and_bound
         rates[:, :, h, g] = far_and_bound
     far, error_bound = rates
-    dims = (level, GROUP, REFERENCE_GROUP)
+    dims = (level, "group", "reference_group")
     return xr.Dataset(
         {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
-        {REFERENCE_GROUP: [group.name for group in groups]},
+        {"reference_group": [group.name for group in groups]},
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, require, require_whole
+from frkit.base import require, require_whole
 from frkit.vmf.densities import mean_resultants
 from frkit.vmf.population import members_of
 
@@ -71,16 +71,16 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
         impostor_masses = _masses(1 - above.clip(0, 1))
         n = float(len(people.concentrations))
         values = {
-            "genuine_histogram": (SCORE_BIN, genuine_masses),
-            "impostor_histogram": (SCORE_BIN, impostor_masses),
+            "genuine_histogram": ("score_bin", genuine_masses),
+            "impostor_histogram": ("score_bin", impostor_masses),
             "images": n * per_identity,
             "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
             "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
             **_moments(people.directions, people.concentrations),
         }
         named = {f"{name}_group": value for name, value in values.items()}
-        groups.append(xr.Dataset(named, {SCORE_BIN: centres, GROUP: members.name}))
-    return xr.concat(groups, GROUP).transpose(SCORE_BIN, GROUP)
+        groups.append(xr.Dataset(named, {"score_bin": centres, "group": members.name}))
+    return xr.concat(groups, "group").transpose("score_bin", "group")
 
 
 def _masses(below):
