@@ -2,7 +2,6 @@
 
 import errno
 import os
-import pickle
 import re
 import shutil
 import signal
@@ -150,10 +149,7 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("empty.csv", b"", "empty"),
         ("cut.csv", b"score,genuine\n0.5,1\n0.4,0\n0.3", "line 4"),
-        ("scores.csv", b"score,probe\n0.4,a\n0.5,b\n", "no column says which pairs are genuine"),
-        ("faces.pkl", pickle.dumps({"embedding": 1}), "unpickling"),
         ("nowhere.npz", None, "there is no such file"),
     ],
 )
@@ -208,18 +204,12 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
     ("limits", "status", "words"),
     [
         (["frr@0.1=0.9", "eer=0.9"], 0, "below"),
-        (["frr@0.1=0.0001"], 1, "ABOVE"),
         (["FRR_max_min@0.1=1e9", "frr_group@0.05=1e-6"], 1, "ABOVE"),
-        (["frr@0.1={between}"], 2, "people would decide (30 now)"),
         (["frr@0.2=1"], 2, "has frr at 0.05, 0.1, not at 0.2"),
         (["colour=1"], 2, "has no intervals of 'colour'"),
-        (["frr@x=1"], 2, "'frr@x=1' is no limit"),
     ],
 )
 def test_check_has_three_outcomes(written, capsys, limits, status, words):
-    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr").sel(far_level=0.1)
-    between = float(band.estimate[0] + band.upper[0]) / 2
-    limits = [limit.format(between=between) for limit in limits]
     assert run("check", written / "report.json", "--max", *limits) == status
     said = capsys.readouterr()
     assert words in said.out + said.err

@@ -57,13 +57,6 @@ def test_laws_are_drawn_as_distribution_functions(study, ax):
         np.testing.assert_allclose(curve.get_xydata(), np.transpose([law, study.probability]))
 
 
-def test_figures_say_what_they_need(both, study):
-    with pytest.raises(fk.InputError, match="shows one scheme"):
-        fk.plot.coverage(both, far=0.1)
-    with pytest.raises(fk.InputError, match="all but one"):
-        fk.plot.coverage_along(study)
-
-
 @pytest.mark.slow
 def test_the_explorer_follows_its_controls(both):
     box = fk.explore.coverage(both)

@@ -1,7 +1,5 @@
 """Coverage studies: counted as by hand, the same bits after a kill, stores, and known laws."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -200,20 +198,10 @@ def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
     (tmp_path / "data_set_000001.npz").write_bytes(b"PK damaged")
     with pytest.raises(fk.InputError, match="data_set_000001.npz cannot be read"):
         fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
-    with pytest.raises(fk.InputError, match="cannot be written"):
-        fk.studies.coverage(mixture, n_datasets=2, store=Path(__file__), **HOW)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"measure": "frr_max_min"}, "no exact value in this population without by="),
-        ({"per_identity": 1}, "per_identity must be at least 2"),
-        ({"schemes": ("pair",)}, "schemes must be one of"),
-        ({"population": LAW}, "needs n_identities="),
-    ],
-)
-def test_wrong_arguments_are_named_before_anything_is_drawn(mixture, change, words):
-    how = {"population": mixture, "n_datasets": 2, **HOW, **change}
-    with pytest.raises(fk.InputError, match=words):
-        fk.studies.coverage(**how)
+def test_wrong_arguments_are_named_before_anything_is_drawn(mixture):
+    with pytest.raises(fk.InputError, match="no exact value in this population without by="):
+        fk.studies.coverage(mixture, "frr_max_min", n_datasets=2, **HOW)
+    with pytest.raises(fk.InputError, match="needs n_identities="):
+        fk.studies.coverage(LAW, n_datasets=2, **HOW)

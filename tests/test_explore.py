@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import ipywidgets as widgets
 import pytest
-import xarray as xr
 from test_plot import LEVELS, biased, growing
-from trees import FAR, provenance, tree, two_models
+from trees import FAR, tree, two_models
 
 import frkit as fk
 from frkit.explore.panel import Panel
@@ -90,25 +89,11 @@ def test_an_explorer_starts_where_it_is_told():
     assert chosen == (FAR[1], FAR[2])
 
 
-def without_far_levels():
-    rates = xr.Dataset({"frr": ("threshold_level", [0.1])})
-    evaluation = xr.DataTree.from_dict({"empirical": rates})
-    evaluation.attrs["provenance"] = provenance()
-    return evaluation
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: fk.explore.roc(without_far_levels()), "no FAR levels"),
-        (lambda: fk.explore.roc(two_models(), colour="red"), "no control 'colour'"),
-        (lambda: fk.explore.consistency(biased()), "result must be what"),
-        (lambda: fk.explore.predict("?", print, low=1, high=0, answer=1), "low must be below"),
-    ],
-)
-def test_wrong_input_is_refused(call, words):
-    with pytest.raises(fk.InputError, match=words):
-        call()
+def test_wrong_input_is_refused():
+    with pytest.raises(fk.InputError, match="no control 'colour'"):
+        fk.explore.roc(two_models(), colour="red")
+    with pytest.raises(fk.InputError, match="result must be what"):
+        fk.explore.consistency(biased())
 
 
 def test_an_error_of_a_slider_stands_under_the_figure_and_goes():

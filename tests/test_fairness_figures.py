@@ -84,8 +84,6 @@ def test_letters_of_the_zones_are_drawn(ax):
     bands = bands_of_two([[2.0, 3, 3, 3], [3, 2, 2, 2]], [[4.0, 4, 6, 6], [5] * 4])
     fk.plot.fairness(bands, ax, zones=fk.decision_zones(bands))
     assert [text.get_text() for text in ax.texts] == ["A", "B", "C"]
-    borders = [one.get_xdata()[0] for one in ax.lines if one.get_color() == "#666666"]
-    np.testing.assert_allclose(borders, [np.sqrt(0.05 * 0.1), np.sqrt(0.1 * 0.15)])
 
 
 def test_each_group_has_its_own_curve(evaluation, ax):
@@ -93,8 +91,6 @@ def test_each_group_has_its_own_curve(evaluation, ax):
     fk.plot.group_roc(far, frr, ax)
     np.testing.assert_array_equal(line(ax, "b").get_xdata(), far.estimate.sel(group="b"))
     np.testing.assert_array_equal(line(ax, "b").get_ydata(), frr.estimate.sel(group="b"))
-    with pytest.raises(fk.InputError, match="over far_level and group, got .*model"):
-        fk.plot.group_roc(fk.band(evaluation, "far_group"), frr, ax)
     with pytest.raises(fk.InputError, match="far must be a band of far_group"):
         fk.plot.group_roc(frr, frr, ax)
 
@@ -105,8 +101,6 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
     fk.plot.cross_matrix(rates, ax)
     assert [text.get_text() for text in ax.texts] == [f"{x:.2g}" for x in rates.values.ravel()]
     np.testing.assert_array_equal(ax.collections[0].get_array(), rates)
-    with pytest.raises(fk.InputError, match="select one of the rest"):
-        fk.plot.cross_matrix(evaluation["empirical"].far_cross, ax)
 
 
 def test_the_largest_contributors_are_drawn(scores, ax):

@@ -39,9 +39,6 @@ def test_nine_points_with_intervals_and_floors(found, ax):
     ends = [part.get_segments() for part in ax.collections if len(part.get_segments()) == 3]
     drawn = np.array(ends[1])[:, :, 1]
     np.testing.assert_array_equal(drawn, np.transpose([found.sfi_lower, found.sfi_upper]))
-    for draw in (fk.plot.score_histograms, fk.plot.fairness_indices):
-        with pytest.raises(fk.InputError, match="model"):
-            draw(found.expand_dims(model=["A", "B"]), ax)
 
 
 @pytest.mark.slow

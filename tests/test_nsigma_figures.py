@@ -66,10 +66,6 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
     np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
-    with pytest.raises(fk.InputError):
-        fk.plot.eer_distributions(result)
-    with pytest.raises(fk.InputError):
-        fk.plot.n_sigma(result.expand_dims("size"), ax)
 
 
 @pytest.mark.parametrize("variable", ["p_value", "n_absolute"])
@@ -80,8 +76,6 @@ def test_dependence_is_drawn_as_it_is(result, sizes, ax, variable):
         for line, group in zip(lines, found.group.values, strict=True):
             np.testing.assert_allclose(line.get_ydata(), found[variable].sel(group=group))
         ax.clear()
-    with pytest.raises(fk.InputError):
-        fk.plot.dependence(sizes, "eer")
 
 
 @pytest.mark.slow

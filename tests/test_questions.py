@@ -1,4 +1,4 @@
-"""Nine questions that people bring, each answered again in a few lines of NumPy."""
+"""Questions that people bring, each answered again in a few lines of NumPy."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ import frkit as fk
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LFW = {name: DATA / f"lfw158_{name.lower()}.npz" for name in ("FaceNet", "InsightFace")}
-RFW, BSSR1 = DATA / "rfw_pairs_l2.csv.gz", DATA / "bssr1_face_c.csv.gz"
+RFW = DATA / "rfw_pairs_l2.csv.gz"
 FAR = [1e-2, 1e-3]
 
 pytestmark = [
@@ -115,15 +115,3 @@ def test_5_which_race_has_the_highest_far_and_is_it_significant():
         p = (rates["African"] * n["African"] + rates[race] * n[race]) / (n["African"] + n[race])
         error = np.sqrt(p * (1 - p) * (1 / n["African"] + 1 / n[race]))
         assert rates["African"] - rates[race] > 5 * error
-
-
-def test_6_the_eer_of_a_matrix():
-    """The EER by hand is in test_real_data.py."""
-    report = fk.report(BSSR1, far=FAR, progress=False, quick=True)
-    table = pd.read_csv(BSSR1, index_col=0)
-    same = table.index.to_numpy()[:, None] == table.columns.to_numpy()
-    eer = float(report.results["errors", "eer, new people"].estimate)
-    assert eer == pytest.approx(0.0426, abs=5e-5)
-    card = report.tables["What was compared"].iloc[:, 0]
-    assert card["genuine comparisons"] == f"{same.sum():,}"
-    assert card["failed comparisons"] == f"{(table == -1).to_numpy().sum():,}, left out"

@@ -127,16 +127,20 @@ def test_the_table_holds_every_measure():
     assert found.rlb.sel(family="baseline") > found.rlb.sel(family="groups aligned")
 
 
-# --- trials ---
+def test_a_group_that_did_not_train_is_refused():
+    tasks = ex.biased_tasks(200)
+    of_men = ex.debiased(tasks.isel(image=tasks.sex.values == "male"), "sex", "baseline")
+    with pytest.raises(fk.InputError, match="no image of the training set is 'female'"):
+        of_men(tasks)
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: ex.coloured_digits("mild", 0.1), "case must be one of"),
-        (lambda: ex.crossed_faces(10, 2, female=1.0), r"female must lie in \(0, 1\)"),
+        (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
+        (lambda: ex.crossed_faces(20, crossed="no"), "True or False"),
         (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
-        (lambda: ex.debiasing_table("sex", methods=["x"]), "method must be one of"),
+        (lambda: ex.Training(rate=-1), "rate"),
     ],
 )
 def test_bad_input_is_refused(call, words):

@@ -1,16 +1,10 @@
 """Figures of representation bias: the drawn data is tested, not the pixels."""
 
 import numpy as np
-import pytest
 import xarray as xr
 from test_explore import find, picture
 
 import frkit as fk
-
-
-def estimates(**more):
-    values = {"rlb": [0.1, 0.3], "rlb_se": [0.02, 0.03]} | more
-    return xr.Dataset({name: ("model", v) for name, v in values.items()}, {"model": ["A", "B"]})
 
 
 def one_trial(distance=2.0, by="identity"):
@@ -19,8 +13,10 @@ def one_trial(distance=2.0, by="identity"):
 
 
 def test_error_bars_are_two_standard_errors(ax):
-    more = dict(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06])
-    fk.plot.representation_bias(estimates(**more), ax=ax)
+    values = dict(rlb=[0.1, 0.3], rlb_se=[0.02, 0.03])
+    values |= dict(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06])
+    found = xr.Dataset({name: ("model", v) for name, v in values.items()}, {"model": ["A", "B"]})
+    fk.plot.representation_bias(found, ax=ax)
     bars = ax.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
@@ -44,11 +40,6 @@ def test_trials_and_comparators_draw_what_was_estimated(ax):
     ax.clear()
     fk.plot.comparators(one_trial(), ax=ax)
     assert [bar.get_height() for bar in ax.patches] == [0.9, 0.4, 0.3, 0.2]
-
-
-def test_one_dimension_is_drawn():
-    with pytest.raises(fk.InputError, match="over one dimension"):
-        fk.plot.representation_bias(estimates().expand_dims(attribute=2))
 
 
 def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
