@@ -207,6 +207,7 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
         (["FRR_max_min@0.1=1e9", "frr_group@0.05=1e-6"], 1, "ABOVE"),
         (["frr@0.2=1"], 2, "has frr at 0.05, 0.1, not at 0.2"),
         (["colour=1"], 2, "has no intervals of 'colour'"),
+        (["frr@x=1"], 2, "'frr@x=1' is no limit"),
     ],
 )
 def test_check_has_three_outcomes(written, capsys, limits, status, words):

@@ -204,13 +204,27 @@ def test_cautions_stand_once_and_none_is_given_outside(faces):
     assert len(report.cautions) == len(set(report.cautions)) > 0
 
 
-def test_progress_is_shown(faces):
+def test_progress_is_shown_and_can_stop(faces):
     steps = []
     how = {"far": FAR, "quick": True, "impostors": "all"}
     report = fk.report(faces, **how, progress=lambda *step: steps.append(step))
     assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
     shares = [share for share, _ in steps]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
+
+    def halt(share, words):
+        if words == "Error rates":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fk.report(faces, **how, progress=halt)
+
+
+def test_what_is_no_data_and_a_bad_level_are_refused(faces):
+    with pytest.raises(fk.InputError, match="a report is made from faces, scores or the path"):
+        fk.report(3, progress=False)
+    with pytest.raises(fk.InputError, match="level"):
+        fk.report(faces, level=1.5, progress=False)
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,13 @@ def test_contrasts_of_groups_are_named():
     assert table["p (Holm)"].tolist() == [p_words(p) for p in differences.p_holm.values.ravel()]
 
 
+def test_what_is_no_result_is_refused():
+    with pytest.raises(fk.InputError, match="a table takes what band"):
+        fk.table(3)
+    with pytest.raises(fk.InputError, match="needs a result"):
+        fk.table()
+
+
 NASTY = r"<script>alert(1)</script> & $\frac{1}{2}$ 50 % a_b #1 ~ ^ | ` *"
 
 

@@ -140,6 +140,8 @@ def test_a_group_that_did_not_train_is_refused():
         (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
         (lambda: ex.crossed_faces(20, crossed="no"), "True or False"),
         (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
+        (lambda: ex.coloured_digits("moderate", 0.1, copies=2.5), "copies"),
+        (lambda: ex.dominant_share(0.5, 2.5), "classes"),
         (lambda: ex.Training(rate=-1), "rate"),
     ],
 )
