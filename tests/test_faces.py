@@ -22,21 +22,12 @@ def spoiled(row, column, value):
     return values
 
 
-def test_dataset_has_the_agreed_form():
-    ds = faces(embedding(), IDENTITY, gender=["f", "f", "m", "m", "m"])
-    assert ds.embedding.dims == ("image", "feature")
-    assert ds.image.values.tolist() == ["0", "1", "2", "3", "4"]
-    assert ds.identity.dims == ds.gender.dims == ("image",)
-    assert {ds[name].dtype.kind for name in ("image", "identity", "gender")} == {"U"}
-    assert "person" not in ds.coords
-    np.testing.assert_array_equal(ds.embedding, embedding().astype(np.float32))
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.uint16, bool])
 def test_numbers_of_any_kind_become_float32(dtype):
     ds = faces(np.array([[1, 0], [1, 1], [0, 1]], dtype), ["a", "a", "b"])
     assert ds.embedding.dtype == np.float32
     assert ds.embedding.values.tolist() == [[1, 0], [1, 1], [0, 1]]
+    assert ds.image.values.tolist() == ["0", "1", "2"]
 
 
 def test_the_callers_arrays_are_neither_changed_nor_shared():
@@ -53,15 +44,12 @@ TWO = np.stack([embedding(seed=1), embedding(seed=2)])
 ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
 BAD_EMBEDDINGS = {
     "nan": (spoiled(3, 1, np.nan), {}, "row 3, column 1: nan"),
-    "infinite": (spoiled(0, 2, -np.inf), {}, "row 0, column 2: -inf"),
     "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: inf is not finite in float32"),
     "zero vector": (ZERO_ROW, {}, "row 2 has norm 0, too small"),
     "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
     "cube without names": (TWO, {}, r"model= names, got shape \(2, 5, 3\)"),
     "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
                    "of model 1 at row 4, column 0"),
-    "text": (embedding().astype(str), {}, "must be numbers, real ones, got <U"),
-    "ragged": ([[1, 2, 3], [1, 2]], {}, "in rows of one length"),
     "lengths": (embedding(4), {}, "identity has 5 labels, but there are 4 images"),
 }  # fmt: skip
 
@@ -91,8 +79,6 @@ def test_a_data_frame_names_what_it_lacks():
     frame = pd.DataFrame({"person": IDENTITY, "emb": list(embedding())})
     with pytest.raises(InputError, match="no column 'sex'; the columns are 'person', 'emb'"):
         faces(frame, "person", gender="sex")
-    with pytest.raises(InputError, match="no numbered columns such as q0"):
-        faces(frame, "person", columns="q")
     with pytest.raises(InputError, match="emb must be numbers, in rows of one length"):
         faces(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3), "person")
 
@@ -103,12 +89,13 @@ BAD_LABELS = {
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
     "image twice": ({"image": list("vwxwv")}, "several of 'w', 'v'"),
     "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* rows .2"),
-    "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
     "varies": ({"age": [2, 3, 2, 2, 2]}, "varies within 1 of 3 .* 'anna': 2 .row 0 from 0., 3"),
     "half missing": ({"age": [2, 2, 2, None, 2]}, "'bo': 2 .row 2 from 0., unknown .row 3 from 0."),
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
     "rule": ({"age": [2] * 5, "varying": "median"}, "'age' must be one of .* got 'median'"),
     "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is no text"),
+    "half a character": ({"gender": [chr(0xD800)] + ["m"] * 4}, "gender: a label is no text"),
+    "NUL": ({"gender": ["a\0b"] + ["m"] * 4}, "gender: a label is no text, or contains NUL"),
 }  # fmt: skip
 
 
@@ -120,15 +107,10 @@ def test_bad_labels_are_refused_with_their_rows(case):
 
 
 LABELS = {
-    "none": ([None, "b"], [UNKNOWN, "b"]),
-    "nan": ([float("nan"), "b"], [UNKNOWN, "b"]),
-    "numpy nan": (np.array(["nan", "b"]), [UNKNOWN, "b"]),
-    "blank": (["  ", "b"], [UNKNOWN, "b"]),
     "pandas": (pd.array([pd.NA, "b"], dtype="string"), [UNKNOWN, "b"]),
     "masked": (np.ma.array(["a", "b"], mask=[True, False]), [UNKNOWN, "b"]),
     "bytes": (np.array([b"", b"b"]), [UNKNOWN, "b"]),
     "floats": ([23.0, np.nan, 24.5], ["23", UNKNOWN, "24.5"]),
-    "numbers": (np.array([7, 8, 9]), ["7", "8", "9"]),
     "flags": ([True, False, True], ["True", "False", "True"]),
     "dates": (np.array(["2020-01-01", "NaT"], "M8[D]"), ["2020-01-01", UNKNOWN]),
     "mixed": ([pd.NaT, 3, "c "], [UNKNOWN, "3", "c"]),
@@ -165,9 +147,6 @@ def test_stacking_pads_with_zeros_and_aligns_images():
 
 
 BAD_STACKS = {
-    "nothing": (lambda a, b: {}, "needs a mapping"),
-    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' must be a faces Dataset"),
-    "stacked": (lambda a, b: {"A": stack_models({"A": a})}, "'A' contains several models already"),
     "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "only one has 'z'"),
     "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},

@@ -170,35 +170,30 @@ FAILED = np.random.default_rng(2).random(VALUES.shape) < 0.2
 HOLED = np.where(FAILED, np.nan, VALUES)
 
 
-def as_matrix(values, **options):
-    return matrix(values, PART, **options)
-
-
-def as_list(values, **options):
+def as_list(values, scores, **options):
     """The same as a list of pairs."""
-    cells = PART.stack(pair=("probe", "reference"), create_index=False)
+    cells = scores.stack(pair=("probe", "reference"), create_index=False)
     names = ("probe", "reference", "probe_identity", "reference_identity")
     sides = {name: cells[name].values for name in names}
     return fk.pairs(values.ravel(), **sides, **options)
 
 
-SINGLE = np.where(FAILED, -0.1, VALUES).astype(np.float32)
 MARKED = {
     "a number": (np.where(FAILED, -1, VALUES), dict(missing=-1)),
-    "float32": (SINGLE, dict(missing=-0.1)),
+    "float32": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=-0.1)),
     "masked": (np.ma.array(np.where(FAILED, 9.0, VALUES), mask=FAILED), {}),
     "infinite mark": (np.where(FAILED, -np.inf, VALUES), dict(missing=-np.inf)),
 }
 
 
-@pytest.mark.parametrize("form", [as_matrix, as_list])
+@pytest.mark.parametrize("form", [matrix, as_list])
 @pytest.mark.parametrize("name", MARKED)
 def test_failed_comparisons_are_left_out(name, form):
     values, options = MARKED[name]
-    scores = form(values, **options)
+    scores = form(values, PART, **options)
     found = scores.score if isinstance(scores, xr.Dataset) else scores
     np.testing.assert_array_equal(np.isnan(found.values).ravel(), FAILED.ravel())
-    assert_same(form(values, **options), form(HOLED.astype(values.dtype)))
+    assert_same(scores, form(HOLED.astype(values.dtype), PART))
 
 
 def test_a_symmetric_square_counts_each_pair_once(tmp_path):

@@ -64,14 +64,11 @@ def test_lfw(tmp_path):
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
 
-def rfw_text(block=300):
-    genuine = "".join(f"m.{k}\t1\t2\n" for k in range(block))
-    return genuine + "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(block))
-
-
 def test_rfw_protocols_of_two_races(tmp_path):
+    genuine = "".join(f"m.{k}\t1\t2\n" for k in range(300))
+    impostor = "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(300))
     for race in ("Asian", "African"):
-        put(tmp_path, f"{race}_pairs.txt", rfw_text())
+        put(tmp_path, f"{race}_pairs.txt", genuine + impostor)
     pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
     assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
     assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
@@ -207,44 +204,32 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
 
 # --- malformed files ---
 
+FOUR_SCORES = {"scores": FOUR}
 MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
-    "lfw, no head": ("lfw", LFW[4:], {}, "line 1 must be the number of folds"),
-    "lfw, order": ("lfw", LFW.replace("1\tbo\t2", "1\t2"), {}, "half .* genuine .* but 3 of 4"),
-    "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), {"scores": FOUR}, "contradicts the ident"),
-    "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
+    "lfw, no head": ("lfw", LFW[4:], FOUR_SCORES, "line 1 must be the number of folds"),
+    "lfw, order": ("lfw", LFW.replace("1\tbo\t2", "1\t2"), FOUR_SCORES, "half .* but 3 of 4"),
+    "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "contradicts the ident"),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
     "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells; a line is: claimed_id"),
-    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, column 'label': '2' does not say"),
+    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", FOUR_SCORES, "line 3, column 'label': '2' "),
     "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
     "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "Merge keys are not unique"),
-    "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
+    "rfw table, scores": ("rfw", RFW_TABLE, FOUR_SCORES, "leave scores= out"),
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
-    "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
-    "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "no column 's'; the columns are"),
     "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
-    "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
-NAMES = {"rfw": "Asian_pairs.txt"} | dict.fromkeys(
-    ["rfw-csv", "bfw", "bob-csv", "columns"], "t.csv"
-)
-NEED_SCORES = ("lfw", "rfw", "voxceleb", "kaldi", "ijbc")
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
     format, text, options, message = BAD[case]
-    path = put(tmp_path, NAMES.get(format, "trials"), text)
-    given = dict(options)
-    if isinstance(options.get("scores"), str):
-        given["scores"] = put(tmp_path, "scores.txt", options["scores"])
-    elif format in NEED_SCORES and "scores" not in options:
-        n_lines = len([line for line in text.splitlines() if line])
-        given["scores"] = put(tmp_path, "scores.txt", "0.5\n" * n_lines)
+    path = put(tmp_path, "t.csv", text)
+    if "scores" in options:
+        options = {"scores": put(tmp_path, "scores.txt", options["scores"])}
     with pytest.raises(fk.InputError, match=message) as caught:
-        fk.open_pairs(path, format="rfw" if format == "rfw-csv" else format, **given)
-    if case not in ("columns, none", "vectors, one"):
-        assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
+        fk.open_pairs(path, format=format, **options)
+    assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
 
 
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
@@ -254,21 +239,15 @@ def test_unknown_formats_and_options_and_absent_files(tmp_path):
         fk.open_pairs("x", format="bob4", scores="y", columns="z")
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
         fk.open_pairs(tmp_path, format="rfw")
-    for format in ("lfw", "rfw", "bob4", "voxceleb", "bfw"):
-        with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
-            fk.open_pairs(tmp_path / "nothing.csv", format=format)
+    with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
+        fk.open_pairs(tmp_path / "nothing.csv", format="bfw")
 
 
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
     how = dict(format="voxceleb", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
-    with pytest.raises(
-        fk.InputError, match="meta: no column contains image names such as 'id1/v/1"
-    ):
-        fk.open_pairs(trials, metadata=meta, **how)
-    meta = put(tmp_path, "meta", "who\nid1\nid2\n")
-    with pytest.raises(fk.InputError, match="meta: has no column of labels beside 'who'"):
+    with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
         fk.open_pairs(trials, metadata=meta, **how)
     meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
     with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):

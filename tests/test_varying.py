@@ -46,9 +46,8 @@ def twin(labels, identity, rule):
     for who in set(identity):
         mine = [label for label, k in zip(labels, identity, strict=True) if k == who]
         known = [label for label in mine if label != UNKNOWN] or [UNKNOWN]
-        out[who] = (
-            known[0] if rule == "first" else max(known, key=known.count)
-        )  # max keeps the first of equals
+        most = max(known, key=known.count)  # the first of equals
+        out[who] = known[0] if rule == "first" else most
     return [out[who] for who in identity]
 
 
