@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -150,6 +151,7 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     ("name", "content", "words"),
     [
         ("cut.csv", b"score,genuine\n0.5,1\n0.4,0\n0.3", "line 4"),
+        ("faces.pkl", pickle.dumps({"embedding": 1}), "unpickling"),
         ("nowhere.npz", None, "there is no such file"),
     ],
 )

@@ -1,9 +1,7 @@
 """What surrounds the code agrees with it: citation, README, Binder's recipe, the set-up script."""
 
-import ast
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -42,15 +40,3 @@ def test_the_lock_has_every_requirement_in_a_version_that_will_do():
     for line in [*project()["dependencies"], *requirement_lines(ROOT / "requirements.txt")[:-1]]:
         wanted = requirements.Requirement(line)
         assert wanted.specifier.contains(locked[wanted.name.lower()]), line
-
-
-def test_set_up_needs_the_standard_library_only():
-    tree = ast.parse((ROOT / "binder/local.py").read_text(encoding="utf-8"), feature_version=(3, 7))
-    names = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
-    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
