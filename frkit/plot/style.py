@@ -62,6 +62,7 @@ THEME = {
     "legend.framealpha": 0.75,
     "legend.edgecolor": "none",
     "legend.fontsize": SMALL,
+    "legend.title_fontsize": SMALL,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "grid.color": "#E5E5E5",
