@@ -20,7 +20,7 @@ def test_error_bars_are_two_standard_errors(ax):
     bars = ax.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
-    np.testing.assert_array_equal(drawn["in sample: overfitting"], [0.8, 0.9])
+    np.testing.assert_array_equal(drawn["in sample"], [0.8, 0.9])
     np.testing.assert_array_equal(drawn["smallest that can be detected"], [0.05, 0.06])
 
 

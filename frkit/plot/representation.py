@@ -83,7 +83,7 @@ def _draw_estimates(ax, x, result, words, colour, size=6):
     style = {"fmt": "o", "color": colour, "capsize": 4, "markersize": size}
     ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=words, **style)
     if "rlb_in_sample" in result:
-        words = "in sample: overfitting"
+        words = "in sample"
         ax.plot(x, result.rlb_in_sample, "o", label=words, markersize=size, **IN_SAMPLE)
 
 

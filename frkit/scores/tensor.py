@@ -213,9 +213,10 @@ def _lazy_scores(rows, function, side):
 def _block(probe, reference, function, tile):
     """A block of scores, tile by tile: no score depends on the chunks."""
     [probe], [reference] = probe, reference
-    if probe is reference:
-        # unaligned rows, such as a worker is sent, would be copied twice: no symmetric product
-        probe = reference = np.require(probe, requirements="A")
+    is_diagonal = probe is reference
+    # NumPy multiplies unaligned rows, such as a worker is sent, in another order
+    probe = np.require(probe, requirements="A")
+    reference = probe if is_diagonal else np.require(reference, requirements="A")
     scores = np.empty((len(probe), len(reference)), np.float32)
     for i in range(0, len(probe), tile):
         for j in range(0, len(reference), tile):
