@@ -127,9 +127,10 @@ def writing(path, remedy: str) -> Iterator[None]:
 
 def warn(message: str) -> None:
     """Give a DataWarning that points at the line outside frkit that led to it."""
+    inside = ("frkit", "contextlib")  # contextlib calls what a context manager decorates
     level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "frkit":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, DataWarning, stacklevel=level)
 

@@ -79,8 +79,9 @@ def test_an_age_that_varies_is_refused_or_settled():
 
 
 def test_levels_below_one_pair_and_distances_are_noticed(scores):
-    with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score"):
+    with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score") as caught:
         fk.evaluate(scores, far=[1e-5, 0.1])
+    assert caught[0].filename == __file__
     with pytest.warns(fk.DataWarning, match="EER is 0.*distances.*turn their sign"):
         fk.evaluate(-scores.drop_attrs(), far=[0.1])
 
