@@ -10,6 +10,7 @@ import numpy as np
 
 UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
+LARGEST_WHOLE = 2**53  # beyond it float64 does not tell whole numbers apart
 
 
 class InputError(ValueError):
@@ -87,11 +88,11 @@ def require_returned(name: str, value, made_by: str, *contents: str) -> None:
 
 
 def real_numbers(name: str, values) -> np.ndarray:
-    """An array of real numbers in their own precision, NaN where masked or None."""
+    """An array of real numbers in their own precision, NaN where masked, None or pandas' NA."""
     try:
-        array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        if array.dtype.kind == "O" or np.ma.isMaskedArray(array):
-            array = array.astype(float)
+        given = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        is_plain = given.dtype.kind != "O" and not np.ma.isMaskedArray(given)
+        array = given if is_plain else _as_floats(given)
     except (ValueError, TypeError):
         raise InputError(
             f"{name} must be numbers, in rows of one length; got {str(values)[:60]}"
@@ -100,7 +101,35 @@ def real_numbers(name: str, values) -> np.ndarray:
         array.dtype.kind in "fiub",
         f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}",
     )
+    if isinstance(values, (list, tuple)) and np.nanmax(np.abs(array), initial=0) >= LARGEST_WHOLE:
+        given = np.array(values, object)  # NumPy rounded whole numbers that stand among others
+    require_exact(name, given)
     return np.ma.filled(array, np.nan)
+
+
+def _as_floats(array):
+    """Objects, or masked numbers, as float64; pandas' NA, which NumPy cannot convert, is NaN."""
+    if array.dtype.kind == "O" and not np.ma.isMaskedArray(array):
+        import pandas as pd
+
+        array = np.where(pd.isna(array), np.nan, array)
+    return array.astype(float)
+
+
+def require_exact(name: str, array: np.ndarray) -> None:
+    """Raise InputError for whole numbers that would become equal in float64."""
+    if array.dtype.kind in "iu":
+        numbers = [array.max(), array.min()] if array.size else []
+    elif array.dtype.kind == "O":
+        numbers = [number for number in array.ravel() if isinstance(number, (int, np.integer))]
+    else:
+        return
+    largest = max((abs(int(number)) for number in numbers), default=0)
+    require(
+        largest <= LARGEST_WHOLE,
+        f"{name} has whole numbers up to {largest}, and from 2**53 on different ones become equal "
+        "in float64; subtract a constant from all, or divide them where they are made",
+    )
 
 
 def affordable(n_bytes: int, what: str) -> None:

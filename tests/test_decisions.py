@@ -1,6 +1,7 @@
 """Bias read from predictions: hand cases, and the libraries' numbers against counts written out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import frkit as fk
@@ -22,6 +23,83 @@ def test_parity_gaps_by_hand():
     with pytest.warns(fk.DataWarning, match="no rates there"):
         gaps = parity_gaps([0, 1, 0, 0], [0, 1, 1, 0], list("aabb"))
     assert np.isnan(gaps.equal_opportunity).all() and np.isfinite(gaps.demographic_parity).all()
+
+
+# --- missing values, order
+TWO = {"truth": [1, 0, 1, 0, 1, 0, 1, 0], "predicted": [1, 0, 1, 0, 1, 1, 0, 1]}
+SEX = ["f", "f", "m", "m", "f", "m"]  # of the first six images
+
+
+@pytest.mark.filterwarnings("ignore:.* images have no")
+@pytest.mark.parametrize(
+    "missing",
+    [None, np.nan, pd.NA, "", "nan", "unknown"],
+    ids=["None", "NaN", "NA", "", "nan", "?"],
+)
+def test_images_without_a_group_are_in_none(missing):
+    """Women 2/3 predicted, men 2/3; true positives 2/2 and 1/1, false ones 0/1 and 1/2."""
+    sex = [*SEX, missing, missing]
+    for group in (sex, pd.Series(sex), np.array(sex, object)):
+        gaps = parity_gaps(**TWO, group=group).sel(label=1)
+        assert gaps.demographic_parity == 0 and gaps.equal_opportunity == 0
+        assert gaps.equalized_odds == 0.5
+        spread = cohort_spread(**TWO, group=group)
+        assert spread.group.values.tolist() == ["f", "m"]
+        accuracy = spread.sel(metric="accuracy")
+        assert accuracy.value.values.tolist() == pytest.approx([1, 2 / 3])
+        assert accuracy.overall == 5 / 8, "all images count there"
+        labels = TWO["truth"], sex, TWO["predicted"], sex
+        shares = bias_amplification(*labels)
+        assert shares.group.values.tolist() == ["f", "m"]
+        assert shares.test.sel(label=1).values.tolist() == [1 / 2, 1 / 2]
+
+
+def test_leakage_leaves_out_images_without_the_attribute():
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.integers(2, size=(2, 60))
+    sex = np.where(rng.random(60) < 0.5, "f", "m")
+    direct = leakage(truth, predicted, sex)
+    more = [*truth, 1, 0], [*predicted, 1, 1], [*sex, None, ""]
+    with pytest.warns(fk.DataWarning, match="2 of 62 images have no protected"):
+        assert leakage(*more).identical(direct)
+
+
+@pytest.mark.parametrize("truth", [["a", None] * 4, [1.0, np.nan] * 4, ["a", ""] * 4])
+def test_a_missing_label_is_refused(truth):
+    for call in (parity_gaps, cohort_spread, leakage):
+        with pytest.raises(fk.InputError, match="truth is missing, or NaN, in 4"):
+            call(truth, truth, list("fmfmfmfm"))
+    with pytest.raises(fk.InputError, match="score is NaN or infinite in 1 image"):
+        cohort_spread(**TWO, group=list("fmfmfmfm"), score=[np.nan] + [0.5] * 7)
+
+
+def test_columns_of_pandas_are_never_joined_by_position():
+    sex = pd.Series([*SEX, "f", "m"])
+    columns = {name: pd.Series(values) for name, values in TWO.items()}
+    score = pd.Series(np.linspace(0, 1, 8))
+    direct = cohort_spread(**columns, group=sex, score=score)
+    turned = {"group": sex[::-1], "score": score.sample(frac=1, random_state=0)}
+    assert cohort_spread(**columns, **turned).identical(direct)
+    assert parity_gaps(**columns, group=sex[::-1]).identical(parity_gaps(**columns, group=sex))
+    for group in (sex[::-1].set_axis(range(1, 9)), sex.set_axis([0] * 8)):
+        for call in (parity_gaps, cohort_spread, leakage):
+            with pytest.raises(fk.InputError, match="indexes of .* differ"):
+                call(columns["truth"], columns["predicted"], group)
+    with pytest.raises(fk.InputError, match="indexes of .* differ"):
+        parity_gaps(columns["truth"], TWO["predicted"], sex[::-1])
+    with pytest.raises(fk.InputError, match="indexes of .* differ"):
+        bias_amplification(columns["truth"], sex.iloc[:7], columns["predicted"], sex)
+
+
+@pytest.mark.filterwarnings("ignore:a cohort lacks a label")
+def test_groups_stand_in_the_order_in_which_people_read_them():
+    ages = ["10-19", "3-9", "<3", "60+"] * 2
+    assert cohort_spread(**TWO, group=ages).group.values.tolist() == ["<3", "3-9", "10-19", "60+"]
+    words = pd.Categorical(["old", "young"] * 4, ["young", "middle", "old"], ordered=True)
+    assert cohort_spread(**TWO, group=words).group.values.tolist() == ["young", "old"]
+    shares = bias_amplification(TWO["truth"], words, TWO["predicted"], words)
+    assert shares.group.values.tolist() == ["young", "old"]
+    assert shares.train.sel(label=1).values.tolist() == [0, 1]
 
 
 # --- cohorts

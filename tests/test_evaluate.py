@@ -136,8 +136,24 @@ def test_an_evaluation_survives_a_file(scores, tmp_path):
     assert again.attrs["provenance"] == ev.attrs["provenance"]
     for node in ("empirical", "vstatistic", "replicates"):
         xr.testing.assert_equal(again[node].dataset, ev[node].dataset)
-    with pytest.raises(fk.InputError, match="no file"):
+    with pytest.raises(fk.InputError, match="no such file"):
         fk.open_evaluation(tmp_path / "absent.nc")
+
+
+@pytest.mark.filterwarnings("ignore:.*Zarr", "ignore:Consolidated metadata")
+@pytest.mark.filterwarnings("ignore:fewer than ten errors")
+def test_an_evaluation_survives_zarr(scores, tmp_path):
+    pytest.importorskip("zarr")
+    ev = fk.evaluate(scores, far=FAR, by="gender")
+    ev.to_zarr(tmp_path / "evaluation.zarr")
+    again = fk.open_evaluation(tmp_path / "evaluation.zarr")
+    assert again.equals(ev) and again.attrs["provenance"] == ev.attrs["provenance"]
+    np.testing.assert_array_equal(fk.band(again, "frr").upper, fk.band(ev, "frr").upper)
+    for chunk in (tmp_path / "evaluation.zarr/empirical/frr").rglob("*"):
+        if chunk.is_file() and chunk.suffix != ".json":
+            chunk.write_bytes(chunk.read_bytes()[:5])
+    with pytest.raises(fk.InputError, match=r"evaluation\.zarr.*may be damaged"):
+        fk.open_evaluation(tmp_path / "evaluation.zarr")
 
 
 def test_far_levels_are_even_on_the_logarithm():

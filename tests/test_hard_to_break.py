@@ -105,6 +105,39 @@ def test_nobody_is_no_person(word, door):
         doors([word, "a", "b", "b"])[door]()
 
 
+def test_whole_numbers_beside_fractions_name_different_people():
+    """NumPy would make floats of them, of which the first four are equal."""
+    numbers = [2**60 + 1, 2**60 + 1, 2**60 + 2, 2**60 + 2, 0.5, 0.5]
+    people = fk.faces(np.eye(6), numbers).identity.values
+    assert people.tolist() == [str(number) for number in numbers]
+
+
+LARGE = np.array([2**60 + 1, 2**60 + 1, 2**60 + 2, 2**60 + 2], float)
+
+
+@pytest.mark.parametrize(
+    "numbers", [LARGE, pd.Series(LARGE), LARGE.tolist(), np.float32([2**24, 2**24 + 1, 1, 1])]
+)
+def test_numbers_that_were_rounded_are_no_identities(numbers):
+    with pytest.raises(fk.InputError, match="different numbers became equal"):
+        fk.faces(np.eye(4), numbers)
+
+
+NO_LABELS = {
+    "lists": [["a"], ["a", "b"], ["c"], ["c"]],
+    "a column of lists": pd.Series([["a"], ["a", "b"], ["c"], ["c"]]),
+    "a Dataset": FACES,
+    "damaged text": np.frombuffer(bytes([255] * 16), "<U1"),
+    "complex numbers": [1j, 1j, 2.0, 2.0],
+}
+
+
+@pytest.mark.parametrize("case", NO_LABELS)
+def test_what_is_no_label_is_refused(case):
+    with pytest.raises(fk.InputError, match="identity"):
+        fk.faces(np.eye(4), NO_LABELS[case])
+
+
 SAME = [("a", " a "), ("1", 1), (1, 1.0), ("1", 1.0), ("a", b"a"), (1, np.float32(1))]
 SAME += [("Jos\u00e9", "Jose\u0301")]  # names of files on a Mac have their own code for an accent
 

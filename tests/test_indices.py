@@ -1,6 +1,7 @@
 """SFI, CFI and DFI as formulas: the paper's tables, bounds, invariance, and the slow twin."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -169,3 +170,15 @@ def test_floor_of_dfi_near_the_stored_figures():
     ds = fk.fairness_indices(table, by="group", score_map="identity", deals=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()
+
+
+def test_sizes_go_by_name_in_any_order():
+    tallies = node(separation=[0.1, 0.5, 0.8], sizes=IMBALANCED)
+    by_name = {"g2": 1000, "g1": 100, "g0": 10}
+    expected = float(sfi("weighted", group_sizes=by_name)(tallies))
+    for sizes in (pd.Series(by_name), pd.Series(by_name)[::-1], [10, 100, 1000]):
+        assert float(sfi("weighted", group_sizes=sizes)(tallies)) == expected
+    assert float(sfi("weighted", group_sizes=[1000, 100, 10])(tallies)) != expected
+    for sizes in (pd.Series([10, 100, 1000]), pd.Series(by_name).rename({"g0": "other"})):
+        with pytest.raises(fk.InputError, match="group_sizes must give one size for each"):
+            sfi("weighted", group_sizes=sizes)(tallies)

@@ -7,6 +7,8 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from scipy.sparse import csr_array
 
 import frkit as fk
 from frkit.base import InputError
@@ -138,3 +140,90 @@ def test_one_image_that_is_unlike_itself_is_rejected_as_a_copy():
     )
     np.testing.assert_array_equal(frr, frr_read)
     assert (frr > frr_exact).any()
+
+
+# --- one set of images or two ---
+
+TWENTY = np.repeat(np.arange(20), 2)
+UNEQUAL = np.random.default_rng(0).random((40, 40)) + 0.4 * np.equal.outer(TWENTY, TWENTY)
+EQUAL = (UNEQUAL + UNEQUAL.T) / 2
+SCALES = {
+    "as it is": lambda scores: scores,
+    "far from 0": lambda scores: scores + 1e6,
+    "below 0": lambda scores: 1e3 * (scores - 5),
+    "tiny": lambda scores: 1e-12 * scores,
+    "single precision": lambda scores: (scores + 1e4).astype(np.float32),
+}
+
+
+def images(scores, **options):
+    names = [f"image {k}" for k in range(40)]
+    return fk.score_matrix(scores, TWENTY, TWENTY, probe=names, reference=names, **options)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_neither_shift_nor_scale_makes_scores_symmetric(scale, on_disk):
+    for scores, symmetric in ((UNEQUAL, 0), (EQUAL, 1)):
+        scores = SCALES[scale](scores)
+        matrix = images(da.from_array(scores) if on_disk else scores)
+        assert matrix.symmetric == symmetric
+        found = fk.evaluate(matrix, far=[0.1, 0.3])["empirical"].frr
+        off = ~np.eye(40, dtype=bool)  # in a symmetric one both halves say the same
+        genuine = np.equal.outer(TWENTY, TWENTY) & off
+        impostors = np.sort(scores[~genuine & off])
+        for level, frr in zip((0.1, 0.3), found.values):
+            threshold = impostors[len(impostors) - int(level * len(impostors) + 1e-9) - 1]
+            rejected = scores <= threshold
+            expected = np.mean([rejected[k][genuine[k]].mean() for k in range(40)])
+            assert frr == pytest.approx(expected, abs=1e-6)
+
+
+def test_rounding_and_marks_of_failure_leave_scores_symmetric():
+    noise = np.random.default_rng(1).normal(scale=1e-8, size=EQUAL.shape)
+    assert images(EQUAL + noise).symmetric == 1
+    failed = EQUAL.copy()
+    failed[3, 7] = failed[7, 3] = -1e9
+    assert images(failed, missing=-1e9).symmetric == 1
+    failed = UNEQUAL.copy()
+    failed[np.triu_indices(40, 20)] = failed[np.tril_indices(40, -20)] = -1e9
+    assert images(failed, missing=-1e9).symmetric == 0
+
+
+def test_a_plain_data_array_is_read_like_its_array():
+    for values in (UNEQUAL, da.from_array(UNEQUAL)):
+        found = images(xr.DataArray(values))
+        np.testing.assert_array_equal(found, images(UNEQUAL))
+
+
+REFUSED = {
+    "names of references alone": (
+        lambda: fk.score_matrix(UNEQUAL, TWENTY, TWENTY, reference=np.arange(40)),
+        "give probe= and reference=",
+    ),
+    "names of probes alone": (
+        lambda: fk.score_matrix(UNEQUAL, TWENTY, TWENTY, probe=np.arange(40)),
+        "give probe= and reference=",
+    ),
+    "a sparse matrix": (
+        lambda: fk.score_matrix(csr_array(np.eye(2)), ["a", "b"], ["a", "b"]),
+        "sparse matrix, whose zeros",
+    ),
+    "whole numbers beyond float64's": (
+        lambda: fk.score_matrix(2**60 + np.eye(2, dtype=int), ["a", "b"], ["a", "b"]),
+        "become equal in float64",
+    ),
+    "such numbers on disk, when they are read": (
+        lambda: fk.score_matrix(
+            da.from_array(2**60 + np.eye(2, 3, dtype=int)), ["a", "b"], ["a", "b", "c"]
+        ).compute(),
+        "become equal in float64",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_scores_that_would_give_a_wrong_number_are_refused(case):
+    call, words = REFUSED[case]
+    with pytest.raises(InputError, match=words):
+        call()

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import twin_pairs
 from engine_cases import FAR, check_node
@@ -199,3 +200,23 @@ def test_labels_that_vary_within_a_person_count_as_each_row_says():
     first = ev["empirical"]
     assert first.far_cross.sel(group="x", reference_group="y").values.tolist() == [0.5]
     assert first.frr_group.sel(group="y").values.tolist() == [0.0]
+
+
+def test_a_pair_without_a_verdict_is_named():
+    for genuine in (pd.array([True, None, True], dtype="boolean"), [True, None, True]):
+        with pytest.raises(fk.InputError, match="genuine is missing in .*'1'"):
+            fk.pairs([0.9, 0.1, 0.8], genuine)
+
+
+LARGE = [2**60 + 3, 2**60 + 1, 2**60 + 2, 2**60]
+
+
+@pytest.mark.parametrize(
+    "scores", [LARGE, np.array(LARGE), pd.Series(LARGE), [*LARGE[:3], 0.5], [*LARGE[:3], None]]
+)
+def test_scores_that_float64_cannot_tell_apart_are_refused(scores):
+    with pytest.raises(fk.InputError, match="become equal in float64"):
+        fk.pairs(scores, [1, 0, 1, 0])
+    shifted = [score - 2**60 for score in LARGE]
+    rates = fk.evaluate(fk.pairs(shifted, [1, 0, 1, 0]), threshold=[1.5])["empirical"]
+    assert (rates.far, rates.frr) == (0, 0)

@@ -114,6 +114,16 @@ def test_numbers_of_a_result_fit_each_other(two_attributes):
     assert found.entropy.values[0] == pytest.approx(entropy(shares))
 
 
+@pytest.mark.parametrize("scale", [2.0**60, 1e9, 1e18, 1e30, 1e-15])
+def test_no_number_depends_on_the_scale_of_an_embedding(scale):
+    faces = shifted_classes(400, 8, distance=0, seed=0)
+    scaled = faces.assign(embedding=faces.embedding * np.float32(scale))
+    plain, other = (bias(each, seeds=1) for each in (faces, scaled))
+    assert plain.verdict == "not detectable" and 0.1 < plain.smallest_detectable < 0.9
+    for name in ("smallest_detectable", "rlb", "rlb_dv"):
+        assert float(other[name]) == pytest.approx(float(plain[name]), rel=1e-3), name
+
+
 def test_standard_error_is_that_of_identity_means():
     """With equal numbers of images: sd of the identities' means over root of their number."""
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Files of arrays as columns by name: NumPy, MATLAB, HDF5, netCDF and Zarr."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import xarray as xr
@@ -9,6 +10,7 @@ from scipy.io import loadmat
 from frkit.base import require
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, named, need, not_read, reading
+from frkit.data.hdf5 import check_heaps
 
 MATLAB_TYPES = (
     "a MATLAB string array, struct, object or complex array; save strings as cellstr(...) and "
@@ -59,11 +61,12 @@ def read_mat(path):
             variables = loadmat(path, squeeze_me=True, chars_as_strings=True)
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
+            check_heaps(path)
             variables = pymatreader.read_mat(path)
     columns = {}
     for name, variable in variables.items():
-        if not name.startswith(("__", "#")):
-            columns[name] = _plain(variable)
+        if not str(name).startswith(("__", "#")):
+            columns[str(name)] = _plain(variable)
     not_read([name for name in columns if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
@@ -85,6 +88,7 @@ def read_hdf5(path):
     import h5py
 
     columns = {}
+    check_heaps(path)
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
         for name in file:
             item = file[name]  # file.items() passes over what is damaged
@@ -96,17 +100,16 @@ def read_hdf5(path):
 
 def read_netcdf(path):
     """Read a stored faces Dataset as columns."""
+    check_heaps(path)
     with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
         return _columns(stored.load())
 
 
 def read_zarr(path):
     """Read a stored faces Dataset as columns; the embedding of a folder stays on disk."""
-    zarr = need("zarr", "reading Zarr", "frkit[zarr]")
-    open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
-    with reading("the Zarr store"), open_store(path, read_only=True) as store:
-        for name, array in zarr.open_group(store, mode="r").arrays():
-            _check_zarr_array(name, array)
+    with reading("the Zarr store"), zarr_store(path) as (store, arrays):
+        for name, array in arrays.items():
+            _check_chunks(name, array)
         stored = xr.open_dataset(
             store, engine="zarr", chunks=None, consolidated=False, decode_times=False
         )
@@ -119,10 +122,22 @@ def read_zarr(path):
         return _columns(labels.assign(embedding=embedding.chunk(image=rows, feature=-1)))
 
 
-def _check_zarr_array(name, array):
-    """Refuse what only pickle can decode, and chunks that are lost, which Zarr would fill."""
-    # among the codecs; the words of a user's attributes come along
-    require("pickle" not in repr(array.metadata).lower(), f"array {name!r} {PICKLED}")
+@contextmanager
+def zarr_store(path):
+    """Open a Zarr store, a folder or a .zip, with its arrays by name, none of them pickled."""
+    zarr = need("zarr", "reading Zarr", "frkit[zarr]")
+    open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
+    with open_store(path, read_only=True) as store:
+        members = zarr.open_group(store, mode="r").members(max_depth=None)
+        arrays = {name: each for name, each in members if isinstance(each, zarr.Array)}
+        for name, array in arrays.items():
+            # among the codecs; the words of a user's attributes come along
+            require("pickle" not in repr(array.metadata).lower(), f"array {name!r} {PICKLED}")
+        yield store, arrays
+
+
+def _check_chunks(name, array):
+    """Refuse chunks that are lost, which Zarr would fill."""
     lost = array.nchunks - array.nchunks_initialized
     require(
         lost == 0,

@@ -5,6 +5,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import InputError, real_numbers, require
+from frkit.data.files import reading
 
 ROWS = 4096  # of an embedding that are looked at at a time
 
@@ -71,7 +72,10 @@ def row_pieces(embedding):
 
 def loaded(rows):
     """Return these rows in memory; computed in this thread, which may belong to a sweep."""
-    return rows.compute(scheduler="synchronous") if isinstance(rows, da.Array) else np.asarray(rows)
+    if not isinstance(rows, da.Array):
+        return np.asarray(rows)
+    with reading("the embedding"):
+        return rows.compute(scheduler="synchronous")
 
 
 def check_faces(faces, name: str = "faces") -> None:

@@ -1,6 +1,7 @@
 """Formats of files by name, and the one place where errors of libraries become errors of frkit."""
 
 import gzip
+import stat
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -63,7 +64,7 @@ def reading(what):
 
 def file_kind(path):
     """Return the format, from the name; text with any other name is a table."""
-    require(path.exists(), "there is no such file")
+    check_regular(path)
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
     for ending, kind in KINDS.items():
@@ -77,6 +78,21 @@ def file_kind(path):
     words = f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name"
     require(is_text, words)
     return "text"
+
+
+def check_regular(path):
+    """Refuse what is no file: a pipe, say, would be waited for, and can be read only once."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError("there is no such file") from None
+    except (OSError, ValueError) as error:  # no permission; a name too long or with NUL
+        reason = getattr(error, "strerror", None) or error
+        words = f"it cannot be opened ({reason}); check its name and permissions"
+        raise InputError(words) from None
+    words = "is a pipe, a device or a socket, which frkit does not read"
+    is_regular = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    require(is_regular, f"{words}; write its contents into a file, and give that one")
 
 
 def opener(path):

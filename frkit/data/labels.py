@@ -5,7 +5,7 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, InputError, listed, require, require_one_of
+from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, require_one_of
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
@@ -62,8 +62,6 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     ['male', 'unknown', 'female']
     """
     array = one_each(values, n, name, of)
-    if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
-        array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
     words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
     require(array.dtype.kind not in "Vc", words)
     if array.dtype.kind == "M":
@@ -78,8 +76,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 
 
 def one_each(values, n, name, of):
-    """Return a flat array with one entry for each image or pair."""
-    array = np.asarray(values)
+    """Return a flat array with one entry for each image or pair, as they are."""
+    array = _as_they_are(values, name)
     words = f"{name} must have one dimension with one label per {of}, got shape {array.shape}"
     require(array.ndim == 1, f"{words}; make it a flat list")
     words = f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s"
@@ -87,9 +85,35 @@ def one_each(values, n, name, of):
     return array
 
 
+def _as_they_are(values, name):
+    """Return an array in which no label was changed on the way."""
+    # NumPy would turn [1.0, "a"] into text, and [2**60 + 1, 0.5] into rounded floats
+    as_objects = isinstance(values, (list, tuple))
+    try:
+        array = np.array(values, object) if as_objects else np.asarray(values)
+        if array.dtype.kind == "U":
+            array = array.astype(object)  # fails for codes that no letter has
+        pd.unique(array.ravel()[:1])  # fails for a list, a dict ...
+    except (TypeError, ValueError, SystemError):
+        words = f"{name} must be a flat list of labels; this {type(values).__name__} contains lists"
+        raise InputError(f"{words}, damaged text or something else") from None
+    if array.dtype.kind == "f":
+        limit = 2 ** (np.finfo(array.dtype).nmant + 1)
+        _refuse_rounded(array[np.isfinite(array) & (np.abs(array) >= limit)], name)
+    return array
+
+
+def _refuse_rounded(values, name):
+    """Refuse floats so large that different whole numbers became equal: people would merge."""
+    words = f"{name} contains {listed(values, 1)}, a float so large that different numbers became"
+    require(len(values) == 0, f"{words} equal; read it as text or as integers")
+
+
 def _text(value, name):
     """Return one label as stripped text with one code for each letter; "unknown" where blank."""
+    require(not isinstance(value, complex), f"{name} contains {value}, which is no label")
     if isinstance(value, (float, np.floating)) and value.is_integer():
+        _refuse_rounded([value] if abs(value) >= LARGEST_WHOLE else [], name)
         value = int(value)
     try:
         text = value.decode() if isinstance(value, bytes) else str(value)

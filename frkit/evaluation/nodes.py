@@ -11,7 +11,9 @@ import xarray as xr
 
 import frkit
 from frkit.base import require, require_path, warn
-from frkit.data.files import named, reading
+from frkit.data.arrays import zarr_store
+from frkit.data.files import check_regular, named, reading
+from frkit.data.hdf5 import check_heaps
 from frkit.data.opening import demo_file
 from frkit.engine.entries import Protocol
 from frkit.evaluation.cautions import small_groups
@@ -163,11 +165,12 @@ def _varies(protocol):
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:
-    """Read an evaluation that was stored with `ev.to_netcdf(path)`; the whole file is read at once.
+    """Read an evaluation that was stored, all of it at once.
 
     Parameters
     ----------
     path : str or Path
+        What `ev.to_netcdf(path)` or `ev.to_zarr(path)` wrote.
 
     Returns
     -------
@@ -185,10 +188,15 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # the file of fk.demo_evaluation()
     """
     path = require_path("path", path)
-    require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
     with named(path):
-        with reading("the evaluation"), xr.open_datatree(path, engine="h5netcdf") as tree:
-            evaluation = tree.load()
+        check_regular(path)
+        if path.is_dir() or path.name.endswith(".zip"):
+            with reading("the evaluation"), zarr_store(path) as (store, _):
+                evaluation = xr.open_datatree(store, engine="zarr", consolidated=False).load()
+        else:
+            check_heaps(path)
+            with reading("the evaluation"), xr.open_datatree(path, engine="h5netcdf") as tree:
+                evaluation = tree.load()
         require("empirical" in evaluation, "it has no node 'empirical': it is no evaluation")
     return evaluation
 

@@ -15,6 +15,7 @@ from frkit.base import InputError, require
 from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled
+from frkit.explore.reading import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import (
     ENDINGS,
@@ -200,9 +201,9 @@ class OwnData:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             if len(self.paths) > 1:
-                self.data = open_data(self.paths, **self.opening)
+                self.data = read_apart(open_data, self.paths, **self.opening)
             elif self.paths:
-                self.data = open_data(self.paths[0], **self.opening)
+                self.data = read_apart(open_data, self.paths[0], **self.opening)
             else:
                 self.data = demo_faces()
         data = self.data

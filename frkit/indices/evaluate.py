@@ -64,9 +64,9 @@ def fairness_indices(
         function of an array; see `indices.unit_scores`.
     bins : int
         Equal bins on [0, 1], at least 2.
-    group_sizes : mapping or sequence, optional
-        Sizes for the weights, by group or in the groups' order; by default the images of each group
-        (its pairs, where a list names no images).
+    group_sizes : mapping, Series or sequence, optional
+        Sizes for the weights, by group (a Series by its index) or in the groups' order; by default
+        the images of each group (its pairs, where a list names no images).
     balance : bool
         Give genuine and impostor scores half of the mass of DFI's histograms each; else every pair
         weighs the same, and nearly all pairs of a whole tensor are impostor pairs.

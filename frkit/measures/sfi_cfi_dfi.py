@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
-Sizes = ArrayLike | Mapping[str, float]  # of the groups, in their order or by name
+Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 
@@ -23,7 +24,7 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     ----------
     variant : {"normal", "extremal", "weighted"}
         From the mean, the largest, or the weighted mean deviation of the groups.
-    group_sizes : mapping or sequence, optional
+    group_sizes : mapping, Series or sequence, optional
         Sizes for the weights in place of the numbers of images; see `fusion_weights`.
     c : float
         The constant of the weights.
@@ -266,8 +267,8 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
 
     Parameters
     ----------
-    sizes : mapping of group to size, sequence of sizes (group,), or DataArray with a dim `group`
-        Positive; only the shares N_i / N matter.
+    sizes : mapping or Series of group to size, sequence of sizes (group,), or DataArray
+        Over `group`, positive; only the shares N_i / N matter.
     c : float
         The constant of eq. 1, >= 0: the larger, the more alike the weights.
 
@@ -293,8 +294,9 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     """
     if not isinstance(sizes, xr.DataArray):
         coords = {}
-        if isinstance(sizes, Mapping):
-            coords, sizes = {"group": [str(name) for name in sizes]}, list(sizes.values())
+        if isinstance(sizes, Mapping | pd.Series):
+            coords = {"group": [str(name) for name in sizes.keys()]}
+            sizes = [sizes[name] for name in sizes.keys()]
         sizes = xr.DataArray(np.asarray(sizes, float), coords, ["group"])
         require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values}")
     n_groups = sizes.sizes["group"]

@@ -8,12 +8,15 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from frkit.base import listed, require, warn
+from frkit.base import UNKNOWN, listed, real_numbers, require, warn
+from frkit.data.order import reading_order
 from frkit.representation.checks import (
+    groups_of,
     labels_of,
     require_equal_length,
     require_same_kind,
     require_two,
+    same_order,
 )
 
 LABEL, METRIC = "label", "metric"
@@ -28,7 +31,8 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
         The true and the predicted label of each image. Each label in turn is the positive
         outcome, all others together the negative one.
     group : array-like (n,)
-        The protected attribute's value of each image; two groups or more.
+        The protected attribute's value of each image; two groups or more. Images without one are
+        left out, with a warning.
 
     Returns
     -------
@@ -53,7 +57,10 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
     >>> gaps.demographic_parity.values.tolist(), gaps.equalized_odds.values.tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
-    truth, predicted, group, labels = _checked(truth, predicted, group)
+    truth, predicted, group, _ = _checked(truth, predicted, group)
+    in_group = group != UNKNOWN
+    truth, predicted, group = truth[in_group], predicted[in_group], group[in_group]
+    labels = _labels(truth, predicted)
     is_label = pd.DataFrame(truth[:, None] == labels, columns=labels)
     says_label = pd.DataFrame(predicted[:, None] == labels, columns=labels, dtype=float)
     rates = says_label.groupby(group).mean()
@@ -90,7 +97,7 @@ def cohort_spread(
     truth, predicted : array-like (n,)
         The true and the predicted label of each image; two labels or more.
     group : array-like (n,)
-        The cohort of each image.
+        The cohort of each image. Images without one count in `overall` alone, with a warning.
     score : array-like (n, labels), optional
         Larger means that the label (in sorted order) is likelier. For two labels, (n,) may be
         given for the second one. Without scores there is no AUC and no average precision.
@@ -118,9 +125,13 @@ def cohort_spread(
     >>> result.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
-    truth, predicted, group, labels = _checked(truth, predicted, group)
+    truth, predicted, group, score = same_order(
+        truth=truth, predicted=predicted, group=group, score=score
+    )
+    truth, predicted, group, cohorts = _checked(truth, predicted, group)
+    labels = _labels(truth, predicted)
     if score is not None:
-        score = np.asarray(score, float)
+        score = real_numbers("score", score)
         if score.ndim == 1:
             score = np.column_stack([-score, score])
         require(
@@ -128,9 +139,12 @@ def cohort_spread(
             f"score must have shape {(len(truth), len(labels))}: one column for each label; "
             f"got {score.shape}",
         )
+        rows = np.flatnonzero(~np.isfinite(score).all(axis=1))
+        words = f"score is NaN or infinite in {len(rows)} image(s), the first is {rows[:1]}"
+        require(len(rows) == 0, f"{words} (counted from 0); leave these images out")
     overall = _metrics(truth, predicted, labels, score)
     of_cohorts = {}
-    for name in np.unique(group):
+    for name in cohorts.tolist():
         rows = group == name
         cohort_score = None if score is None else score[rows]
         of_cohorts[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
@@ -193,7 +207,8 @@ def bias_amplification(
         True labels and groups of the training images. Labels may be a 0/1 array (n_train, tasks)
         instead; then each task is a label.
     predicted, group : array-like (n,)
-        Predicted labels, or (n, tasks), and groups of the test images.
+        Predicted labels, or (n, tasks), and groups of the test images. Images without a group are
+        left out, in training and test, with a warning.
 
     Returns
     -------
@@ -220,11 +235,13 @@ def bias_amplification(
     >>> result.amplification.item(), result.bias_score.item()
     (0.25, 1.0)
     """
-    train_group = labels_of("train_group", train_group).astype(str)
-    group = labels_of("group", group).astype(str)
-    groups = np.unique(train_group)
+    train_truth, given_train_group = same_order(train_truth=train_truth, train_group=train_group)
+    predicted, group = same_order(predicted=predicted, group=group)
+    train_group = groups_of("train_group", given_train_group)
+    group = groups_of("group", group)
+    groups = reading_order(train_group, given_train_group)
     require_two("group of the training image", groups)
-    extra = np.setdiff1d(group, groups)
+    extra = np.setdiff1d(group, [*groups, UNKNOWN])
     require(
         extra.size == 0,
         f"groups {listed(extra)} are not among the training images; leave these images out",
@@ -264,6 +281,8 @@ def bias_amplification(
 def _shares(labels, group, groups):
     """Share of each group among the images with each label; NaN for a label that nobody has."""
     require_equal_length(labels=labels, groups=group)
+    in_group = group != UNKNOWN
+    labels, group = labels[in_group], group[in_group]
     if labels.ndim == 1:
         names = np.unique(labels)
         has_label = labels[:, None] == names
@@ -276,13 +295,20 @@ def _shares(labels, group, groups):
 
 
 def _checked(truth, predicted, group):
-    """The three as columns of equal length, and the labels that there are."""
+    """The three as columns of equal length, and the groups that there are."""
+    truth, predicted, given = same_order(truth=truth, predicted=predicted, group=group)
     truth = labels_of("truth", truth)
     predicted = labels_of("predicted", predicted)
-    group = labels_of("group", group)
+    group = groups_of("group", given)
     require_equal_length(truth=truth, predicted=predicted, group=group)
     require_same_kind(truth, predicted)
-    require_two("group", np.unique(group))
+    groups = reading_order(group, given)
+    require_two("group", groups)
+    return truth, predicted, group, groups
+
+
+def _labels(truth, predicted):
+    """The labels that there are, sorted."""
     labels = np.union1d(truth, predicted)
     require_two("label", labels)
-    return truth, predicted, group, labels
+    return labels

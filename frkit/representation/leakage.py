@@ -11,8 +11,15 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require, require_whole
-from frkit.representation.checks import labels_of, require_equal_length, require_same_kind
+from frkit.base import UNKNOWN, require, require_whole
+from frkit.data.labels import complete_labels
+from frkit.representation.checks import (
+    groups_of,
+    labels_of,
+    require_equal_length,
+    require_same_kind,
+    same_order,
+)
 from frkit.representation.problem import require_classes, stratified
 
 
@@ -41,7 +48,7 @@ def leakage(
         which the largest names the label (in sorted order), or (n, tasks) of probabilities in [0,
         1] or logits.
     protected : array-like (n,)
-        The protected attribute of each image.
+        The protected attribute of each image. Images without one are left out, with a warning.
     identity : array-like (n,), optional
         People; all images of a person are then in one fold.
     folds : int
@@ -70,13 +77,19 @@ def leakage(
     >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
+    truth, predicted, protected, identity = same_order(
+        truth=truth, predicted=predicted, protected=protected, identity=identity
+    )
     truth = labels_of("truth", truth, tasks=True)
     predicted = labels_of("predicted", predicted, tasks=True)
-    protected = labels_of("protected", protected).astype(str)
+    protected = groups_of("protected", protected)
     if identity is None:
         identity = np.arange(len(protected))
-    identity = labels_of("identity", identity)
+    identity = complete_labels(identity, np.size(identity), "identity")
     require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
+    in_group = protected != UNKNOWN
+    truth, predicted = truth[in_group], predicted[in_group]
+    protected, identity = protected[in_group], identity[in_group]
     classes, codes = np.unique(protected, return_inverse=True)
     _, person = np.unique(identity, return_inverse=True)
     require_whole("folds", folds, 2)

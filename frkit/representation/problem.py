@@ -48,14 +48,24 @@ def for_labelled_images(faces, attribute, by, folds, estimate, *options):
 
 
 def for_each_model(faces, estimate):
-    """The Dataset `estimate(x)` of each encoder's x (image, feature), along `model` if several."""
+    """The Dataset `estimate(x)` of each encoder's x (image, feature), along `model` if several.
+
+    No estimate depends on the scale of an embedding. A power of two brings its largest value to
+    between 1/2 and 1, so that no square overflows float32, and rounds nothing.
+    """
     embedding = faces["embedding"]
     values = embedding.transpose(..., "image", "feature").values
     rounded = as_float32(values)
     check_rows(rounded, need_length=False)
     if "model" not in embedding.dims:
-        return estimate(rounded)
-    return xr.concat([estimate(x) for x in rounded], faces["model"].variable)
+        return estimate(_rescaled(rounded))
+    return xr.concat([estimate(_rescaled(x)) for x in rounded], faces["model"].variable)
+
+
+def _rescaled(x):
+    """The embedding over a power of two."""
+    _, exponent = np.frexp(np.abs(x).max())
+    return np.ldexp(x, -exponent)
 
 
 def gather_problem(faces, attribute, *, by, folds, varying):

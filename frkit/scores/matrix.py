@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from frkit.base import UNKNOWN, real_numbers, require, require_flag, require_one_of, warn
 from frkit.data.labels import (
@@ -20,6 +21,7 @@ from frkit.data.labels import (
 from frkit.scores.pairs import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
+SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ
 WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
 
 
@@ -41,14 +43,15 @@ def score_matrix(
     Parameters
     ----------
     values : array, (probe, reference)
-        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy.
+        NumPy array, memory map, dask array or DataArray; not copied, not loaded whole where it is
+        lazy.
     probe_identity, reference_identity : sequences of str
         Who is on each row and each column; a genuine pair has equal ones.
     probe, reference : sequences of str, optional
-        Image names. A row and a column of the same name are the same image: that comparison is the
-        diagonal, not a genuine pair. By default every row and column is an image of its own, but in
-        a symmetric square with the same people on both sides: there row i and column i are one
-        image.
+        Image names, of both sides or of none. A row and a column of the same name are the same
+        image: that comparison is the diagonal, not a genuine pair. By default every row and column
+        is an image of its own, but in a symmetric square with the same people on both sides: there
+        row i and column i are one image.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison.
     distance : bool
@@ -73,9 +76,9 @@ def score_matrix(
     Raises
     ------
     InputError
-        Where lengths differ, an identity is missing (or "unknown"), image names repeat within a
-        side, or values or marks are no real numbers; infinite scores are refused when they are
-        computed.
+        Where lengths differ, an identity is missing (or "unknown"), images of one side alone have
+        names, or names repeat within a side, or values or marks are no real numbers; infinite
+        scores are refused when they are computed.
 
     Warns
     -----
@@ -90,6 +93,10 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
     (2, 2)
     """
+    if isinstance(values, xr.DataArray):
+        values = values.data
+    words = "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made"
+    require(not issparse(values), f"{words}; give an array with NaN in place of the latter")
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
     shape = tuple(values.shape)
@@ -97,11 +104,14 @@ def score_matrix(
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     require_flag("distance", distance)
     require_one_of("failed", failed, FAILED)
+    words = "give probe= and reference= together: with names on one side alone, comparisons of "
+    remedy = "images with themselves would count as genuine pairs"
+    require((probe is None) == (reference is None), words + remedy)
     probes = _labels_of("probe", shape[0], probe, probe_identity)
     references = _labels_of("reference", shape[1], reference, reference_identity)
     _add_attributes(probes, references, attributes or {})
-    named = probe is not None or reference is not None
-    symmetric = _is_one_set_of_images(values, probes, references, named)
+    named = probe is not None
+    symmetric = _is_one_set_of_images(values, missing, probes, references, named)
     if symmetric:
         references["image"] = probes["image"]
     side = block_size(chunks, max(shape))
@@ -143,11 +153,11 @@ def _add_attributes(probes, references, attributes):
                 side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
 
 
-def _is_one_set_of_images(values, probes, references, named):
+def _is_one_set_of_images(values, missing, probes, references, named):
     """Whether a matrix compares every image of one set with every other, whichever is the probe."""
     names = [name for name in probes if named or name != "image"]
     same_labels = all(np.array_equal(probes[name], references[name]) for name in names)
-    if not same_labels or not _equals_transpose(values):
+    if not same_labels or not _equals_transpose(values, missing):
         return False
     if named:
         return True
@@ -162,15 +172,38 @@ def _is_one_set_of_images(values, probes, references, named):
     return True
 
 
-def _equals_transpose(values):
-    """Whether scores are symmetric: all in memory, or three windows of those on disk."""
+def _equals_transpose(values, missing):
+    """Whether scores are symmetric: all in memory, or three windows of those on disk.
+
+    Two scores are equal where they differ by rounding only: by a hundred thousandth of the spread
+    of the scores, or in the last place. So neither a shift nor another scale of all scores changes
+    the answer, nor do a few scores far away.
+    """
     n = values.shape[0]
+    few = slice(WINDOW // 2)
+    slack = SLACK * _spread(values[few, few], missing)
+    relative = 8 * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0
+
+    def is_equal(scores, turned):
+        scores, turned = np.asarray(scores, float), np.asarray(turned, float)
+        return np.allclose(scores, turned, rtol=relative, atol=slack, equal_nan=True)
+
     if isinstance(values, np.ndarray):
         strips = [slice(start, start + WINDOW) for start in range(0, n, WINDOW)]
-        return all(np.allclose(values[rows], values[:, rows].T, equal_nan=True) for rows in strips)
+        return all(is_equal(values[rows], values[:, rows].T) for rows in strips)
     starts = 0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)
     squares = (np.asarray(values[k : k + WINDOW, k : k + WINDOW]) for k in starts)
-    return all(np.allclose(square, square.T, equal_nan=True) for square in squares)
+    return all(is_equal(square, square.T) for square in squares)
+
+
+def _spread(values, missing):
+    """Distance of the quartiles of the scores that are there."""
+    scores = failed_as_nan(np.asarray(values), missing, False)
+    scores = scores[np.isfinite(scores)]
+    if scores.size == 0:
+        return 0.0
+    low, high = np.quantile(scores, [0.25, 0.75]).tolist()
+    return high - low
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):

@@ -9,7 +9,16 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, listed, real_numbers, require, require_flag, require_one_of, warn
+from frkit.base import (
+    UNKNOWN,
+    listed,
+    real_numbers,
+    require,
+    require_exact,
+    require_flag,
+    require_one_of,
+    warn,
+)
 from frkit.data.labels import check_names, clean_labels, complete_labels, model_names, one_each
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -130,6 +139,7 @@ def _scores(score, model, missing, distance):
 
 def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     """Scores in float64, larger = more alike, NaN where marked as missing."""
+    require_exact("score", scores)
     values = scores.astype(float)
     marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
     for mark in marks:
@@ -167,6 +177,9 @@ def _genuine(genuine, people, n):
     if genuine is None:
         return people[0] == people[1]
     flags = one_each(real_numbers("genuine", genuine), n, "genuine", "pair")
+    absent = np.flatnonzero(np.isnan(flags))
+    words = f"genuine is missing in pair(s) {listed(absent)} (counted from 0)"
+    require(len(absent) == 0, f"{words}; say True or False there, or leave these pairs out")
     odd = np.flatnonzero(~np.isin(flags, [0, 1]))
     words = f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs"
     require(len(odd) == 0, f"{words} {listed(odd)} (counted from 0)")
