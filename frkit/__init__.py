@@ -5,7 +5,7 @@ ask for a band:
 
     import frkit as fk
 
-    faces = fk.demo_faces()  # or fk.open_faces, fk.faces, fk.open_scores, fk.open_pairs
+    faces = fk.demo_faces()  # or fk.open_data(path); fk.look(path) says what is in a file
     scores = fk.score_tensor(faces)  # lazy: nothing is computed yet
     evaluation = fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2), by="gender")
     roc = fk.band(evaluation, "frr")  # with intervals for new people

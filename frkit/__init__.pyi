@@ -35,6 +35,7 @@ from .intervals import fan as fan
 from .intervals import permutation_test as permutation_test
 from .intervals import uncertainty as uncertainty
 from .nsigma import n_sigma as n_sigma
+from .reporting.look import look as look
 from .reporting.opening import open_data as open_data
 from .reporting.report import report as report
 from .reporting.tables import table as table

@@ -241,18 +241,24 @@ def test_so_many_people_decide(written, capsys):
 
 
 def test_every_option_arrives(two, tmp_path, monkeypatch):
+    from frkit.reporting import opening as opening_files
     from frkit.reporting import report
 
     instead = Mock(side_effect=fk.InputError("enough"))
+    opened = Mock(return_value="what was opened")
     monkeypatch.setattr(report, "report", instead)
+    monkeypatch.setattr(opening_files, "opened", opened)
     asked = "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
     more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
+    columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
     last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
-    assert run("report", two[0], *asked.split(), *more.split(), *last) == 2
+    assert run("report", two[0], *asked.split(), *more.split(), *columns, *last) == 2
     opening = {"format": "lfw", "score": ["s"], "scores": "f", "metadata": "m", "labels": "l"}
     opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected", "distance": True}
+    opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}
+    opened.assert_called_once_with(two[0], opening)
     instead.assert_called_once_with(
-        two[0],
+        "what was opened",
         by=["gender", "age"],
         far=[1e-2, 1e-3, 1e-4],
         threshold=[0.3],

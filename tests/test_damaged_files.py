@@ -117,7 +117,7 @@ def test_a_reader_that_ends_its_process_ends_in_a_message(tmp_path, reader, word
 def test_the_app_outlives_a_crash(tmp_path, monkeypatch):
     path = tmp_path / "faces.npz"
     np.savez(path, embedding=np.eye(N), identity=WHO)
-    monkeypatch.setattr("frkit.explore.app.open_data", bad_readers.crash)
+    monkeypatch.setattr("frkit.explore.app.open_with_names", bad_readers.crash)
     app = OwnData(path)
     assert "crash of a library" in app.status.value and app.work.button.disabled
     monkeypatch.undo()

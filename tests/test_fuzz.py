@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
+from door_files import FORMS
 from test_io import WRITERS, as_arrays, one_encoder
 
 import frkit as fk
@@ -56,6 +57,9 @@ FORMATS |= {
     "pairs.json": (write_json, open_pairs("json", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("lfw", scores=np.arange(4.0))),
 }
+# files of which everything is guessed
+GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt", "scores-dev", "named_index.csv")
+FORMATS |= {name: (FORMS[name][0], fk.open_data) for name in GUESSED}
 
 
 def mutated(content, rng):

@@ -65,7 +65,6 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
 
 
 BAD = {
-    "corner": ("id,a,b\na,1,2\n", "the first cell must be blank .*got 'id'"),
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf' is not a finite number"),
     "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is no id"),
     "reference id": (",a,\na,1,2\n", "reference_identity is missing or 'unknown' in 1 reference"),

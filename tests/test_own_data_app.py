@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_command import store_pairs, two_files
 
@@ -58,14 +59,49 @@ def test_several_files_are_models(files):
 
 def test_columns_are_guessed_and_can_be_mapped_anew(tmp_path):
     app = OwnData(store_pairs(tmp_path))
-    assert app.scores.value == ("score",) and app.columns["probe_identity"].value == "id1"
+    assert app.columns["score"].value == ("score",)
+    assert app.columns["probe_identity"].value == "id1"
     assert app.mapping.layout.display == "" and "<table" in app.preview.value
-    app.scores.value = ("arc face", "cos face")
+    app.columns["score"].value = ("arc face", "cos face")
     assert app.data.model.values.tolist() == ["arc face", "cos face"] == list(app.models.value)
     app.columns["genuine"].value = "id1"
     assert 'role="alert"' in app.status.value and app.work.button.disabled
     app.columns["genuine"].value = NONE
     assert not app.work.button.disabled
+
+
+def test_a_file_that_is_not_recognised_has_menus_for_its_columns(tmp_path):
+    table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
+    table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)
+    app = OwnData(tmp_path / "odd.csv")
+    assert "menus below" in app.status.value and app.work.button.disabled
+    assert app.mapping.layout.display == "" and app.columns["identity"].options[1:] == (
+        "u",
+        "v",
+        "w",
+    )
+    app.columns["score"].value = ("w",)
+    app.columns["probe_identity"].value = "u"
+    app.columns["reference_identity"].value = "v"
+    assert "3,000 pairs" in app.status.value and not app.work.button.disabled
+
+
+@pytest.mark.slow
+def test_a_file_whose_columns_were_chosen_is_evaluated(tmp_path):
+    table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
+    table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)
+    app = OwnData(tmp_path / "odd.csv")
+    chosen = {"score": ("w",), "probe_identity": "u", "reference_identity": "v"}
+    for role, column in chosen.items():
+        app.columns[role].value = column
+    app.far.value = "0.1"
+    app.work.start()
+    assert "done in" in app.work.words.value
+    genuine = (table.id1 == table.id2).to_numpy()
+    impostor = np.sort(table["arc face"][~genuine])[::-1]
+    threshold = impostor[int(0.1 * len(impostor))]
+    frr = (table["arc face"][genuine] <= threshold).mean()
+    assert app.report.evaluation["empirical"].frr.item() == pytest.approx(frr)
 
 
 def test_uploads_are_read_and_stay_in_their_folder(files):

@@ -102,7 +102,9 @@ def test_bfw(tmp_path, name):
     assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
     assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
-    assert fk.open_pairs(path, format="bfw", columns=["vgg16"]).model.values.tolist() == ["vgg16"]
+    assert fk.open_pairs(
+        path, format="bfw", columns={"score": ["vgg16"]}
+    ).model.values.tolist() == ["vgg16"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_vectors(tmp_path):
 def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
     path = put(tmp_path, "t.csv", "id1,id2,dist\nann,ann,0.1\nann,bob,0.9\n")
     assert fk.open_data(path, **options).score.values.ravel().tolist() == [-0.1, -0.9]
-    columns = {"score": "dist", "probe_identity": "id1", "reference_identity": "id2"}
+    columns = {"distance": "dist", "probe_identity": "id1", "reference_identity": "id2"}
     pairs = fk.open_data(path, format="columns", columns=columns)
     assert pairs.score.values.tolist() == [-0.1, -0.9]
     assert fk.open_data(path, distance=False).score.values.tolist() == [0.1, 0.9]
@@ -207,14 +209,14 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
 FOUR_SCORES = {"scores": FOUR}
 MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
-    "lfw, no head": ("lfw", LFW[4:], FOUR_SCORES, "line 1 must be the number of folds"),
-    "lfw, order": ("lfw", LFW.replace("1\tbo\t2", "1\t2"), FOUR_SCORES, "half .* but 3 of 4"),
-    "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "contradicts the ident"),
+    "lfw, twice": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "two scores .lines 2 and 4"),
+    "lfw, cells": ("lfw", LFW + "bo\t1\n", FOUR_SCORES, "line 6 has 2 cells"),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
-    "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells; a line is: claimed_id"),
+    "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
     "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", FOUR_SCORES, "line 3, column 'label': '2' "),
     "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
-    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "Merge keys are not unique"),
+    "kaldi, twice": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
+                     "'id1-u1', 'id1-u2' has two scores .lines '1', '2'"),
     "rfw table, scores": ("rfw", RFW_TABLE, FOUR_SCORES, "leave scores= out"),
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
     "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
@@ -235,8 +237,9 @@ def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
     with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
         fk.open_pairs("x", format="rwf")
-    with pytest.raises(fk.InputError, match="format 'bob4' has no option 'scores', 'columns'"):
-        fk.open_pairs("x", format="bob4", scores="y", columns="z")
+    bob = put(tmp_path, "scores-dev", BOB4)
+    with pytest.raises(fk.InputError, match="contains its scores"):
+        fk.open_pairs(bob, format="bob4", scores=[1, 2])
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
         fk.open_pairs(tmp_path, format="rfw")
     with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):

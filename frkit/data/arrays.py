@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import xarray as xr
-from scipy.io import loadmat
 
 from frkit.base import require
 from frkit.data.checks import ROWS
@@ -55,6 +54,8 @@ class OnDisk:
 
 def read_mat(path):
     """Read numbers and text of a MATLAB file; vectors lose their second axis."""
+    from scipy.io import loadmat
+
     with reading("the MATLAB file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what cannot be read is named below
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,40 +10,35 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import InputError, listed, require
-from frkit.data.checks import check_faces, checked_embedding, row_pieces
-from frkit.data.labels import (
-    check_names,
-    clean_labels,
-    complete_labels,
-    image_names,
-    model_names,
-    resolve_varying,
-)
-from frkit.data.tables import embedding_columns, stacked_numbers
-
-NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
+from frkit.data.alignment import aligned
+from frkit.data.checks import check_faces, checked_embedding
+from frkit.data.collect import collected
+from frkit.data.face_columns import faces_of_frame
+from frkit.data.labels import model_names
 
 
 def faces(
     embedding: ArrayLike | pd.DataFrame,
-    identity: ArrayLike | str,
+    identity: ArrayLike | str | None = None,
     *,
     image: ArrayLike | str | None = None,
     model: Sequence[str] | None = None,
     varying: str | Mapping[str, str] = "error",
-    columns: str | Sequence[str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     **attributes: ArrayLike | str,
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
-    Of a DataFrame, `identity`, `image` and attributes are names of its columns.
+    Of a DataFrame, `identity`, `image` and attributes are names of its columns; what is left out is
+    guessed from their names and contents. pandas and xarray inputs are joined by their labels.
 
     Parameters
     ----------
     embedding : array-like of numbers, shape ([n_models,] n_images, n_features)
         One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and
         integer input is rounded to it. The caller's array is copied, never changed; a dask array
-        stays lazy. Or a DataFrame with the embedding and the labels.
+        stays lazy. Or a DataFrame with labels and the embedding: a column of lists, or numbered
+        columns such as f0, f1, ...
     identity : array-like, shape (n_images,)
         Who each image shows; numbers become text. At least two identities, one of them with two
         images.
@@ -54,11 +48,11 @@ def faces(
         Names of the encoders: required where `embedding` has three dimensions, refused otherwise.
     varying : str or mapping of attribute to str, default "error"
         What to do where an attribute varies within an identity: "error", "keep", "split", "first"
-        or "most frequent", for all attributes or for each (those not named: "error"); see
-        `resolve_varying`.
-    columns : str or sequence of str, optional
-        Of a DataFrame, where the embedding is: a column of arrays, the prefix of numbered columns
-        (f0, f1, ...), or the names of all. Default: a usual name.
+        or "most frequent", for all attributes or for each (those not named: "error"). Attributes
+        that nobody named vary as they do.
+    columns : mapping, optional
+        Of a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
+        "identity": "who"}. Where it is given, no attribute has to be named.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
         "unknown".
@@ -91,80 +85,21 @@ def faces(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"f0": [1, 1, 0], "f1": [0, 1, 1]})
     >>> frame = frame.assign(person=["anna", "anna", "bo"], sex=gender)
-    >>> ds.equals(faces(frame, identity="person", gender="sex"))
+    >>> ds.equals(faces(frame, gender="sex"))
     True
     """
-    if isinstance(embedding, pd.DataFrame) and isinstance(identity, str):
-        frame = embedding
-        embedding = stacked_numbers(frame, embedding_columns(frame, columns))
-        identity, image = _column(frame, identity), _column(frame, image)
-        attributes = {name: _column(frame, label) for name, label in attributes.items()}
-    return collected(
-        checked_embedding(embedding, model), identity, image, model, varying, attributes
-    )
-
-
-def _column(frame, labels):
-    """Return labels, or the column of this name."""
-    if not isinstance(labels, str):
-        return labels
-    words = f"there is no column {labels!r}; the columns are {listed(frame.columns, 12)}"
-    require(labels in frame, words)
-    return frame[labels]
-
-
-def collected(values, identity, image, model, varying, attributes, person=None):
-    """Return the faces Dataset of a checked embedding, which may be on disk.
-
-    `person` is who each image shows, where an earlier split has renamed identities.
-    """
-    n_images = values.shape[-2]
-    identity = complete_labels(identity, n_images, "identity")
-    if person is not None:
-        person = clean_labels(person, n_images, "person")
-        resolve_varying(person, identity, "error", "person")
-    check_names(attributes)
-    rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
-    if not isinstance(varying, str):
-        rules |= varying
-    labels = {}
-    # splits come last: other rules see whole identities
-    for name in sorted(attributes, key=lambda name: rules[name] == "split"):
-        given = clean_labels(attributes[name], n_images, name)
-        labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
-    _check_people(identity, "" if person is None else " after splitting")
-    image_attrs = {}
-    if image is None:
-        image = range(n_images)
-        image_attrs[NUMBERED] = fingerprint(values)[:16]
-    names = image_names(image, n_images)
-    coords = {"image": ("image", names, image_attrs), "identity": ("image", identity)}
-    if model is not None:
-        coords["model"] = model_names(model, len(values))
-    if person is not None:
-        coords["person"] = ("image", person)
-    for name in attributes:
-        attrs = {"varying": "keep"} if rules[name] == "keep" else {}
-        coords[name] = ("image", labels[name], attrs)
-    dims = ("model", "image", "feature")[-values.ndim :]
-    return xr.Dataset({"embedding": (dims, values)}, coords=coords)
-
-
-def _check_people(identity, when):
-    """Refuse identities of which no pair, or no genuine pair, can be made."""
-    people, counts = np.unique(identity, return_counts=True)
-    words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
-    require(len(people) >= 2, words)
-    words = f"no identity has two images{when}, so there is no genuine pair"
-    require(counts.max() >= 2, f"{words}; check that identity contains people, not image names")
-
-
-def fingerprint(embedding):
-    """Return a hash of the values of an embedding, in memory or on disk."""
-    digest = hashlib.sha256()
-    for _, rows in row_pieces(embedding):
-        digest.update(np.ascontiguousarray(rows))
-    return digest.hexdigest()
+    names = {"identity": identity, "image": image, **attributes}
+    is_named = any(isinstance(labels, str) for labels in names.values())
+    if isinstance(embedding, pd.DataFrame) and (identity is None or columns or is_named):
+        return faces_of_frame(embedding, names, columns, varying)
+    require(columns is None, "columns= says what the columns of a DataFrame are")
+    require(identity is not None, "give identity=, who each image shows")
+    inputs = aligned({"embedding": embedding, **names}, "image")
+    embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
+    if isinstance(embedding, xr.DataArray):
+        embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
+    values = checked_embedding(embedding, model)
+    return collected(values, identity, image, model, varying, inputs)
 
 
 def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:

@@ -45,6 +45,23 @@ def identities_from(names, pattern):
     return people.to_numpy(str)
 
 
+def people_by_name(names):
+    """Yield the usual ways to read who is in images from their names, in words, and the people.
+
+    Parameters
+    ----------
+    names : pd.Index of str
+        Distinct names.
+    """
+    paths = [name.replace("\\", "/").split("/") for name in names]
+    for place in range(min(map(len, paths)) - 1):
+        yield f"from names of images, folder {place + 1}", [folders[place] for folders in paths]
+    stems = [re.sub(r"\.[A-Za-z]\w{1,3}$", "", folders[-1]) for folders in paths]
+    for sign, rest in (("a number", r"[_-][0-9]+$"), ("'-'", r"-.*$"), ("'_'", r"_.*$")):
+        people = [re.sub(rf"(?<=.){rest}", "", stem) for stem in stems]
+        yield f"from names of images, up to {sign}", people
+
+
 def joined(metadata, keys, taken=()):
     """Return labels of every side from a table, joined on its column that names these images.
 

@@ -5,12 +5,13 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, require_one_of
+from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, require_one_of, warn
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
+NO_IDENTITY = (*NOBODY, "-1")
 RESERVED = frozenset(
     {
         "image",
@@ -61,18 +62,45 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     >>> clean_labels(["male", None, " female "], 3, "gender").tolist()
     ['male', 'unknown', 'female']
     """
+    codes, labels = coded_labels(values, n, name, of)
+    return labels[codes]
+
+
+def coded_labels(values, n, name, of="image"):
+    """Return clean labels as the place of each among the distinct ones, and these, sorted."""
+    codes, distinct = _factorized(values, n, name, of)
+    texts = _texts(distinct, name)
+    labels, places = np.unique(np.array([*texts, UNKNOWN], str), return_inverse=True)
+    codes = places[codes]  # code -1: the last one
+    if np.ma.is_masked(values):
+        codes = np.where(np.ma.getmask(values), places[-1], codes)
+    return codes, labels
+
+
+def _texts(values, name):
+    """Return labels as clean text."""
+    values = list(values)
+    if all(type(value) is str for value in values):
+        joined = "".join(values)
+        if joined.isascii() and "\0" not in joined:  # as most are
+            stripped = [value.strip() for value in values]
+            return [UNKNOWN if text in MISSING_WORDS else text for text in stripped]
+    return [_text(value, name) for value in values]
+
+
+def _factorized(values, n, name, of):
+    """Return the place of each value among the distinct ones, -1 where missing, and these."""
+    categories = getattr(values, "cat", values)
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        words = f"lengths differ: {name} has {len(values)} labels, but there are {n} {of}s"
+        require(len(values) == n, f"{words}; give one label per {of}")
+        return np.asarray(categories.codes), categories.categories
     array = one_each(values, n, name, of)
     words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
     require(array.dtype.kind not in "Vc", words)
     if array.dtype.kind == "M":
         array = array.astype(str)
-    code, distinct = pd.factorize(array.astype(object))
-    texts = [_text(value, name) for value in distinct]
-    if np.any(code < 0):
-        texts.append(UNKNOWN)  # code -1: the last one
-    labels = np.array(texts, str)[code]
-    is_masked = np.ma.is_masked(values)
-    return np.where(np.ma.getmask(values), UNKNOWN, labels) if is_masked else labels
+    return pd.factorize(array.astype(object))
 
 
 def one_each(values, n, name, of):
@@ -128,11 +156,24 @@ def _text(value, name):
 
 def complete_labels(values, n, name, of="image"):
     """Return labels; refuse missing ones, because a person "unknown" would be many people."""
-    labels = clean_labels(values, n, name, of)
-    rows = np.flatnonzero(np.isin(labels, NOBODY))
-    words = f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()}"
-    require(len(rows) == 0, f"{words} (counted from 0); label or remove these {of}s")
-    return labels
+    codes, labels = complete_codes(values, n, name, of)
+    return labels[codes]
+
+
+def complete_codes(values, n, name, of="image"):
+    """Return labels as `coded_labels` does; refuse those that name nobody, with their number."""
+    codes, labels = coded_labels(values, n, name, of)
+    nobody = NO_IDENTITY if "identity" in name else NOBODY
+    rows = np.flatnonzero(np.isin(labels, nobody)[codes])
+    if len(rows) > 0:
+        counts = pd.Series(labels[codes[rows]]).value_counts()
+        found = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
+        raise InputError(
+            f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
+            f"(counted from 0; {found}): strangers would become one person; label or remove these "
+            f"{of}s"
+        )
+    return codes, labels
 
 
 def image_names(values, n, name="image", of="image"):
@@ -149,13 +190,18 @@ def model_names(model, n_models):
     return image_names(model, n_models, "model", "model")
 
 
+def can_be_named(name):
+    """Return whether an attribute can have this name."""
+    is_text = isinstance(name, str) and name.strip() and "/" not in name
+    is_taken = name in RESERVED or str(name).startswith(("probe_", "reference_"))
+    return bool(is_text and not is_taken)
+
+
 def check_names(attributes):
     """Refuse names that no attribute can have."""
     for name in attributes:
-        is_text = isinstance(name, str) and name.strip() and "/" not in name
-        is_taken = name in RESERVED or str(name).startswith(("probe_", "reference_"))
         require(
-            is_text and not is_taken,
+            can_be_named(name),
             f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, or, "
             "where it starts with probe_ or reference_, give both sides as a tuple",
         )
@@ -189,10 +235,11 @@ def crossed(labels):
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
     """Apply the rule for an attribute that varies within an identity (DEFINITIONS.md, section 3).
 
-    An image without a label ("unknown") among labelled images of the same identity counts as
-    varying. Identities within which nothing varies are left as they are, whatever the rule, so
-    applying a rule twice changes nothing. Where probes and references are different images, resolve
-    both sides in one call (concatenated), because an identity may stand on both sides.
+    Where labels vary within nobody, an image without one ("unknown") takes that of its person's
+    other images, and a warning counts such images. Identities within which nothing varies are left
+    as they are, whatever the rule, so applying a rule twice changes nothing. Where probes and
+    references are different images, resolve both sides in one call (concatenated), because an
+    identity may stand on both sides.
 
     Parameters
     ----------
@@ -240,6 +287,10 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if pairs.empty:
         return labels, identity, person
     if rule == "error":
+        known = pairs[pairs.label != UNKNOWN]
+        if not known.identity.duplicated().any():
+            return _filled(images, known, name), identity, person
+        pairs = pairs[pairs.identity.isin(known.identity[known.identity.duplicated()])]
         who = pairs.identity.iloc[0]
         labels_of_one = pairs.label[pairs.identity == who][:4]
         seen = ", ".join(f"{label} (row {row} from 0)" for row, label in labels_of_one.items())
@@ -258,6 +309,23 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     ranked = images.sort_values(["unknown", "count"], ascending=[True, False], kind="stable")
     label_of = ranked.drop_duplicates("identity").set_index("identity").label
     return images.identity.map(label_of).to_numpy(str), identity, person
+
+
+def varies(labels, identity):
+    """Return whether somebody's images have different labels, not counting those without one."""
+    pairs = pd.DataFrame({"identity": identity, "label": labels})
+    pairs = pairs[pairs.label != UNKNOWN].drop_duplicates()
+    return bool(pairs.identity.duplicated().any())
+
+
+def _filled(images, known, name):
+    """Return labels, those of a person's other images where an image has none."""
+    label_of = known.set_index("identity").label
+    labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))
+    labels = labels.fillna(UNKNOWN)
+    n_filled = int((labels != images.label).sum())
+    warn(f"{name!r} is blank in {n_filled} images, which take the label of their person's others")
+    return labels.to_numpy(str)
 
 
 def _split(images, pairs):

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dask.array as da
-import numpy as np
 import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
@@ -17,20 +16,17 @@ from frkit.data.arrays import (
     read_npz,
     read_zarr,
 )
-from frkit.data.checks import ROWS, checked_embedding
-from frkit.data.dataset import collected
-from frkit.data.files import beside, file_kind, named, not_read, reading
-from frkit.data.joins import identities_from, is_pattern, joined
-from frkit.data.tables import EMBEDDING_NAMES, open_text, read_table
+from frkit.data.checks import ROWS
+from frkit.data.face_columns import faces_of_columns
+from frkit.data.face_roles import face_roles, gathered
+from frkit.data.files import beside, file_kind, named
+from frkit.data.joins import is_pattern
+from frkit.data.roles import as_mapping
+from frkit.data.tables import read_frame
 
-IDENTITY_NAMES = (
-    "identities subject subjects subject_id person person_id label labels name names id ids class "
-    "target targets y"
-).split()
-IMAGE_NAMES = "images image_name image_names image_id filename filenames file path paths".split()
-ARGUMENTS = ("embedding", "identity", "image", "model", "varying")  # of `faces`, so no attributes
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
-TABLES = ("text", "parquet")
+PREVIEW = 200  # rows that show what a table contains
+TABLES = ("text", "parquet", "json lines")
 
 
 def open_faces(
@@ -43,6 +39,7 @@ def open_faces(
     attributes: Sequence[str] | None = None,
     varying: str | Mapping[str, str] | None = None,
     metadata: str | Path | None = None,
+    columns: Mapping | None = None,
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 
@@ -52,7 +49,7 @@ def open_faces(
     Parameters
     ----------
     path : str or Path
-        The file. A text table has a header; a blank cell, NA, N/A, null and nan are missing labels.
+        The file. In a text table a blank cell and "nan" are missing labels.
     labels : str or Path, optional
         A table of labels, one row per image in the same order (or a .txt with one identity per
         line). For .npy the default is the file of the same stem beside it; for other formats its
@@ -67,12 +64,14 @@ def open_faces(
     attributes : sequence of str, optional
         Which columns become attributes. Default: every other column with one label per image.
     varying : str or mapping of attribute to str, optional
-        What to do where an attribute varies within an identity, as in `faces`. Default: "keep" for
-        the attributes that the file lists in `image_attributes` (or marks so), "error" for the
-        others.
+        What to do where an attribute varies within an identity, as in `faces`. Default: nothing;
+        `evaluate` and `report` ask where they are told to compare groups of that attribute.
     metadata : str or Path, optional
         A table of people or images in any order, joined on whichever of its columns names them; its
         other columns become attributes, in lower case.
+    columns : mapping, optional
+        What the columns are, as in `open_data`: {"embedding": ["arc", "face"]} are two models,
+        {"gender": "sex"} is an attribute under another name.
 
     Returns
     -------
@@ -98,34 +97,23 @@ def open_faces(
     """
     path = require_path("path", path)
     with named(path):
-        kind = file_kind(path)
-        columns = read_columns(path, embedding)
-        if labels is None and kind == "npy":
+        pattern = identity if is_pattern(identity) else None
+        given = as_mapping(columns) | {name: name for name in attributes or ()}
+        named_roles = {"embedding": embedding, "identity": identity, "image": image}
+        given |= {role: name for role, name in named_roles.items() if name and name != pattern}
+        contents = read_columns(path, given)
+        if labels is None and file_kind(path) == "npy":
             labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
-            _add_labels(columns, labels)
-        wanted = None if kind in TABLES else embedding
-        values = take_column(columns, "embedding", wanted, EMBEDDING_NAMES)
-        model = columns.pop("model", None) if values.ndim == 3 else None
-        names = _image_and_identity(columns, image, identity)
-        n_images = np.size(names["identity"])
-        person = columns.pop("person", None)
-        keep = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
-        chosen = _chosen(columns, n_images, attributes)
-        if metadata is not None:
-            keys = {what: [column] for what, column in names.items()}
-            for name, [column] in joined(metadata, keys, chosen).items():
-                chosen[name] = column
-        if varying is None or isinstance(varying, Mapping):
-            varying = dict.fromkeys(keep, "keep") | dict(varying or {})
-        values = checked_embedding(values, model)
-        return collected(values, names["identity"], names["image"], model, varying, chosen, person)
+            _add_labels(contents, labels)
+        roles = face_roles(contents, given, pattern is not None)
+        return faces_of_columns(contents, roles, varying, attributes, metadata, pattern)
 
 
 def _add_labels(columns, labels):
     """Add the columns of a table of labels to those of the embeddings."""
     with named(labels):
-        more = read_columns(require_path("labels", labels), embedding=False)
+        more = read_labels(require_path("labels", labels))
     twice = sorted(set(columns) & set(more))
     where = f"stand both in the file and in {labels}; leave them in one"
     require(not twice, f"{listed(twice)} {where}")
@@ -190,14 +178,11 @@ def demo_faces() -> xr.Dataset:
     return open_faces(demo_file("demo_faces.npz"))
 
 
-def read_columns(path, embedding=None):
-    """Read any format with named columns; `embedding=False` reads labels alone."""
+def read_columns(path, given=None):
+    """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
     kind = file_kind(path)
     if kind in TABLES:
-        return read_table(path, embedding)
-    if kind == "lines":
-        with reading("the list"), open_text(path) as lines:
-            return {"identity": np.array([line.strip() for line in lines], object)}
+        return gathered(read_frame(path), given)
     if kind == "npy":
         return {"embedding": _on_disk(path)}
     readers = {
@@ -210,6 +195,27 @@ def read_columns(path, embedding=None):
     return readers[kind](path)
 
 
+def column_names(path):
+    """Return the names of a file's columns, and the first rows of a table or None."""
+    kind = file_kind(path)
+    if kind in TABLES:
+        table = read_frame(path, n_rows=PREVIEW)
+        return [name for name in table if name], table.head()
+    if kind in ("json", "npy"):
+        return [], None
+    return list(read_columns(path)), None
+
+
+def read_labels(path):
+    """Read labels: a table, or a text file with one identity a line."""
+    if file_kind(path) in TABLES:
+        table = read_frame(path)
+        if len(table.columns) == 1 and table.columns[0] == "1":
+            table.columns = ["identity"]
+        return {name: table[name] for name in table if name}
+    return read_columns(path)
+
+
 def _on_disk(path):
     """Return the array of an .npy; an embedding stays on disk until it is compared."""
     stored = OnDisk(path)
@@ -217,47 +223,3 @@ def _on_disk(path):
         return read_npy(path)
     chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
     return da.from_array(stored, chunks=chunks, asarray=False)
-
-
-def take_column(columns, what, wanted, aliases, optional=False):
-    """Remove a column and return it: the wanted one, the one named so, or the only alias."""
-    candidates = [wanted or what]
-    if wanted is None and what not in columns:
-        candidates = [name for name in columns if name.lower() in (what, *aliases)]
-        if optional:  # an array of pixels has no names
-            candidates = [name for name in candidates if np.ndim(columns[name]) == 1]
-            if not candidates:
-                return None
-    words = f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}"
-    require(any(name in columns for name in candidates), words)
-    words = f"{listed(candidates)} could all be the {what}; say {what}='name'"
-    require(len(candidates) == 1, words)
-    return columns.pop(candidates[0])
-
-
-def _image_and_identity(columns, image, identity):
-    """Take the names of images and of people; a pattern reads these from those."""
-    by_pattern = is_pattern(identity)
-    images = take_column(columns, "image", image, IMAGE_NAMES, optional=not by_pattern)
-    if by_pattern:
-        people = identities_from(images, identity)
-    else:
-        people = take_column(columns, "identity", identity, IDENTITY_NAMES)
-    return {"image": images, "identity": people}
-
-
-def _chosen(columns, n_images, attributes):
-    """Return the columns that become attributes: those asked for, or all with one label each."""
-    usable = {}
-    for name, column in columns.items():
-        if np.shape(column) == (n_images,):
-            usable[name] = column
-    if attributes is not None:
-        absent = [name for name in attributes if name not in usable]
-        require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
-        return {name: usable[name] for name in attributes}
-    chosen = {name: usable[name] for name in usable if name not in ARGUMENTS}
-    others = [name for name in columns if name not in chosen]
-    reason = "not one label per image, or the name of something else"
-    not_read(others, f"{reason}; attributes=[...] says which columns to take")
-    return chosen

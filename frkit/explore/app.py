@@ -1,6 +1,8 @@
 """Your own data without code: choose files, say what their columns are, evaluate, look, export."""
 
 import base64
+import json
+import re
 import shutil
 import tempfile
 import warnings
@@ -12,7 +14,6 @@ import ipywidgets as widgets
 import numpy as np
 
 from frkit.base import InputError, require
-from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled
 from frkit.explore.reading import read_apart
@@ -20,20 +21,33 @@ from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import (
     ENDINGS,
     by_model,
-    column_roles,
-    guess_format,
+    columns_read,
     kind_of,
-    open_data,
-    preview,
+    open_with_names,
 )
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
-ROLES = {
-    "genuine": "genuine (1 or 0)",
-    "probe_identity": "probe identity",
-    "reference_identity": "reference identity",
+KINDS = {
+    "as recognised": None,
+    "embeddings": "faces",
+    "a list of scored pairs": "columns",
+    "a matrix of scores": "matrix",
 }
+ROLES = {
+    "score": "scores (larger: more alike)",
+    "distance": "distances (smaller)",
+    "genuine": "genuine (yes or no)",
+    "impostor": "impostor (yes or no)",
+    "probe_identity": "person of the probe",
+    "reference_identity": "person of the reference",
+    "probe": "image of the probe",
+    "reference": "image of the reference",
+    "embedding": "embedding",
+    "identity": "person",
+    "image": "image",
+}
+SEVERAL = ("score", "distance", "embedding")  # several columns are several models
 NO_ATTRIBUTES = ("identity", "image", "model", "person")
 COUNTED = ("image", "pair", "probe")  # dims whose sizes are shown
 MOST_LABELS = 50  # of an attribute whose groups can be compared
@@ -42,7 +56,8 @@ DATA = (
     "table of scored pairs and press Read, or upload it. Several files (a.npz; b.npz) are models "
     "that see the same images."
 )
-COLUMNS = "These columns were recognised. Correct them where they are wrong."
+COLUMNS = "What the columns are. Choose what was not recognised, and correct what is wrong."
+CHOOSE = "Choose the columns in the menus below."
 QUESTION = "Choose the attribute whose groups are compared, the models, and the false accept rates."
 EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
 EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
@@ -84,7 +99,7 @@ class OwnData:
 
     def __init__(self, path=None):
         sources = self.data_controls(path)
-        columns = [self.scores, *self.columns.values()]
+        columns = [self.kind, *self.columns.values()]
         settings = self.question_controls()
         self.work = Work("Evaluate", self.evaluate, [self.path, *sources, *columns, *settings])
         self.work.button.button_style = "primary"
@@ -117,10 +132,14 @@ class OwnData:
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
         self.preview = widgets.HTML()
-        self.scores = control(widgets.SelectMultiple, "scores", rows=4)
-        self.columns = {
-            role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
-        }
+        self.kind = control(widgets.Dropdown, "kind of data", options=list(KINDS.items()))
+        self.columns = {}
+        for role, label in ROLES.items():
+            if role in SEVERAL:
+                self.columns[role] = control(widgets.SelectMultiple, label, rows=3)
+            else:
+                self.columns[role] = control(widgets.Dropdown, label, options=[NONE])
+        self.is_filling = False
         return [self.upload, self.read_button, self.sample_button]
 
     def question_controls(self):
@@ -153,67 +172,81 @@ class OwnData:
         self.read()
 
     def read(self, _button=None):
-        """Read the files that are named; of a table of pairs, guess what the columns are."""
+        """Read the files that are named."""
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [Path(name).expanduser() for name in names if name]
         self.opening = {}
         with self.reading():
-            if self.paths:
-                self.say(f"reading {self.path.value} ...")
-                self.offer_columns(self.paths[0])
-            self.load()
-
-    def offer_columns(self, path):
-        """Show the first rows of a table of pairs, and its columns as they were guessed."""
-        with named(path):
-            if guess_format(path) != "columns":
+            self.offer_columns([], None)
+            if not self.paths:
+                self.show(demo_faces())
                 return
-            table = preview(path)
-            roles = column_roles(table)
-        how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
-        shown = table.head().to_html(**how)
-        style = "overflow-x:auto;contain:inline-size"
-        self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
-        header = table.columns.astype(str).tolist()
-        self.scores.options = header
-        self.scores.value = np.atleast_1d(roles["score"]).tolist()
-        for role, column in self.columns.items():
-            column.options = [NONE, *header]
-            column.value = roles.get(role, NONE)
-        self.opening = {"format": "columns", "columns": roles}  # now another choice reads again
+            self.say(f"reading {self.path.value} ...")
+            self.open(self.offer_columns)
 
-    def map_columns(self, _change):
-        """Read again with other columns."""
-        if not self.opening:
-            return
-        scores = list(self.scores.value)
-        chosen = {role: column.value for role, column in self.columns.items()}
-        chosen["score"] = scores[0] if len(scores) == 1 else scores
-        roles = self.opening["columns"] | chosen
-        roles = {role: name for role, name in roles.items() if name != NONE}
-        self.opening = {"format": "columns", "columns": roles}
-        with self.reading():
-            require(scores, "choose at least one column of scores")
-            self.load()
-
-    def load(self):
-        """Load the data, and offer what can be asked of them."""
+    def open(self, use_names=None):
+        """Open the file, or several, which are models; and use the names of its columns."""
+        files = self.paths if len(self.paths) > 1 else self.paths[0]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            if len(self.paths) > 1:
-                self.data = read_apart(open_data, self.paths, **self.opening)
-            elif self.paths:
-                self.data = read_apart(open_data, self.paths[0], **self.opening)
+            opened = read_apart(open_with_names, files, **self.opening)
+        names, rows, data, refusal = opened
+        if use_names is not None:
+            use_names(names, rows)
+        require(data is not None, refusal)
+        self.show(data, caught)
+
+    def offer_columns(self, header, rows):
+        """Show the first rows of a table, and a menu of its columns for each role."""
+        how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
+        shown = "" if rows is None else rows.to_html(**how)
+        style = "overflow-x:auto;contain:inline-size"
+        self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
+        self.mapping.layout.display = "" if header else "none"
+        self.is_filling = True
+        self.kind.value = None
+        self.fill(header, {})
+
+    def fill(self, header, roles):
+        """Set the menus to the roles that were found."""
+        self.is_filling = True
+        for role, menu in self.columns.items():
+            columns = [name for name in roles.get(role, []) if name in header]
+            if role in SEVERAL:
+                menu.options = header
+                menu.value = columns
             else:
-                self.data = demo_faces()
-        data = self.data
+                menu.options = [NONE, *header]
+                menu.value = columns[0] if columns else NONE
+        self.is_filling = False
+
+    def map_columns(self, change):
+        """Read again with another choice."""
+        if self.is_filling or not self.paths:
+            return
+        if change["owner"] is self.kind:
+            self.opening = {"format": self.kind.value} if self.kind.value else {}
+        else:
+            role = next(role for role, menu in self.columns.items() if menu is change["owner"])
+            chosen = list(change["new"]) if role in SEVERAL else change["new"]
+            columns = {**self.opening.get("columns", {}), role: chosen}
+            columns[role] = None if chosen in ([], NONE) else chosen
+            self.opening["columns"] = columns
+        with self.reading():
+            self.open()
+
+    def show(self, data, caught=()):
+        """Say what was opened, and offer what can be asked of it."""
+        self.data = data
+        if self.paths:
+            header = list(self.columns["identity"].options[1:])
+            self.fill(header, json.loads(data.attrs.get("roles", "{}")))
         attributes = attributes_of(data)
         models = data["model"].values.tolist() if "model" in data.dims else []
         self.by.options = [NONE, *attributes]
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        self.mapping.layout.display = "" if self.opening else "none"
         self.result.value = heading("Report", REPORT)
         self.link.value = ""
         self.save_button.disabled = True
@@ -222,6 +255,7 @@ class OwnData:
         if models:
             contents.append(f"models: {', '.join(models)}")
         contents.append(f"attributes: {', '.join(attributes) or 'none'}")
+        contents += [line for line in columns_read(data) if line.startswith(("ident", "not"))]
         words = "; ".join(contents)
         self.say(". ".join([words, *(str(caution.message) for caution in caught)]))
 
@@ -278,7 +312,10 @@ class OwnData:
             yield
             self.work.button.disabled = False
         except (InputError, OSError) as error:
-            self.say(str(error), alert=True)
+            words = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
+            for path in self.paths:
+                words = words.replace(f"{path.parent}/{path.name}", path.name)
+            self.say(words, alert=True)
 
 
 def attributes_of(data):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import DataWarning, require
+from frkit.base import DataWarning, InputError, listed, require
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import band
@@ -52,6 +52,7 @@ class Inputs:
             scores["model"].values.astype(str).tolist() if "model" in scores.dims else [""]
         )
         self.named = "probe_identity" in scores.coords
+        self.require_directions()
         self.leading, self.too_few_errors = leading_level(self.rates, self.along)
         asked = self.levels.get("far", CURVE_OF_THRESHOLDS)
         least = min(asked)
@@ -60,6 +61,20 @@ class Inputs:
             most = min(10 * least, (1 + least) / 2)
         with no_cautions():
             self.curve = evaluate(scores, far=far_levels(least, most), **how)
+
+    def require_directions(self):
+        """Stop where strangers are more alike than images of one person, beyond doubt."""
+        eer = self.band("eer")
+        turned = [name for name, rate in self.by_model(eer) if np.all(rate.lower > 0.5)]
+        if turned:
+            is_distance = self.scores.attrs.get("distance")
+            role, other = ("distance", "score") if is_distance else ("score", "distance")
+            names = listed(turned) if turned[0] else "these scores"
+            raise InputError(
+                f"read as {role}, {names} would have an EER above one half: strangers are more "
+                f"alike than images of one person; name such columns as {other}, columns="
+                f"{ {other: turned[0] or '...'}!r}, or distance={not is_distance}"
+            )
 
     @property
     def names_of_rates(self):

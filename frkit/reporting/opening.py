@@ -1,66 +1,73 @@
 """Any file of faces or scores, recognised by its name and its header; several of them as models."""
 
+import logging
 import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import xarray as xr
 
-from frkit.base import InputError, listed, require, require_path
-from frkit.data.dataset import stack_models
+from frkit.base import DataWarning, InputError, listed, require, require_path
+from frkit.data.dataset import faces, stack_models
+from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
-from frkit.data.joins import is_pattern
-from frkit.data.opening import IDENTITY_NAMES, open_faces
-from frkit.data.tables import read_frame, read_text
+from frkit.data.names import NAMES, plain, words_of
+from frkit.data.opening import PREVIEW, column_names, open_faces
+from frkit.data.pair_roles import looks_like_pairs
+from frkit.data.roles import OF_FACES as ROLES_OF_FACES
+from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
+from frkit.data.roles import as_mapping, is_number_column
+from frkit.data.sides import side_columns
+from frkit.data.tables import read_frame
+from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_files import open_scores
+from frkit.scores.matrix_names import is_matrix
 from frkit.scores.pair_files import open_pairs
-from frkit.scores.pair_formats import BFW_TABLE, RFW_TABLE
+from frkit.scores.pair_formats import format_of_header, recognised_format
+from frkit.scores.pairs import pairs
 
-DISTANCES = "dist distance l2 l2_distance euclidean".split()
-SCORES = ["score", "scores", "similarity", "sim", "cosine", "cos", *DISTANCES]
-VERDICTS = "genuine label labels mated match same is_same issame target y".split()
-IMAGES = ["", *"img image images file filename path name template p".split()]
-SIDES = (
-    ("probe", "reference"),
-    ("probe", "gallery"),
-    ("enrol", "test"),
-    ("left", "right"),
-    ("a", "b"),
-    ("1", "2"),
-)
-COLUMNS_OF_FORMATS = {  # columns that a table of this format has
-    "rfw": {*RFW_TABLE.values()},
-    "bfw": {*BFW_TABLE.values(), "att1", "att2"},
-    "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
-}
-OF_FACES = "labels embedding identity image attributes varying metadata".split()
+LOG = logging.getLogger("frkit")  # the command line shows what it says
+DISTANCES = NAMES["distance"]
+OF_FACES = "columns labels embedding identity image attributes varying metadata".split()
 OF_MATRIX = "missing distance labels identity metadata failed".split()
-OF_PAIRS = "scores metadata columns distance missing identity failed".split()
+OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
-ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
-FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
-PREVIEW = 200  # rows that show what a column contains
+ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
+ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf")
 
 
 def open_data(
-    path: str | Path | Sequence[str | Path],
+    path: str | Path | Sequence[str | Path] | pd.DataFrame,
     *,
     format: str | None = None,
+    columns: Mapping | None = None,
     score: Iterable[str] | None = None,
     **options,
 ) -> xr.Dataset | xr.DataArray:
     r"""Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
+    What the columns are is guessed from their names and contents, where only one can be meant and
+    the data agree. Otherwise an error shows the columns and says what to give as `columns`.
+
     Parameters
     ----------
-    path : str or Path, or a sequence of such
+    path : str or Path, a sequence of such, or pd.DataFrame
         Several files are models, named after their files, of the same images or pairs.
     format : str, optional
-        "faces", "matrix", or a format of `open_pairs`, where name and header do not tell.
+        "faces", "matrix", or a format of `open_pairs`, where names and contents do not tell.
+    columns : mapping, optional
+        What columns are: role to column, or to several. The roles are, for pairs, `score` (larger
+        is more alike), `distance` (smaller is), `genuine`, `impostor` (genuine turned round),
+        `probe`, `reference` (names of images), `probe_identity`, `reference_identity`, `trial`; for
+        embeddings `embedding`, `identity`, `image`. Any other name is an attribute, with one column
+        or with one for each side. Several columns of scores or embeddings are models. None says
+        that no column has the role.
     score : list of str, optional
-        Columns of scores in a table of pairs, one for each model. A name such as "distance" or
-        "l2" means that smaller is more alike, unless `distance` says otherwise.
+        Columns of scores, as `columns={"score": ...}`; those whose name says "distance" or "l2" are
+        distances.
     **options
         Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None is as left
         out.
@@ -68,30 +75,83 @@ def open_data(
     Returns
     -------
     xr.Dataset or xr.DataArray
-        What that function returns.
+        What that function returns; the attribute `columns` says in lines what was read as what.
 
     Raises
     ------
     InputError
-        As that function; where files of several models differ in images or names; where a table
-        has no column that looks like scores, or none that says what is genuine.
+        As that function; where files of several models differ in images or names; where it is not
+        clear what a column is.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
-    >>> _ = path.write_text("id1,id2,score\nann,ann,0.9\nann,bob,0.1\n")
-    >>> open_data(path).genuine.values.tolist()
+    >>> _ = path.write_text("id1,id2,mated?,l2\nann,ann,yes,0.1\nann,bob,no,0.9\n")
+    >>> data = open_data(path)
+    >>> data.genuine.values.tolist()
     [True, False]
+    >>> print(data.attrs["columns"])
+    distance: 'l2' (smaller is more alike)
+    genuine: 'mated?'
+    probe_identity: 'id1'
+    reference_identity: 'id2'
     """
     if isinstance(path, (list, tuple)):
         files = by_model(path)
-        how = {"format": format, "score": score, **options}
+        how = {"format": format, "columns": columns, "score": score, **options}
         return together({name: open_data(file, **how) for name, file in files.items()})
-    path = require_path("path", path)
+    data = _opened(path, format, columns, score, options)
+    for line in columns_read(data):
+        LOG.info("  %s", line)
+    return data
+
+
+def open_with_names(paths, **options):
+    """Open data, with the first file's columns, also where it is not clear what they are.
+
+    Parameters
+    ----------
+    paths : Path or list of Path
+    **options
+        Of `open_data`.
+
+    Returns
+    -------
+    names : list of str
+        Of the columns of the first file.
+    rows : pd.DataFrame or None
+        The first rows, of a table.
+    data : xr.Dataset, xr.DataArray or None
+    refusal : str
+        Why there are no data.
+    """
+    first = paths[0] if isinstance(paths, list) else paths
+    with named(first):
+        names, rows = column_names(first)
+    try:
+        return names, rows, open_data(paths, **options), ""
+    except InputError as error:
+        return names, rows, None, str(error)
+
+
+def columns_read(data):
+    """Return in lines what was read as what."""
+    return data.attrs.get("columns", "").splitlines()
+
+
+def _opened(path, format, columns, score, options):
+    """Open one file or DataFrame."""
     options = {name: value for name, value in options.items() if value is not None}
+    if score is not None:
+        columns = score_roles(score) | as_mapping(columns)
+    if columns is not None:
+        options["columns"] = as_mapping(columns)
+    if isinstance(path, pd.DataFrame):
+        return _of_frame(path.rename(columns=str), format, options)
+    path = require_path("path", path)
     with named(path):
-        format = format or guess_format(path, score)
+        format = format or guess_format(path, options)
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = listed(name for name in options if name not in takes)
         require(not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}")
@@ -99,121 +159,115 @@ def open_data(
             return open_faces(path, **options)
         if format == "matrix":
             return open_scores(path, **options)
-        if format == "bfw" and score:
-            options.setdefault("columns", list(score))
-        if format == "columns":
-            if "columns" not in options:
-                by_name = is_pattern(options.get("identity"))
-                options["columns"] = column_roles(preview(path), score, by_name)
-            # one name, several, or those of models by the models' names
-            scores = pd.Series(options["columns"].get("score", []), dtype=str)
-            options.setdefault("distance", bool(scores.str.lower().isin(DISTANCES).any()))
         return open_pairs(path, format=format, **options)
 
 
-def preview(path):
-    """Return the first rows of a table, as they are."""
-    is_parquet = file_kind(path) == "parquet"
-    table = read_frame(path) if is_parquet else read_text(path, n_rows=PREVIEW)
-    return table.head(PREVIEW)
+def score_roles(names):
+    """Return columns of scores as roles: those that are called distances are such."""
+    roles = {}
+    for name in names:
+        role = "distance" if words_of(name) & DISTANCES or plain(name) in DISTANCES else "score"
+        roles.setdefault(role, []).append(name)
+    return roles
 
 
-def guess_format(path, score=None):
-    """Return "faces", "matrix" or a format of `open_pairs`, from the file's name and header."""
-    if path.name.lower().endswith((".json", ".json.gz")):
-        return "json"
+def guess_format(path, options):
+    """Return "faces", "matrix" or a format of `open_pairs`, from a file's content."""
     kind = file_kind(path)
+    if kind == "json":
+        return "json"
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
-    require(
-        kind != "lines",
-        f"a .txt says not what it contains: name it, {FORMATS}, and the file of its --scores",
-    )
-    if kind not in ("text", "parquet"):
+    if kind in ARRAYS:
         return "faces"
-    header = list(preview(path).columns)
-    for name, columns in COLUMNS_OF_FORMATS.items():
-        if columns <= set(header):
-            return name
-    names = {name.lower() for name in header}
-    has_verdicts = names.intersection(VERDICTS) and side_columns(header)
-    if score or names.intersection(SCORES) or has_verdicts:
+    if kind == "text" and not options.get("columns"):
+        format = recognised_format(path)
+        if format is not None:
+            return format
+    table = read_frame(path, n_rows=PREVIEW)
+    return format_of_header(table) or kind_of_table(table, options)
+
+
+def kind_of_table(table, options):
+    """Return "faces", "matrix" or "columns" (pairs), from names and contents of a table."""
+    columns = options.get("columns") or {}
+    if "scores" in options or {*columns} & {*ROLES_OF_PAIRS}:
         return "columns"
-    has_identity = names.intersection([*IDENTITY_NAMES, "identity"])
-    return "matrix" if header[0] == "" and not has_identity else "faces"
-
-
-def column_roles(table, score=None, by_name=False):
-    """Return what the columns of a table of pairs are to `open_pairs`.
-
-    Parameters
-    ----------
-    table : pd.DataFrame
-        Some rows of the table.
-    score : names of columns, optional
-        The columns of scores; default: those with a usual name, or else with fractions.
-    by_name : bool
-        Whether names of images say who is in them.
-    """
+    if {*columns} & {*ROLES_OF_FACES} or {"embedding", "image", "labels"} & {*options}:
+        return "faces"
+    if is_matrix(table):
+        return "matrix"
     header = list(table.columns)
-    scores = list(score or [name for name in header if name.lower() in SCORES])
-    sides = side_columns([name for name in header if name not in scores])
-    roles = _roles_of_sides(sides)
-    used = {"", *scores, *sum(sides.values(), ())}
-    others = [name for name in header if name not in used]
-    verdicts = [name for name in others if name.lower() in VERDICTS]
-    if verdicts:
-        roles["genuine"] = verdicts[0]
-    labels = table[[name for name in others if name not in verdicts]]
-    numbers = labels.apply(pd.to_numeric, errors="coerce")
-    numbers = numbers.loc[:, numbers.notna().mean() > 0.5]
-    scores = scores or numbers.columns[(numbers % 1 > 0).any()].tolist()
-    shown = f"the columns are {listed(header, 30)}"
-    require(
-        scores,
-        "no column looks like scores: name them (--score), or the --format of a file without a "
-        f"header; {shown}",
+    if len({*header}) < len(header):  # of a table, names would be distinct
+        return "matrix"
+    is_pairs = looks_like_pairs(table)
+    if has_embedding(table) and not (is_pairs and side_columns(header)):
+        return "faces"
+    if is_pairs:
+        return "columns"
+    is_number = [is_number_column(table[name]) for name in header[1:]]
+    if header[0] == "" and all(is_number):
+        return "matrix"
+    raise InputError(
+        "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
+        "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
+        f"genuine) or a matrix of scores\ncolumns: {listed(header, 30)}\nsay what they are: "
+        "columns={'score': '...', 'genuine': '...'}, or columns={'embedding': '...', 'identity': "
+        "'...'}, or format='matrix'"
     )
-    says_genuine = "genuine" in roles or "probe_identity" in roles
-    require(
-        says_genuine or (by_name and "probe" in roles),
-        "no column says which pairs are genuine: it takes a column such as genuine or label (1 "
-        "or 0), identities of both sides such as id1 and id2, or names of images that say who "
-        f"it is, with --identity '{{name}}_{{number}}.jpg'; {shown}",
-    )
-    attributes = {name: name for name in labels if name not in numbers}
-    return {"score": scores[0] if len(scores) == 1 else scores, **roles, **attributes}
 
 
-def side_columns(header):
-    """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
-    pairs = {}
-    for first, second in SIDES:
-        mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
-        for name in header:
-            for match in mark.finditer(name.lower()):
-                before = name[: match.start()]
-                after = name[match.end() :]
-                other = before + second + after
-                if other in header:
-                    stem = (before + after).strip("_-. ").lower()
-                    pairs.setdefault(stem, (name, other))
-    return pairs
+def _of_frame(frame, format, options):
+    """Return the faces, pairs or matrix of a DataFrame."""
+    kind = format or kind_of_table(frame, options)
+    takes = {"faces": "columns identity image varying", "matrix": "distance missing failed"}
+    takes = takes.get(kind, "columns distance missing failed").split()
+    extra = listed(name for name in options if name not in takes)
+    require(not extra, f"a DataFrame as {kind} takes no {extra}; it takes {', '.join(takes)}")
+    if kind == "faces":
+        return faces(frame, **options)
+    labels = [frame.index.astype(str), frame.columns]
+    if kind == "matrix" and len(frame.columns.intersection(labels[0])) > 0:
+        return score_matrix(frame, **options)
+    if kind == "matrix":
+        return score_matrix(frame.set_index(frame.columns[0]), **options)
+    return pairs(frame, **options)
 
 
-def _roles_of_sides(sides):
-    """Return which pairs of columns are identities, images and attributes."""
-    roles = {}
-    for stem, (first, second) in sides.items():
-        if stem in IMAGES:
-            roles.setdefault("probe", first)
-            roles.setdefault("reference", second)
-        elif stem in (*IDENTITY_NAMES, "identity") and "probe_identity" not in roles:
-            roles["probe_identity"] = first
-            roles["reference_identity"] = second
-        else:
-            roles[stem] = (first, second)
-    return roles
+@dataclass
+class Opened:
+    """Data that were opened, the paths that they came from, and notices about them.
+
+    `paths` is one path, a mapping of model to path, or None where not all came from files.
+    """
+
+    data: xr.Dataset | xr.DataArray
+    paths: str | dict | None
+    notices: list
+
+
+def opened(data, opening):
+    """Open what a report is about: data, a path, a DataFrame, or a mapping of models to such."""
+    if isinstance(data, Opened):
+        return data
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        data, paths = _with_paths(data, opening)
+    notices = [str(warning.message) for warning in caught]
+    return Opened(data, paths, list(dict.fromkeys(notices)))
+
+
+def _with_paths(data, opening):
+    if isinstance(data, (str, Path)):
+        return open_data(data, **opening), str(data)
+    if isinstance(data, pd.DataFrame):
+        return open_data(data, **opening), None
+    if not isinstance(data, Mapping) or isinstance(data, (xr.Dataset, xr.DataTree)):
+        return data, None
+    models = {str(name): _with_paths(part, opening) for name, part in data.items()}
+    paths = {name: path for name, (_, path) in models.items()}
+    data = together({name: part for name, (part, _) in models.items()})
+    return data, paths if all(paths.values()) else None
 
 
 # --- several models -------------------------------------------------------------------------------

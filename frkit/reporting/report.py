@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 from tqdm import tqdm
@@ -24,7 +25,7 @@ from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import LEVEL_NAMES
 from frkit.reporting.inputs import ENOUGH, Inputs
-from frkit.reporting.opening import open_data, together
+from frkit.reporting.opening import Opened, opened
 from frkit.reporting.words import describe
 
 
@@ -132,7 +133,7 @@ class Report:
 
 
 def report(
-    data: xr.Dataset | xr.DataArray | str | Path | Mapping,
+    data: xr.Dataset | xr.DataArray | pd.DataFrame | str | Path | Mapping | Opened,
     *,
     by: str | list[str] | None = None,
     far: ArrayLike = (1e-2, 1e-3, 1e-4),
@@ -150,7 +151,7 @@ def report(
 
     Parameters
     ----------
-    data : faces, scores, path, or mapping of model name to such
+    data : faces, scores, path, DataFrame, or mapping of model name to such
         From `faces`, `open_faces`, `stack_models`, `score_tensor`, `score_matrix` or `pairs`; or
         the path of a file of embeddings, of a score matrix, or of a table of scored pairs. Several
         models must have the same images.
@@ -200,8 +201,11 @@ def report(
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        data, paths = _opened(data, opening)
-        evaluated = partial(Inputs, data, by, levels, options, level, quick, seed)
+        source = opened(data, opening)
+        for notice in source.notices:
+            warnings.warn(notice, DataWarning, stacklevel=2)
+        paths = source.paths
+        evaluated = partial(Inputs, source.data, by, levels, options, level, quick, seed)
         inputs, sections, left_out = _make(evaluated, quick, progress)
         methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
@@ -220,19 +224,6 @@ def report(
         title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
         files=files,
     )
-
-
-def _opened(data, opening):
-    """The data of one model or of several, and the paths that they came from, if they all did."""
-    if isinstance(data, (str, Path)):
-        return open_data(data, **opening), str(data)
-    if not isinstance(data, Mapping) or isinstance(data, xr.Dataset):
-        return data, None
-    models = {}
-    paths = {}
-    for name, part in data.items():
-        models[str(name)], paths[str(name)] = _opened(part, opening)
-    return together(models), paths if all(paths.values()) else None
 
 
 def _make(evaluated, quick, progress):

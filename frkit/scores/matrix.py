@@ -18,6 +18,7 @@ from frkit.data.labels import (
     image_names,
     resolve_varying,
 )
+from frkit.scores.matrix_names import with_names
 from frkit.scores.pairs import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
@@ -27,8 +28,8 @@ WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matr
 
 def score_matrix(
     values: ArrayLike,
-    probe_identity: ArrayLike,
-    reference_identity: ArrayLike,
+    probe_identity: ArrayLike | None = None,
+    reference_identity: ArrayLike | None = None,
     *,
     probe: ArrayLike | None = None,
     reference: ArrayLike | None = None,
@@ -43,10 +44,12 @@ def score_matrix(
     Parameters
     ----------
     values : array, (probe, reference)
-        NumPy array, memory map, dask array or DataArray; not copied, not loaded whole where it is
-        lazy.
+        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. Or a
+        DataFrame or DataArray, whose labels name the images; or the people, where no identities are
+        given.
     probe_identity, reference_identity : sequences of str
-        Who is on each row and each column; a genuine pair has equal ones.
+        Who is on each row and each column; a genuine pair has equal ones. Optional where the labels
+        of `values` say it.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
         image: that comparison is the diagonal, not a genuine pair. By default every row and column
@@ -93,8 +96,10 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
     (2, 2)
     """
-    if isinstance(values, xr.DataArray):
-        values = values.data
+    people = (probe_identity, reference_identity)
+    values, people, (probe, reference), attributes = with_names(
+        values, people, (probe, reference), attributes or {}
+    )
     words = "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made"
     require(not issparse(values), f"{words}; give an array with NaN in place of the latter")
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
@@ -107,9 +112,9 @@ def score_matrix(
     words = "give probe= and reference= together: with names on one side alone, comparisons of "
     remedy = "images with themselves would count as genuine pairs"
     require((probe is None) == (reference is None), words + remedy)
-    probes = _labels_of("probe", shape[0], probe, probe_identity)
-    references = _labels_of("reference", shape[1], reference, reference_identity)
-    _add_attributes(probes, references, attributes or {})
+    probes = _labels_of("probe", shape[0], probe, people[0])
+    references = _labels_of("reference", shape[1], reference, people[1])
+    _add_attributes(probes, references, attributes)
     named = probe is not None
     symmetric = _is_one_set_of_images(values, missing, probes, references, named)
     if symmetric:

@@ -11,11 +11,15 @@ from numpy.typing import ArrayLike
 
 from frkit.base import require, require_path
 from frkit.data.arrays import OnDisk, read_npy
+from frkit.data.face_roles import face_labels
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, joined
-from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
-from frkit.data.tables import read_header, read_text, refuse_cells, to_numbers
+from frkit.data.opening import read_labels
+from frkit.data.roles import SIDES
+from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
+from frkit.scores.matrix_names import people_of_matrix
+from frkit.scores.pairs import failed_as_nan
 
 
 def open_scores(
@@ -32,9 +36,8 @@ def open_scores(
     Parameters
     ----------
     path : str or Path
-        A .csv or .tsv (plain or .gz) with a blank corner, the references' ids as header and the
-        probes' ids as first column; or an .npy of shape (n_probes, n_references), which is mapped
-        and never whole in memory.
+        A table with the references' ids as header and the probes' ids as first column; or an .npy
+        of shape (n_probes, n_references), which is mapped and never whole in memory.
     missing : float, sequence of float or None, default -1
         The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
     labels : path or pair of paths, optional
@@ -44,7 +47,8 @@ def open_scores(
         it.
     identity : str, optional
         Where the ids are names of images: a pattern that says who is in them, such as
-        "{name}_{number}.jpg".
+        "{name}_{number}.jpg". Usual patterns are tried where each id stands once; they are used
+        where scores of one person are clearly higher.
     metadata : str or Path, optional
         A table of people or images: its other columns become attributes of the ids that one of its
         columns names.
@@ -74,36 +78,48 @@ def open_scores(
     path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
-        is_matrix = kind in ("text", "lines", "npy")
-        require(is_matrix, "a score matrix is read from a text table or .npy")
+        is_table = kind in ("text", "parquet")
+        require(is_table or kind == "npy", "a score matrix is read from a table or an .npy")
         if kind == "npy":
             values, *ids = _from_npy(path, labels)
         else:
             require(labels is None, "labels= go with an .npy: a text table has its own ids")
-            values, *ids = _from_text(path)
+            values, *ids = _from_table(read_frame(path))
+        return matrix_of(values, ids, identity, metadata, missing, **options)
+
+
+def matrix_of(values, ids, identity=None, metadata=None, missing=-1, **options):
+    """Return the tensor of a matrix with ids of both sides, which are people or images."""
+    images = None
+    how = "the ids are people"
+    if identity is not None:
+        people = [identities_from(side, identity) for side in ids]
+        images = ids
+        how = f"by the pattern {identity!r} of names of images"
+    elif isinstance(values, np.ndarray):
+        scores = failed_as_nan(values, missing, False)
+        people, images, found = people_of_matrix(scores, ids, options.get("distance"))
+        how = found or how
+    else:  # on disk
         people = ids
-        keys = {"identity": ids}
-        if identity is not None:
-            people = [identities_from(side, identity) for side in ids]
-            options |= dict(zip(("probe", "reference"), ids))
-            keys = {"image": ids, "identity": people}
-        if metadata is not None:
-            given = dict(options.get("attributes") or {})
-            options["attributes"] = given | joined(metadata, keys, given)
-        return score_matrix(values, *people, missing=missing, **options)
+    keys = {"identity": people}
+    if images is not None:
+        options |= dict(zip(SIDES, images))
+        keys = {"image": images, "identity": people}
+    if metadata is not None:
+        given = dict(options.get("attributes") or {})
+        options["attributes"] = given | joined(metadata, keys, given)
+    scores = score_matrix(values, *people, missing=missing, **options)
+    role = "distance" if options.get("distance") else "score"
+    return scores.assign_attrs(columns=f"{role}: all cells\nidentities: {how}")
 
 
-def _from_text(path):
+def _from_table(table):
     """Return scores, ids of probes and ids of references."""
-    corner, *references = read_header(path)
-    words = f"the first cell must be blank (ids as header and first column), got {corner!r}"
-    require(corner == "", words)
-    places = range(1, 1 + len(references))
-    table = read_text(path, numbers=places)
-    probes = table.iloc[:, 0].rename("the probes' ids")
-    refuse_cells(probes, probes.isna(), "is no id")
-    columns = [to_numbers(table.iloc[:, place]) for place in places]
-    return np.column_stack(columns), probes.to_numpy(str), references
+    ids = table.iloc[:, 0].rename("the probes' ids")
+    refuse_cells(ids, ids.isna().to_numpy(), "is no id")
+    columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
+    return np.column_stack(columns), ids.to_numpy(str), list(table.columns[1:])
 
 
 def _from_npy(path, labels):
@@ -125,5 +141,4 @@ def _ids(path):
     with named(path):
         if file_kind(path) == "npy":
             return read_npy(path)
-        columns = read_columns(path, embedding=False)
-        return take_column(columns, "identity", None, IDENTITY_NAMES)
+        return face_labels(read_labels(path))

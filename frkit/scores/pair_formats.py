@@ -1,19 +1,29 @@
-"""The field's formats of scored pairs as arguments of `frkit.pairs`."""
+"""The field's formats of scored pairs as presets: a table, and what its columns are.
 
-from collections.abc import Mapping
+A reader returns a table, the roles of its columns, and its rule of who is who ("linked": names that
+genuine pairs link are one person, where names do not say who it is; "models": references are models
+and no images; "repeats": a name may stand for two images, as in RFW, where 13 people stand under
+two races).
+"""
+
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from frkit.base import require
-from frkit.data.files import named, not_read
-from frkit.data.tables import read_frame, read_text, refuse_cells
-from frkit.scores.pair_columns import IDENTITIES, NAMES, SIDES, mapped, read_scores, score_lines
-from frkit.scores.pair_json import read_json, two_vectors
+from frkit.base import require, warn
+from frkit.data.files import named, not_read, reading
+from frkit.data.names import plain, words_of_truth
+from frkit.data.roles import SIDES, WHO
+from frkit.data.tables import (
+    is_number,
+    open_text,
+    read_frame,
+    refuse_cells,
+    text_layout,
+    to_numbers,
+)
+from frkit.scores.pair_json import read_json
 
 RFW_TABLE = {
     "probe": "img_1",
@@ -21,7 +31,7 @@ RFW_TABLE = {
     "probe_identity": "id_1",
     "reference_identity": "id_2",
     "genuine": "label",
-    "score": "dist",
+    "distance": "dist",
     "ethnicity": "ethnicity",
 }
 BFW_TABLE = {
@@ -30,160 +40,230 @@ BFW_TABLE = {
     "probe_identity": "id1",
     "reference_identity": "id2",
     "genuine": "label",
+    "subgroup": ("att1", "att2"),
+    "gender": ("g1", "g2"),
+    "ethnicity": ("e1", "e2"),
 }
-BFW_ATTRIBUTES = {"subgroup": ("att1", "att2"), "gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
 BFW_OTHERS = ("fold", "a1", "a2", "")
 BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
-BOB_NAMES = ("template_id", "key", "reference_id")  # columns that name an image, the last one first
-SPEAKER = r"/.*|^([^-/]*)-[^/]*$"  # what follows a speaker: a folder's slash, or Kaldi's hyphen
+BOB_NAMES = ("reference_id", "key", "template_id")  # columns that name an image, the first one wins
+BONA_FIDE = ("bonafide", "none", "licit", "0")
+LINES = {  # cells of a line without a header, by their roles; ? for other cells
+    "voxceleb": "genuine reference probe",
+    "kaldi": "reference probe genuine",
+    "ijbc": "probe reference genuine",
+    "speechbrain": "reference probe genuine score",
+    "pyeer": "probe reference score",
+    "pairs-score-label": "probe reference score genuine",
+    "label-pairs-score": "genuine reference probe score",
+    "score-label": "score genuine",
+    "label-score": "genuine score",
+    "bob4": "reference_identity probe_identity probe score",
+    "bob5": "reference_identity reference probe_identity probe score",
+}
+WITHOUT_SCORES = ("lfw", "voxceleb", "kaldi", "ijbc")
+SHAPES = {  # what the cells contain: T text or whole numbers, B truth, N numbers -> format
+    "BTT": "voxceleb",
+    "TTB": "kaldi",
+    "TTBN": "speechbrain",
+    "TTN": "pyeer",
+    "TTNB": "pairs-score-label",
+    "BTTN": "label-pairs-score",
+    "NB": "score-label",
+    "BN": "label-score",
+    "TTTN": "bob4",
+    "TTTTN": "bob5",
+}
+COLUMNS_OF_FORMATS = {  # columns that a table of this format has
+    "rfw": {*RFW_TABLE.values()},
+    "bfw": {"p1", "p2", "id1", "id2", "label", "att1", "att2"},
+    "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
+}
 
 
-def read_mapped(path, columns=None) -> dict:
-    """Read any table, by the caller's mapping."""
-    words = "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}"
-    is_mapping = isinstance(columns, Mapping) and "score" in columns
-    require(is_mapping, f"{words}: names of frkit.pairs to columns")
-    return mapped(read_frame(Path(path)), columns)
+def recognised_format(path):
+    """Return the format of lines without a header whose content leaves no doubt, else None."""
+    layout = text_layout(path)
+    rows = [layout.names, *layout.rows] if layout.has_header else layout.rows
+    if _are_numbered_pairs(rows):
+        return "lfw"
+    if layout.has_header or len({len(row) for row in rows}) > 1:
+        return None
+    shape = "".join(_content(cells) for cells in zip(*rows))
+    if shape == "WWB":
+        return "ijbc"
+    shape = shape[:-1].replace("W", "T") + shape[-1].replace("W", "N")  # scores may be whole
+    return SHAPES.get(shape)
 
 
-def read_bfw(path, columns=None) -> dict:
-    """Read BFW's data table; columns= names the encoders, by default all other numbers."""
-    table = read_frame(Path(path))
-    attributes = {name: both for name, both in BFW_ATTRIBUTES.items() if set(both) <= set(table)}
-    if columns is None:
-        usual = [*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())]
-        others = table.drop(columns=usual, errors="ignore")
-        is_number = pd.to_numeric(others.iloc[0], errors="coerce").notna()
-        not_read(others.columns[~is_number], "no numbers")
-        columns = [*others.columns[is_number]]
-    scores = [columns] if isinstance(columns, str) else columns
-    return mapped(table, {**BFW_TABLE, **attributes, "score": scores})
+def format_of_header(header):
+    """Return the format of which a table has the columns, else None."""
+    names = [name for name, columns in COLUMNS_OF_FORMATS.items() if columns <= {*header}]
+    return names[0] if names else None
 
 
-def read_bob_csv(path) -> dict:
-    """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
-    table = read_frame(Path(path))
-    columns = {"score": "score"}
-    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna()
-    for name in fields.unique().drop(["subject_id", *BOB_NAMES], errors="ignore"):
-        sides = [f"{prefix}{name}" for prefix in BOB_SIDES.values()]
-        columns[name] = [side if side in table else None for side in sides]
-    for side, prefix in BOB_SIDES.items():
-        names = [f"{prefix}{name}" for name in BOB_NAMES]
-        columns[side] = next((name for name in names if name in table), names[0])
-        columns[f"{side}_identity"] = f"{prefix}subject_id"
-    return _with_models(mapped(table, columns))
+def _content(cells):
+    """Return what a column contains: B truth, W whole numbers, N other numbers, T text."""
+    is_genuine, is_impostor = words_of_truth(pd.Series(cells))
+    if (is_genuine | is_impostor).all():
+        return "B"
+    if all(is_number(cell) for cell in cells):
+        return "W" if all(cell.lstrip("+-").isdigit() for cell in cells) else "N"
+    return "T"
 
 
-def _with_models(columns):
-    """Rename bob's references, which are models and no images, whatever their names."""
-    return columns | {"reference": "model " + columns["reference"]}
+def _are_numbered_pairs(rows):
+    """Return whether lines are those of LFW: name n1 n2, or name n1 other n2."""
+    is_head = len(rows[0]) < 3 and all(cell.isdigit() for cell in rows[0])
+    pairs = rows[1:] if is_head else rows
+    is_pair = [
+        len(row) in (3, 4) and row[1].isdigit() and row[-1].isdigit() and not row[0].isdigit()
+        for row in pairs
+    ]
+    return all(is_pair) and any(len(row) == 3 for row in pairs)
 
 
-def read_bob(fields: str, model: str, path) -> dict:
-    """Read bob's 4 or 5 columns."""
-    columns = dict(zip(NAMES, ("probe", model, "real_id", "claimed_id")))
-    return _with_models(mapped(read_text(Path(path), fields), columns | {"score": "score"}))
+def read_columns(path):
+    """Read any table, whose columns are guessed or named."""
+    return read_frame(path), {}, ""
 
 
-def read_trials(fields: str, path, scores=None) -> dict:
-    """Read trials of speakers with a file of scores: in their order, or by names of both sides."""
-    table = read_text(Path(path), fields)
-    for side in ("test", "enrol"):
-        table[f"{side} speaker"] = table[side].str.replace(SPEAKER, r"\1", regex=True)
-    columns = dict(zip(NAMES, ("test", "enrol", "test speaker", "enrol speaker")))
-    out = mapped(table, columns | {"genuine": "label"})
-    return out | {"score": read_scores(scores, len(table), table[["enrol", "test"]])}
+def read_lines(format, path):
+    """Read lines without a header, whose cells have known roles; a header is passed over."""
+    roles = LINES[format].split()
+    # a label, of which nothing says that 1 is genuine
+    names = ["label" if role == "genuine" else role for role in roles]
+    layout = text_layout(path)
+    words = f"a line has {len(layout.names)} cells; a line of {format} is: {LINES[format]}"
+    require(len(layout.names) == len(names), words)
+    table = read_frame(path, None if layout.has_header else names)
+    table.columns = names
+    columns = dict(zip(roles, names))
+    if "reference_identity" in columns:
+        columns.setdefault("reference", "reference_identity")
+    rule = "models" if format in ("bob4", "bob5") else "linked"
+    return table, columns, rule
 
 
-def read_ijbc(path, scores=None) -> dict:
-    """Read IJB-C in InsightFace's form, `tid1 tid2 label`.
-
-    The file names no people: templates that genuine pairs link, directly or by way of others, are
-    one person.
-    """
-    columns = {"genuine": "label", "probe": "tid1", "reference": "tid2"}
-    out = mapped(read_text(Path(path), "tid1 tid2 label"), columns)
-    template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
-    both = template.reshape(2, -1)
-    links = both[:, out["genuine"]]
-    graph = coo_array((np.ones(links.shape[1]), links), shape=(len(names), len(names)))
-    _, component = connected_components(graph, directed=False)
-    person = np.char.add("person ", component.astype(str))
-    out |= dict(zip(IDENTITIES, person[both]))
-    return out | {"score": read_scores(scores, both.shape[1])}
+def read_bfw(path):
+    """Read BFW's data table; by default all other numbers are scores."""
+    table = read_frame(path)
+    roles = {
+        role: source
+        for role, source in BFW_TABLE.items()
+        if {source} <= set(table) or set(source) <= set(table)
+    }
+    usual = [source for source in BFW_TABLE.values() if isinstance(source, str)]
+    usual += sum((list(source) for source in BFW_TABLE.values() if not isinstance(source, str)), [])
+    others = table.drop(columns=[*usual, *BFW_OTHERS], errors="ignore")
+    is_score = pd.to_numeric(others.iloc[0].astype(str), errors="coerce").notna()
+    not_read(others.columns[~is_score], "no numbers")
+    return table, roles | {"score": [*others.columns[is_score]]}, ""
 
 
-def read_lfw(path, scores=None) -> dict:
-    """Read LFW's pairs.txt with a file of scores in the same order."""
-    table = read_text(Path(path), "name [n1 other n2]")
-    is_head = table.iloc[0].dropna().str.fullmatch("[0-9]+").all()
-    require(is_head, f"line {table.index[0]} must be the number of folds and of pairs a fold")
-    out = _numbered_pairs(table.iloc[1:])
-    return out | {"score": read_scores(scores, len(table) - 1)}
-
-
-def _numbered_pairs(table, race=None):
-    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`.
-
-    Images are in the folder of the person, or of the race: 13 people stand under two races.
-    """
-    genuine = table.n2.isna()
-    words = f"half of the lines must be genuine (3 fields), but {genuine.sum()} of {len(table)} are"
-    require(2 * genuine.sum() == len(table), words)
-    people = (table.name, table.other.mask(genuine, table.name))
-    numbers = (table.n1, table.n2.fillna(table.other))
-    out = {"genuine": genuine.to_numpy(bool)}
-    for side, identity, person, number in zip(SIDES, IDENTITIES, people, numbers):
-        refuse_cells(number, ~number.str.fullmatch("[0-9]+", na=False), "is no image number")
-        folder = race or person
-        out[side] = (folder + "/" + person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
-        out[identity] = person.to_numpy(object)
-    return out
-
-
-def read_rfw(path, scores=None) -> dict:
+def read_rfw(path):
     """Read RFW: a score table, one `<Race>_pairs.txt`, several, or a folder of them."""
     paths = [Path(path)] if isinstance(path, (str, Path)) else [Path(race) for race in path]
     if paths[0].is_dir():
         paths = sorted(paths[0].rglob("*_pairs.txt"))
         require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        require(scores is None, "the score table contains its scores: leave scores= out")
-        return mapped(read_frame(paths[0]), RFW_TABLE) | {"distance": True}
-    races = pd.concat([_rfw_race(race) for race in paths])
-    out = {name: races[name].to_numpy() for name in races}
-    out["attributes"] = {"ethnicity": out.pop("ethnicity")}
-    return out | {"score": read_scores(scores, len(races))}
+        return read_frame(paths[0]), RFW_TABLE, "repeats"
+    races = []
+    for path in paths:
+        with named(path):
+            race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
+            races.append(_numbered_pairs(path, race).assign(ethnicity=race))
+    table = pd.concat(races, ignore_index=True)
+    return table, {name: name for name in table}, ""
 
 
-def _rfw_race(path):
-    """Read the protocol of one race."""
-    race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
-    with named(path):
-        pairs = _numbered_pairs(read_text(path, "name n1 other [n2]"), race)
-    return pd.DataFrame(pairs).assign(ethnicity=race)
+def read_lfw(path):
+    """Read LFW's pairs.txt, or a list of one's own in its form."""
+    table = _numbered_pairs(Path(path))
+    return table, {name: name for name in table}, ""
 
 
-def read_vectors(path, scores=None) -> dict:
-    """Read genuine scores and impostor scores: path and scores=, or a pair of paths."""
-    both = (path, scores) if scores is not None else path
-    two = isinstance(both, (tuple, list)) and len(both) == 2
-    require(two, "two files are needed: open_pairs((genuine, impostor), format='vectors')")
-    return two_vectors(*(score_lines(Path(file)) for file in both))
+def _numbered_pairs(path, race=None):
+    """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`.
+
+    Images are in the folder of the person, or of the race: 13 people stand under two races.
+    """
+    with reading("the list"), open_text(path) as file:
+        lines = [line.rstrip("\r\n") for line in file]
+    rows = {}
+    for number, line in enumerate(lines, 1):
+        cells = line.split("\t") if "\t" in line else line.split()
+        cells = [cell.strip() for cell in cells]
+        is_head = not rows and len(cells) < 3 and all(cell.isdigit() for cell in cells)
+        if line.strip() and not is_head:
+            words = (
+                f"line {number} has {len(cells)} cells; a line is: name n1 n2, or name n1 other n2"
+            )
+            require(len(cells) in (3, 4), words)
+            rows[number] = [*cells[:2], cells[0], cells[2]] if len(cells) == 3 else cells
+    require(len(rows) > 0, "the list has no pair")
+    table = pd.DataFrame.from_dict(rows, "index", columns=["name", "n1", "other", "n2"])
+    out = pd.DataFrame(index=table.index)
+    for side, identity, person, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
+        numbers = table[number]
+        refuse_cells(numbers, ~numbers.str.fullmatch("[0-9]+").to_numpy(), "is no image number")
+        folder = race or table[person]
+        out[side] = folder + "/" + table[person] + "_" + numbers.str.zfill(4) + ".jpg"
+        out[identity] = table[person]
+    is_short = table.name == table.other
+    out["genuine"] = is_short.astype(int)
+    return out
+
+
+def read_bob_csv(path):
+    """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
+    table = _without_attacks(read_frame(path))
+    roles = {"score": "score"}
+    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna()
+    for name in fields.unique().drop(["subject_id", *BOB_NAMES], errors="ignore"):
+        sides = [f"{prefix}{name}" for prefix in BOB_SIDES.values()]
+        roles[name] = [side if side in table else None for side in sides]
+    for side, prefix in BOB_SIDES.items():
+        names = [f"{prefix}{name}" for name in (*BOB_NAMES, "subject_id")]
+        roles[f"{side}_identity"] = f"{prefix}subject_id"
+        roles[side] = next((name for name in names if name in table), None)
+    return table, roles, "models"
+
+
+def _without_attacks(table):
+    """Return a table without presentation attacks, which are counted."""
+    attacks = [name for name in table if plain(name).endswith("attacktype")]
+    is_attack = pd.Series(False, table.index)
+    for name in attacks:
+        words = table[name].astype(object).fillna("").astype(str).map(plain)
+        is_attack |= ~words.isin(["", "nan", *BONA_FIDE])
+    if is_attack.any():
+        warn(f"{int(is_attack.sum()):,} rows of presentation attacks are left out")
+    return table[~is_attack].drop(columns=attacks)
+
+
+def read_vectors(path, scores=None):
+    """Read genuine scores and impostor scores from two files."""
+    require(
+        isinstance(path, (tuple, list)) and len(path) == 2,
+        "two files are needed, a pair of paths: (genuine, impostor)",
+    )
+    parts = []
+    for file, genuine in zip(path, (1, 0)):
+        with named(file):
+            scores = to_numbers(read_frame(Path(file), ["score"])["score"])
+        parts.append(pd.DataFrame({"score": scores, "genuine": genuine}))
+    return pd.concat(parts, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
 
 
 PAIR_FORMATS = {
     "rfw": read_rfw,
     "lfw": read_lfw,
     "bfw": read_bfw,
-    "bob4": partial(read_bob, "claimed_id real_id probe score", "claimed_id"),
-    "bob5": partial(read_bob, "claimed_id model_label real_id probe score", "model_label"),
     "bob-csv": read_bob_csv,
-    "voxceleb": partial(read_trials, "label enrol test"),
-    "kaldi": partial(read_trials, "enrol test label"),
-    "ijbc": read_ijbc,
-    "columns": read_mapped,
+    **{format: partial(read_lines, format) for format in LINES},
+    "columns": read_columns,
     "vectors": read_vectors,
     "json": read_json,
 }

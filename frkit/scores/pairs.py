@@ -9,24 +9,19 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    UNKNOWN,
-    listed,
-    real_numbers,
-    require,
-    require_exact,
-    require_flag,
-    require_one_of,
-    warn,
-)
-from frkit.data.labels import check_names, clean_labels, complete_labels, model_names, one_each
+from frkit.base import UNKNOWN, listed, real_numbers, require, require_exact, require_one_of, warn
+from frkit.data.alignment import aligned
+from frkit.data.evidence import show_two_people
+from frkit.data.labels import check_names, clean_labels, complete_codes, model_names, one_each
+from frkit.data.roles import SIDES, WHO, as_mapping
+from frkit.scores.pair_columns import of_table
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
 def pairs(
-    score: ArrayLike | Mapping[str, ArrayLike],
+    score: ArrayLike | Mapping[str, ArrayLike] | pd.DataFrame,
     genuine: ArrayLike | None = None,
     *,
     probe: ArrayLike | None = None,
@@ -34,18 +29,23 @@ def pairs(
     probe_identity: ArrayLike | None = None,
     reference_identity: ArrayLike | None = None,
     model: Sequence[str] | None = None,
-    distance: bool = False,
+    distance: bool | Sequence[str] = False,
     missing: ArrayLike | None = None,
     failed: str = "left out",
     trial: Mapping | None = None,
+    columns: Mapping | None = None,
     **attributes: ArrayLike | tuple,
 ) -> xr.Dataset:
     """Collect scored pairs, with what is known of their two sides, in one checked Dataset.
+
+    pandas and xarray inputs are joined by their labels.
 
     Parameters
     ----------
     score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to scores
         Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
+        Or a DataFrame with a row for each pair: what its columns are is guessed as in `open_data`,
+        and `columns` says it, or the other arguments, which then name columns.
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
@@ -55,8 +55,9 @@ def pairs(
         Who the images show. Without them only the pair bootstrap is possible, which is too narrow.
     model : sequence of str, shape (n_models,), optional
         Names of the models where `score` has two dimensions.
-    distance : bool
-        True where smaller means more alike: the sign is changed.
+    distance : bool or sequence of str
+        True where smaller means more alike: the sign is changed. Or the names of the models whose
+        scores are distances.
     missing : float or sequence of float, optional
         The value(s), before a change of sign, that mark a comparison which failed.
     failed : {"left out", "rejected"}
@@ -65,6 +66,8 @@ def pairs(
     trial : mapping of name to labels, array-like of str, shape (n_pairs,), optional
         Attributes of the comparison and not of people, such as occlusion or an age gap in classes:
         each pair counts in the group of its own label.
+    columns : mapping, optional
+        Of a DataFrame: what its columns are, such as {"genuine": "mated?", "distance": "l2"}.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
         One label per pair (both sides have it), or a tuple (labels of probes, labels of
         references). A label such as "Asian x White" names both sides. Missing labels become
@@ -99,34 +102,73 @@ def pairs(
     >>> ds.probe_race.values.tolist(), ds.reference_race.values.tolist()
     (['Asian', 'Asian', 'unknown'], ['Asian', 'White', 'unknown'])
     """
-    require_flag("distance", distance)
     require_one_of("failed", failed, FAILED)
-    values, models = _scores(score, model, missing, distance)
-    n = values.shape[-1]
-    images = _both_sides({"probe": probe, "reference": reference}, n)
-    people = _both_sides(
-        {"probe_identity": probe_identity, "reference_identity": reference_identity}, n
-    )
-    if images and people:
-        _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
-    kinds = {"genuine": _genuine(genuine, [*people.values()], n)}
-    labels = kinds | images | people | attribute_labels(attributes, n)
-    labels |= _attributes_of_trials(trial or {}, labels, n)
+    if isinstance(score, pd.DataFrame):
+        sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
+        sides |= {"genuine": genuine, "trial": trial}
+        given = {role: names for role, names in sides.items() if names is not None}
+        given |= as_mapping(columns) | attributes
+        arguments, attrs = of_table(score.rename(columns=str), given, distance or None)
+        out = pairs(**arguments, missing=missing, failed=failed)
+        out.attrs.update(attrs)
+        return out
+    require(columns is None, "columns= says what the columns of a DataFrame are")
+    inputs = {"score": score, "genuine": genuine, "probe": probe, "reference": reference}
+    inputs |= dict(zip(WHO, (probe_identity, reference_identity)))
+    inputs, trial, attributes = _in_one_order(inputs, trial or {}, attributes)
+    values, models, is_distance = _scores(inputs["score"], model, missing, distance)
+    labels = _labels(inputs, trial, attributes, values.shape[-1])
     coords = {name: ("pair", values) for name, values in labels.items()}
     if models is not None:
         coords["model"] = models
     values = _settle_failed(values, labels["genuine"], failed)
-    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
+    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(is_distance)}
     return xr.Dataset({"score": (("model", "pair")[-values.ndim :], values, attrs)}, coords=coords)
 
 
+def _in_one_order(inputs, trial, attributes):
+    """Bring all inputs that have labels of their own into one order."""
+    scores = inputs.pop("score")
+    by_model = scores if isinstance(scores, Mapping) else {"score": scores}
+    named = {("score", name): values for name, values in by_model.items()}
+    named |= {("input", name): values for name, values in inputs.items()}
+    named |= {("trial", name): values for name, values in trial.items()}
+    named |= {("attribute", name): values for name, values in attributes.items()}
+    ordered = aligned(named, "pair")
+    groups = {}
+    for (group, name), values in ordered.items():
+        groups.setdefault(group, {})[name] = values
+    scores = groups["score"] if isinstance(scores, Mapping) else groups["score"]["score"]
+    return (
+        {"score": scores, **groups["input"]},
+        groups.get("trial", {}),
+        groups.get("attribute", {}),
+    )
+
+
+def _labels(inputs, trial, attributes, n):
+    """Clean labels of all pairs: whether they are genuine, names, people and attributes."""
+    images = _both_sides(inputs, SIDES, n)
+    people = _both_sides(inputs, WHO, n)
+    if images and people:
+        _check_images(images, people)
+    labels = {"genuine": _genuine(inputs["genuine"], people, n)}
+    for codes_of_sides in (images, people):
+        for name, (codes, words) in codes_of_sides.items():
+            labels[name] = words[codes]
+    labels |= attribute_labels(attributes, n)
+    return labels | _attributes_of_trials(trial, labels, n)
+
+
 def _scores(score, model, missing, distance):
-    """Scores in float64, larger = more alike, NaN where missing; and the models' names."""
+    """Scores in float64, larger = more alike, NaN where missing; models; whether all are turned."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
         score = [real_numbers("score", values) for values in score.values()]
-    values = failed_as_nan(real_numbers("score", score), missing, distance)
+    if isinstance(score, xr.DataArray) and "pair" in score.dims:
+        score = score.transpose(..., "pair")
+    values = failed_as_nan(real_numbers("score", score), missing, False)
     require(
         values.ndim == (1 if model is None else 2) and values.size > 0,
         "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
@@ -134,7 +176,24 @@ def _scores(score, model, missing, distance):
     )
     require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
-    return values, None if model is None else model_names(model, len(values))
+    models = None if model is None else model_names(model, len(values))
+    is_turned = _turned(distance, models)
+    values = np.where(is_turned[..., None], -values, values)
+    if is_turned.any() and not is_turned.all():
+        words = f"scores of {listed(models[is_turned])} are distances: they and their thresholds"
+        warn(f"{words} are shown with the sign changed, so that larger means more alike")
+    return values, models, bool(is_turned.all())
+
+
+def _turned(distance, models):
+    """Which models' scores are distances."""
+    if isinstance(distance, (bool, np.bool_)):
+        return np.full(() if models is None else len(models), bool(distance))
+    is_list = isinstance(distance, (list, tuple)) and models is not None
+    absent = [name for name in distance if name not in models] if is_list else [distance]
+    words = f"distance must be True, False or names of models, got {distance!r}"
+    require(not absent, words)
+    return np.isin(models, distance)
 
 
 def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
@@ -147,35 +206,49 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     return -values if distance else values
 
 
-def _both_sides(given, n):
-    """Complete names of both sides; none where neither is given."""
-    absent = [values is None for values in given.values()]
+def _both_sides(inputs, names, n):
+    """Names of both sides, as places among all names, and these; nothing where none are given."""
+    absent = [inputs[name] is None for name in names]
     if all(absent):
         return {}
     require(
         not any(absent),
-        f"give {'= and '.join(given)}= together: one side alone says nothing about who shares what",
+        f"give {'= and '.join(names)}= together: one side alone says nothing about who shares what",
     )
-    return {name: complete_labels(values, n, name, "pair") for name, values in given.items()}
+    categories = [getattr(inputs[name], "categories", None) for name in names]
+    if categories[0] is not None and categories[0] is categories[1]:
+        both = pd.Categorical.from_codes(
+            np.concatenate([inputs[name].codes for name in names]), categories[0]
+        )
+        codes, words = complete_codes(both, 2 * n, " and ".join(names), "pair")
+        return {name: (code, words) for name, code in zip(names, np.split(codes, 2))}
+    coded = [complete_codes(inputs[name], n, name, "pair") for name in names]
+    words = np.unique(np.concatenate([labels for _, labels in coded]))
+    codes = [np.searchsorted(words, labels)[codes] for codes, labels in coded]
+    return {name: (code, words) for name, code in zip(names, codes)}
 
 
-def _check_images(names, identity):
+def _check_images(images, people):
     """Refuse an image that shows two people."""
-    shown = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
-    image = shown.image[shown.image.duplicated()][:1]
-    people = sorted(shown.person[shown.image.isin(image)])
-    words = f"image {listed(image)} shows {listed(people)}"
-    require(len(image) == 0, f"{words}; give different images different names")
+    image, person = (
+        np.concatenate([codes for codes, _ in sides.values()]) for sides in (images, people)
+    )
+    wrong = image[show_two_people(image, person)][:1]
+    [*_, (_, names)], [*_, (_, who)] = images.values(), people.values()
+    shown = np.unique(who[person[np.isin(image, wrong)]])
+    words = f"image {listed(names[wrong])} shows {listed(shown)}"
+    require(len(wrong) == 0, f"{words}; give different images different names")
 
 
 def _genuine(genuine, people, n):
     """Which pairs are genuine: what was given, or what the identities say."""
+    codes = [codes for codes, _ in people.values()]
     require(
-        genuine is not None or len(people) == 2,
+        genuine is not None or len(codes) == 2,
         "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
     )
     if genuine is None:
-        return people[0] == people[1]
+        return codes[0] == codes[1]
     flags = one_each(real_numbers("genuine", genuine), n, "genuine", "pair")
     absent = np.flatnonzero(np.isnan(flags))
     words = f"genuine is missing in pair(s) {listed(absent)} (counted from 0)"
@@ -185,7 +258,7 @@ def _genuine(genuine, people, n):
     require(len(odd) == 0, f"{words} {listed(odd)} (counted from 0)")
     flags = flags.astype(bool)
     if people:
-        wrong = np.flatnonzero(flags != (people[0] == people[1]))
+        wrong = np.flatnonzero(flags != (codes[0] == codes[1]))
         words = f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)}"
         require(len(wrong) == 0, f"{words} (counted from 0)")
     return flags

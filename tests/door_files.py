@@ -1,0 +1,194 @@
+"""One small data set in the forms in which people have it, and its rates in plain NumPy."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+FAR = 0.1
+
+
+def pooled_frr(score, genuine, far=FAR):
+    """FRR at the smallest impostor score of which at most `far` are accepted: accept is above."""
+    impostor = np.sort(score[~genuine])[::-1]
+    threshold = impostor[int(np.floor(far * len(impostor) + 1e-9))]
+    return float((score[genuine] <= threshold).mean())
+
+
+def images(people=60, seed=7):
+    """Unit embeddings, and labels: groups with blanks in single images, ages that vary."""
+    rng = np.random.default_rng(seed)
+    vectors, rows = [], []
+    for person in range(people):
+        centre = rng.normal(size=24)
+        centre /= np.linalg.norm(centre)
+        for k in range(rng.integers(1, 8)):
+            vector = centre + 0.2 * rng.normal(size=24)
+            vectors.append(vector / np.linalg.norm(vector))
+            name = f"S{person:03d}"
+            group = None if k == 1 and person % 5 == 0 else "ABC"[person % 3]
+            age = int(rng.integers(18, 80))
+            rows.append(
+                {"subject": name, "image": f"{name}_{k:02d}.jpg", "ethn": group, "age": age}
+            )
+    return np.array(vectors).astype(np.float32), pd.DataFrame(rows)
+
+
+VECTORS, LABELS = images()
+WIDE = pd.concat([LABELS, pd.DataFrame(VECTORS).add_prefix("f")], axis=1)
+FIRST, SECOND = np.triu_indices(len(LABELS), 1)
+SUBJECT = LABELS.subject.to_numpy(str)
+COSINES = VECTORS.astype(float) @ VECTORS.T.astype(float)
+OF_FACES = pooled_frr(COSINES[FIRST, SECOND], SUBJECT[FIRST] == SUBJECT[SECOND])
+
+
+def chosen_pairs(seed=1):
+    """All genuine pairs and some impostors, in random order, with scores of six decimals."""
+    rng = np.random.default_rng(seed)
+    same = SUBJECT[FIRST] == SUBJECT[SECOND]
+    others = rng.choice(np.flatnonzero(~same), 2000, replace=False)
+    chosen = rng.permutation(np.r_[np.flatnonzero(same), others])
+    sides = {"1": LABELS.iloc[FIRST[chosen]], "2": LABELS.iloc[SECOND[chosen]]}
+    table = pd.DataFrame({"same": same[chosen]})
+    table["cosine"] = COSINES[FIRST, SECOND][chosen].round(6)
+    table["distance"] = np.sqrt(2 - 2 * table.cosine).round(6)
+    for side, labels in sides.items():
+        for name in ("subject", "image", "ethn"):
+            table[f"{name}{side}"] = labels[name].to_numpy()
+    return table
+
+
+PAIRS = chosen_pairs()
+SAME = PAIRS.same.to_numpy()
+OF_PAIRS = pooled_frr(PAIRS.cosine.to_numpy(), SAME)
+WORDS = np.where(SAME, "yes", "no")
+
+
+def renamed(**names):
+    """Columns of the pairs under other names."""
+    return pd.DataFrame({name: PAIRS[source] for name, source in names.items()})
+
+
+def lines(*columns, mark=" "):
+    """Lines of cells without a header."""
+    return "".join(mark.join(map(str, row)) + "\n" for row in zip(*columns))
+
+
+def in_folders(side):
+    return PAIRS[f"subject{side}"] + "/" + PAIRS[f"image{side}"]
+
+
+ODD = renamed(**{"Probe File": "image1", "Gallery File": "image2", "PersonID_1": "subject1"})
+ODD = ODD.assign(**{"PersonID_2": PAIRS.subject2, "ethn_1": PAIRS.ethn1, "ethn_2": PAIRS.ethn2})
+ODD = ODD.assign(**{"L2 dist (arc)": PAIRS.distance, "mated?": WORDS})
+TRUTH = renamed(a="image1", b="image2", truth="same", score="cosine").astype({"truth": int})
+TURNED = renamed(id1="subject1", id2="subject2", cosine="cosine", l2="distance")
+NUMBERS = SAME.astype(int)
+
+
+def write_text(content):
+    return lambda path: path.write_text(content, encoding="utf-8")
+
+
+def write_csv(table, **how):
+    return lambda path: table.to_csv(path, **{"index": False} | how)
+
+
+def write_npz(path):
+    labels = {"identity": SUBJECT, "ethn": LABELS.ethn.fillna("").to_numpy(str)}
+    np.savez(path, embedding=VECTORS, **labels)
+
+
+def write_mat(path):
+    from scipy.io import savemat
+
+    savemat(path, {"feat": VECTORS, "label": np.array([int(name[1:]) for name in SUBJECT])})
+
+
+def write_npy(path):
+    np.save(path, VECTORS)
+    LABELS.to_csv(path.with_suffix(".csv"), index=False)
+
+
+def write_matrix(path):
+    named = pd.DataFrame(COSINES.round(6), LABELS.image, LABELS.image.rename("other"))
+    named.to_csv(path)
+
+
+def write_trials(path):
+    """Kaldi's trials and scores: a model of a person meets an utterance once."""
+    trials = pd.DataFrame({"model": PAIRS.subject1, "test": PAIRS.image2.str[:-4]})
+    trials["kind"] = np.where(SAME, "target", "nontarget")
+    trials["score"] = PAIRS.cosine
+    trials = trials[~trials.duplicated(["model", "test"])]
+    how = {"sep": " ", "header": False, "index": False}
+    trials.drop(columns="score").to_csv(path, **how)
+    trials.drop(columns="kind")[::-1].to_csv(path.with_name("scores"), **how)
+    return pooled_frr(trials.score.to_numpy(), trials.kind.to_numpy() == "target")
+
+
+def write_attacks(path):
+    """Bob's scores with a header: every tenth row is a presentation attack with a low score."""
+    attack = np.arange(len(PAIRS)) % 10 == 0
+    table = renamed(bio_ref_subject_id="subject1", probe_subject_id="subject2", probe_key="image2")
+    table["probe_attack_type"] = np.where(attack, "print", "")
+    table["score"] = np.where(attack, PAIRS.cosine - 0.3, PAIRS.cosine).round(6)
+    table.to_csv(path, index=False)
+    return pooled_frr(PAIRS.cosine.to_numpy()[~attack], SAME[~attack])
+
+
+IMAGES = (PAIRS.image1, PAIRS.image2)
+PEOPLE = (PAIRS.subject1, PAIRS.subject2)
+CAMEL = renamed(ProbeID="subject1", GalleryID="subject2", MatchScore="cosine", IsMated="same")
+ENROLLED = renamed(enroll_id="subject1", verif_id="subject2", similarity_score="cosine")
+PLAIN = renamed(id1="subject1", id2="subject2", score="cosine")
+CELLS = LABELS.assign(embedding=[json.dumps(row.tolist()) for row in VECTORS])
+KIND = pd.DataFrame({"Comparison Score": PAIRS.cosine})
+KIND["Mated/Non-mated"] = np.where(SAME, "Mated", "Non-mated")
+USERS = renamed(user1="subject1", user2="subject2", match_score="cosine", same_user="same")
+CLASSES = pd.concat([LABELS.subject.rename("class"), pd.DataFrame(VECTORS)], axis=1)
+ARRAYS = LABELS.assign(vec=[" ".join(["[", *map(str, row), "]"]) for row in VECTORS])
+UNNAMED = pd.DataFrame(COSINES.round(6), columns=LABELS.image.to_numpy())
+UNNAMED.insert(0, "Unnamed: 0", LABELS.image.to_numpy())
+JSON = [
+    {"probe": one, "gallery": other, "score": score, "mated": bool(same)}
+    for one, other, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
+]
+FORMS = {  # name of a file: how it is written (which may return its FRR), and its FRR
+    "arc.npz": (write_npz, OF_FACES),
+    "wide.csv": (write_csv(WIDE), OF_FACES),
+    "wide_tabs.txt": (write_csv(WIDE, sep="\t"), OF_FACES),
+    "no_header.csv": (
+        write_csv(WIDE.drop(columns=["image", "ethn", "age"]), header=False),
+        OF_FACES,
+    ),
+    "json_cells.csv": (write_csv(CELLS), OF_FACES),
+    "arc.npy": (write_npy, OF_FACES),
+    "faces.mat": (write_mat, OF_FACES),
+    "named_index.csv": (write_matrix, OF_FACES),
+    "odd_names.csv": (write_csv(ODD), OF_PAIRS),
+    "two_directions.csv": (write_csv(TURNED), OF_PAIRS),
+    "truth.csv": (write_csv(TRUTH), OF_PAIRS),
+    "with_index.csv": (write_csv(PLAIN, index=True), OF_PAIRS),
+    "camel.csv": (write_csv(CAMEL), OF_PAIRS),
+    "enrolled.csv": (write_csv(ENROLLED), OF_PAIRS),
+    "semicolons.csv": (write_csv(PLAIN, sep=";", decimal=","), OF_PAIRS),
+    "blanks.txt": (write_csv(PLAIN, sep=" "), OF_PAIRS),
+    "pairs.json": (write_text(json.dumps(JSON)), OF_PAIRS),
+    "pairs.jsonl": (write_text("\n".join(map(json.dumps, JSON))), OF_PAIRS),
+    "speechbrain.txt": (
+        write_text(lines(in_folders("1"), in_folders("2"), NUMBERS, PAIRS.cosine)),
+        OF_PAIRS,
+    ),
+    "label_last.txt": (write_text(lines(*IMAGES, PAIRS.cosine, WORDS, mark="\t")), OF_PAIRS),
+    "label_first.txt": (write_text(lines(NUMBERS, *IMAGES, PAIRS.cosine)), OF_PAIRS),
+    "scores-dev": (write_text(lines(*PEOPLE, PAIRS.image2, PAIRS.cosine)), OF_PAIRS),
+    "score_label": (write_text(lines(PAIRS.cosine, NUMBERS)), OF_PAIRS),
+    "kaldi_trials": (write_trials, None),
+    "attacks.csv": (write_attacks, None),
+    "words.csv": (write_csv(KIND), OF_PAIRS),
+    "users.csv": (write_csv(USERS), OF_PAIRS),
+    "numbers_as_names.csv": (write_csv(CLASSES), OF_FACES),
+    "numpy_cells.csv": (write_csv(ARRAYS), OF_FACES),
+    "unnamed_corner.csv": (write_csv(UNNAMED), OF_FACES),
+}

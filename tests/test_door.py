@@ -1,0 +1,399 @@
+"""Files as people have them: in at the first try with right rates, or stopped with a question."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from door_files import (
+    COSINES,
+    FAR,
+    FORMS,
+    LABELS,
+    NUMBERS,
+    OF_FACES,
+    OF_PAIRS,
+    PAIRS,
+    SAME,
+    SUBJECT,
+    VECTORS,
+    WIDE,
+    WORDS,
+    renamed,
+)
+
+import frkit as fk
+from frkit.__main__ import main
+
+
+def frr_of(data):
+    """FRR of data of any kind, pooled over pairs, of each model."""
+    is_faces = "embedding" in getattr(data, "data_vars", {})
+    scores = fk.score_tensor(data) if is_faces else data
+    evaluation = fk.evaluate(scores, far=[FAR], weighting="pair")
+    return np.ravel(evaluation["empirical"].frr.values)
+
+
+def written(folder, table, name="t.csv"):
+    path = folder / name
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_file_goes_in_at_the_first_try(tmp_path, name):
+    write, expected = FORMS[name]
+    made = write(tmp_path / name)
+    scores = {"scores": tmp_path / "scores"} if name == "kaldi_trials" else {}
+    data = fk.open_data(tmp_path / name, **scores)
+    np.testing.assert_allclose(frr_of(data), made if expected is None else expected, atol=1e-12)
+    assert data.attrs["columns"]
+
+
+def test_parquet_with_a_column_of_lists(tmp_path):
+    pytest.importorskip("pyarrow")
+    LABELS.assign(embedding=list(VECTORS)).to_parquet(tmp_path / "f.parquet")
+    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "f.parquet")), OF_FACES)
+    models = {"arc": list(VECTORS), "face": list(VECTORS[:, ::-1])}
+    LABELS.assign(**models).to_parquet(tmp_path / "two.parquet")
+    with pytest.raises(fk.InputError, match="'embedding': .'arc', 'face'."):
+        fk.open_data(tmp_path / "two.parquet")
+    both = fk.open_data(tmp_path / "two.parquet", columns={"embedding": ["arc", "face"]})
+    assert both.model.values.tolist() == ["arc", "face"]
+    np.testing.assert_allclose(frr_of(both), OF_FACES)
+
+
+def test_numbered_columns_of_two_models(tmp_path):
+    tables = [pd.DataFrame(VECTORS).add_prefix(name) for name in ("arc_", "face_")]
+    path = written(tmp_path, pd.concat([LABELS.subject, *tables], axis=1))
+    with pytest.raises(fk.InputError, match="'embedding': .'arc', 'face'."):
+        fk.open_data(path)
+    both = fk.open_data(path, columns={"embedding": ["arc", "face"]})
+    assert both.model.values.tolist() == ["arc", "face"]
+    np.testing.assert_allclose(frr_of(both), [OF_FACES, OF_FACES])
+    with pytest.warns(fk.DataWarning, match="not read: 'face'"):
+        np.testing.assert_allclose(frr_of(fk.open_data(path, embedding="arc")), OF_FACES)
+    names = [f"arc_{k}" for k in range(VECTORS.shape[1])]
+    with pytest.warns(fk.DataWarning, match="not read: 'face'"):
+        found = fk.open_data(path, columns={"embedding": names})
+    np.testing.assert_allclose(frr_of(found), OF_FACES)
+
+
+def test_what_was_read_as_what_can_be_given_back(tmp_path):
+    FORMS["odd_names.csv"][0](tmp_path / "t.csv")
+    data = fk.open_data(tmp_path / "t.csv")
+    roles = json.loads(data.attrs["roles"])
+    assert roles["distance"] == ["L2 dist (arc)"] and roles["ethn"] == ["ethn_1", "ethn_2"]
+    again = fk.open_data(tmp_path / "t.csv", columns=roles)
+    np.testing.assert_allclose(frr_of(again), OF_PAIRS)
+
+
+def test_the_command_line_says_the_same_words(tmp_path, capsys):
+    FORMS["odd_names.csv"][0](tmp_path / "t.csv")
+    said = {"genuine": "mated?", "distance": "L2 dist (arc)", "probe_identity": "PersonID_1"}
+    words = [f"{role}={column}" for role, column in said.items()]
+    assert main(["look", str(tmp_path / "t.csv"), "--columns", *words]) == 0
+    text = capsys.readouterr().out
+    assert f"{len(PAIRS):,} pairs: {SAME.sum():,} genuine" in text
+    assert "distance: 'L2 dist (arc)'" in text and "frkit report" in text
+    assert main(["look", str(written(tmp_path, LABELS, "labels.csv"))]) == 2
+    assert "--columns embedding=... identity=..." in capsys.readouterr().err
+
+
+def test_attributes_under_other_names(tmp_path):
+    table = renamed(x="subject1", y="subject2", r1="ethn1", r2="ethn2", s="cosine")
+    columns = {"probe_identity": "x", "reference_identity": "y", "score": "s", "race": ("r1", "r2")}
+    data = fk.open_data(written(tmp_path, table), columns=columns)
+    evaluation = fk.evaluate(data, far=[FAR], by="race")
+    assert evaluation["empirical"].group.values.tolist() == ["A", "B", "C"]
+    assert "race" not in fk.open_data(tmp_path / "t.csv", columns=columns | {"race": None}).coords
+    with pytest.raises(fk.InputError, match="there is no column 'z'"):
+        fk.open_data(tmp_path / "t.csv", columns={"score": "z"})
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+NOISE = RNG.random(len(PAIRS)).round(4)
+IDS = renamed(id1="subject1", id2="subject2")
+FILES = renamed(img1="image1", img2="image2")
+ACCEPTED = (PAIRS.cosine > 0.3).astype(int)
+FEATURES = pd.DataFrame(VECTORS).add_prefix("f")
+CLASSES = np.arange(len(LABELS)) * 7919 % 4
+FIVE = FILES.assign(label=NUMBERS, score=PAIRS.cosine)
+CONTRADICTION = renamed(subject_1="subject1", subject_2="subject2", score="cosine")
+CONTRADICTION["label"] = np.where(np.arange(len(PAIRS)) < 5, 1 - NUMBERS, NUMBERS)
+TRAPS = {
+    "truth turned": (FILES.assign(label=1 - NUMBERS, score=PAIRS.cosine), "'impostor': 'label'"),
+    "a distance called score": (FILES.assign(label=NUMBERS, score=PAIRS.distance), "'distance'"),
+    "a distance called cosine": (IDS.assign(cosine=1 - PAIRS.cosine), "'distance': 'cosine'"),
+    "decision": (pd.DataFrame({"decision": ACCEPTED, "score": PAIRS.cosine}), "'genuine'"),
+    "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "no column looks like sco"),
+    "quality": (IDS.assign(quality=NOISE), "no column looks like scores"),
+    "some number": (IDS.assign(sharp=NOISE), "'sharp' may be the score"),
+    "two numbers": (IDS.assign(foo=PAIRS.cosine, bar=NOISE), "'foo', 'bar' could be scores"),
+    "same gender": (IDS.rename(columns={"id1": "x1", "id2": "x2"}).assign(
+        same_gender=ACCEPTED, score=NOISE), "which pairs are genuine|not clearly"),
+    "two truths": (FIVE.assign(genuine=ACCEPTED), "'label', 'genuine' could all say"),
+    "two scores": (pd.concat([FIVE, FIVE[:3].assign(score=0.5)]), "has two scores .lines 2 and"),
+    "two kinds": (pd.concat([FIVE, FIVE[:3].assign(label=1 - FIVE.label[:3])]), "is called genuin"),
+    "contradiction": (CONTRADICTION, "'label' contradicts the identities .* in 5 pairs"),
+    "flags": (FEATURES.assign(label=CLASSES % 2), "no column says whom"),
+    "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
+    "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),
+    "row numbers": (FEATURES.assign(id=range(len(LABELS))), "no column says whom"),
+    "unknown people": (WIDE.assign(subject=np.where(SUBJECT < "S005", "unknown", SUBJECT)),
+                       "'unknown' in "),
+    "minus one": (WIDE.assign(subject=np.where(SUBJECT < "S005", "-1", SUBJECT)), "'-1' in "),
+    "landmarks": (LABELS[["subject"]].join(pd.DataFrame(VECTORS).add_prefix("landmark_")),
+                  "not clearly a table"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.filterwarnings("ignore:1 in 'label' is read as genuine")
+def test_a_wrong_guess_is_a_question(tmp_path, name):
+    table, words = TRAPS[name]
+    with pytest.raises(fk.InputError, match=words):
+        fk.open_data(written(tmp_path, table))
+
+
+NOTICED = {
+    "both turned": (pd.DataFrame({"label": 1 - NUMBERS, "score": PAIRS.distance}), "other way ro"),
+    "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
+    "stands twice": (pd.concat([FIVE, FIVE[:3]]), "3 pairs stand twice with the same score"),
+}
+
+
+@pytest.mark.parametrize("name", NOTICED)
+def test_what_nothing_in_the_file_can_show_is_said(tmp_path, name):
+    table, words = NOTICED[name]
+    with pytest.warns(fk.DataWarning, match=words):
+        fk.open_data(written(tmp_path, table))
+    if name == "both turned":
+        table[["score", "label"]].to_csv(tmp_path / "t.txt", sep=" ", header=False, index=False)
+        with pytest.warns(fk.DataWarning, match=words):
+            fk.open_data(tmp_path / "t.txt")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_report_stops_where_a_direction_is_wrong(tmp_path):
+    FORMS["two_directions.csv"][0](tmp_path / "t.csv")
+    with pytest.raises(fk.InputError, match="'l2' would have an EER above one half"):
+        how = {"opening": {"columns": {"score": ["cosine", "l2"]}}, "far": [FAR], "quick": True}
+        fk.report(tmp_path / "t.csv", progress=False, **how)
+
+
+# --- blanks and missing labels -------------------------------------------------------------------
+
+
+def test_a_blank_matters_where_its_attribute_is_named(tmp_path):
+    data = fk.open_data(written(tmp_path, WIDE))
+    n_blank = int(LABELS.ethn.isna().sum())
+    assert int((data.ethn == "unknown").sum()) == n_blank > 0
+    with pytest.warns(fk.DataWarning, match=f"'ethn' is blank in {n_blank} images"):
+        filled = fk.evaluate(fk.score_tensor(data), far=[FAR], by="ethn")["empirical"]
+    whole = WIDE.assign(ethn=["ABC"[int(name[1:]) % 3] for name in SUBJECT])
+    expected = fk.open_data(written(tmp_path, whole))
+    expected = fk.evaluate(fk.score_tensor(expected), far=[FAR], by="ethn")["empirical"]
+    np.testing.assert_array_equal(filled.frr_group, expected.frr_group)
+    with pytest.raises(fk.InputError, match="'age' varies"):
+        fk.evaluate(fk.score_tensor(data), far=[FAR], by="age")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
+def test_na_is_a_label_in_every_format(tmp_path, name):
+    labels = np.array(["NA", "DE", "None"])[[int(who[1:]) % 3 for who in SUBJECT]]
+    table = LABELS[["subject"]].assign(country=labels, embedding=VECTORS.tolist())
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        table.to_parquet(tmp_path / name)
+    elif name.endswith("jsonl"):
+        table.to_json(tmp_path / name, orient="records", lines=True, double_precision=15)
+    else:
+        table.assign(embedding=table.embedding.map(json.dumps)).to_csv(tmp_path / name)
+    data = fk.open_data(tmp_path / name)
+    assert sorted(set(data.country.values.tolist())) == ["DE", "NA", "None"]
+
+
+# --- pandas and xarray ---------------------------------------------------------------------------
+
+
+def test_an_attribute_can_be_left_out():
+    assert "ethn" not in fk.open_data(WIDE, columns={"ethn": None})
+    with pytest.raises(fk.InputError, match="attribute 'x' has a column"):
+        fk.open_data(WIDE, columns={"x": ["ethn", "age"]})
+
+
+def test_frames_are_as_good_as_files():
+    np.testing.assert_allclose(frr_of(fk.open_data(WIDE)), OF_FACES)
+    np.testing.assert_allclose(frr_of(fk.faces(WIDE)), OF_FACES)
+    named = {"embedding": "f", "identity": "subject", "race": "ethn"}
+    with pytest.warns(fk.DataWarning, match="'race' is blank"):
+        assert "race" in fk.faces(WIDE, columns=named)
+    table = renamed(id1="subject1", id2="subject2", l2="distance")
+    np.testing.assert_allclose(frr_of(fk.pairs(table)), OF_PAIRS)
+    np.testing.assert_allclose(frr_of(fk.open_data(table)), OF_PAIRS)
+    matrix = pd.DataFrame(COSINES, LABELS.image, LABELS.image)
+    np.testing.assert_allclose(frr_of(fk.score_matrix(matrix)), OF_FACES)
+    people = LABELS.set_index("image").subject.sample(frac=1, random_state=0)
+    np.testing.assert_allclose(frr_of(fk.score_matrix(matrix, people, people)), OF_FACES)
+
+
+def test_labelled_inputs_are_joined_by_their_labels():
+    score = pd.Series(PAIRS.cosine.to_numpy(), [f"r{k}" for k in range(len(PAIRS))])
+    genuine = pd.Series(SAME, score.index)
+    sides = {"probe_identity": PAIRS.subject1, "reference_identity": PAIRS.subject2}
+    sides = {name: pd.Series(who.to_numpy(), score.index) for name, who in sides.items()}
+    expected = frr_of(fk.pairs(score, genuine))
+    np.testing.assert_array_equal(frr_of(fk.pairs(score.sort_values(), genuine)), expected)
+    shuffled = {name: who.sample(frac=1, random_state=1) for name, who in sides.items()}
+    np.testing.assert_array_equal(frr_of(fk.pairs(score, **shuffled)), OF_PAIRS)
+    with pytest.raises(fk.InputError, match="have different labels"):
+        fk.pairs(score, genuine.reset_index(drop=True))
+    with pytest.raises(fk.InputError, match="have different labels"):
+        fk.pairs(score.rename(lambda name: "r0"), genuine)
+
+
+def test_xarray_inputs_are_joined_by_their_coordinates():
+    faces = fk.faces(VECTORS, SUBJECT, image=LABELS.image)
+    shuffled = faces.identity.isel(image=np.random.default_rng(0).permutation(len(LABELS)))
+    np.testing.assert_allclose(frr_of(fk.faces(faces.embedding, shuffled)), OF_FACES)
+    with pytest.raises(fk.InputError, match="have different labels"):
+        fk.faces(faces.embedding, shuffled.assign_coords(image=LABELS.subject.to_numpy(str)))
+    import xarray as xr
+
+    plain = xr.DataArray(COSINES)
+    names = LABELS.image.to_numpy(str)
+    scores = fk.score_matrix(plain, SUBJECT, SUBJECT, probe=names, reference=names)
+    np.testing.assert_allclose(frr_of(scores), OF_FACES)
+    with pytest.raises(fk.InputError, match="one side"):
+        fk.score_matrix(COSINES, SUBJECT, SUBJECT, reference=names)
+
+
+# --- matrices, lists of the field ----------------------------------------------------------------
+
+
+def test_a_matrix_of_distances_is_a_question(tmp_path):
+    distances = pd.DataFrame(np.sqrt(np.maximum(2 - 2 * COSINES, 0)), LABELS.image, LABELS.image)
+    distances.to_csv(tmp_path / "m.csv")
+    with pytest.raises(fk.InputError, match="distance=True"):
+        fk.open_data(tmp_path / "m.csv")
+    assert main(["look", str(tmp_path / "m.csv"), "--distance"]) == 0
+    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
+
+
+def test_columns_of_both_directions_have_thresholds_of_their_own(tmp_path):
+    FORMS["two_directions.csv"][0](tmp_path / "t.csv")
+    with pytest.warns(fk.DataWarning, match="scores of 'l2' are distances"):
+        data = fk.open_data(tmp_path / "t.csv")
+    rates = fk.evaluate(data, far=[FAR], weighting="pair")["empirical"].isel(far_level=0)
+    np.testing.assert_allclose(rates.frr, [OF_PAIRS, OF_PAIRS])
+    cosine, distance = rates.threshold.sel(model=["cosine", "l2"]).values
+    assert distance == pytest.approx(-np.sqrt(2 - 2 * cosine), abs=1e-5)
+
+
+TRIALS = "m1 u1 target\nm1 u2 target\nm2 u3 target\nm2 u1 nontarget\nm1 u9 nontarget\n"
+
+
+def test_people_are_linked_by_target_trials(tmp_path):
+    (tmp_path / "trials").write_text(TRIALS)
+    with pytest.warns(fk.DataWarning, match="1 of 6 names stand in no genuine pair"):
+        data = fk.open_data(tmp_path / "trials", scores=[0.9, 0.8, 0.7, 0.1, 0.2])
+    people = fk.contributions(data, far=[0.5]).identity.values
+    assert len(people) == 3, "m1 with u1 and u2, m2 with u3, and u9 alone"
+
+
+OWN_LIST = "Ann Lee\t1\t2\nBo Ek\t1\t2\nAnn Lee\t1\tBo Ek\t1\nBo Ek\t2\tCy\t1\nCy\t1\tAnn Lee\t2\n"
+
+
+@pytest.mark.parametrize("head", ["", "1\t2\n", "10\n"])
+def test_an_own_list_in_the_form_of_lfw(tmp_path, head):
+    (tmp_path / "own.txt").write_text(head + OWN_LIST)
+    data = fk.open_data(tmp_path / "own.txt", scores=[0.9, 0.3, 0.5, 0.1, 0.2])
+    rates = fk.evaluate(data, threshold=[0.4], weighting="pair")["empirical"]
+    assert rates.frr.item() == 1 / 2 and rates.far.item() == pytest.approx(1 / 3)
+
+
+def test_a_pair_that_is_scored_twice(tmp_path):
+    (tmp_path / "trials").write_text("a-1 a-2 target\na-1 b-1 nontarget\nb-1 b-2 target\n")
+    scores = "a-1 a-2 0.9\na-1 b-1 0.1\nb-1 b-2 0.2\na-1 a-2 0.9\n"
+    (tmp_path / "scores").write_text(scores)
+    with pytest.warns(fk.DataWarning, match="1 pairs stand twice"):
+        data = fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
+    assert fk.evaluate(data, threshold=[0.5], weighting="pair")["empirical"].frr.item() == 0.5
+    (tmp_path / "scores").write_text(scores + "a-1 a-2 0.8\n")
+    with pytest.raises(fk.InputError, match="has two scores .lines"):
+        fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
+
+
+def test_a_comma_in_a_number_is_a_decimal_comma_between_semicolons_only(tmp_path):
+    (tmp_path / "t.csv").write_text('id1,id2,score\na,a,"1,234"\na,b,"1,1"\n')
+    with pytest.raises(fk.InputError, match="'score'"):
+        fk.open_data(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("id1;id2;score\na;a;1,5\na;b;1\nb;b;0,5\n")
+    rates = fk.evaluate(fk.open_data(tmp_path / "t.csv"), threshold=[1.2], weighting="pair")
+    assert rates["empirical"].frr.item() == 0.5
+
+
+def test_the_columns_of_a_file_without_a_header_have_numbers(tmp_path):
+    text = "".join(
+        f"{a} {b} {q} {s}\n"
+        for a, b, q, s in zip(PAIRS.subject1, PAIRS.subject2, NOISE, PAIRS.cosine)
+    )
+    (tmp_path / "t.txt").write_text(text)
+    with pytest.raises(fk.InputError):
+        fk.open_data(tmp_path / "t.txt")
+    columns = {"probe_identity": "1", "reference_identity": "2", "score": "4"}
+    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "t.txt", columns=columns)), OF_PAIRS)
+
+
+def test_a_truth_that_is_turned_round(tmp_path):
+    table = pd.DataFrame({"is_impostor": 1 - NUMBERS, "score": PAIRS.cosine})
+    np.testing.assert_allclose(frr_of(fk.open_data(written(tmp_path, table))), OF_PAIRS)
+    table.columns = ["label", "score"]
+    data = fk.open_data(written(tmp_path, table), columns={"impostor": "label"})
+    np.testing.assert_allclose(frr_of(data), OF_PAIRS)
+
+
+@pytest.mark.filterwarnings("ignore:[0-9]+ pairs stand twice")
+def test_pairs_that_stand_twice_count_once(tmp_path):
+    names = renamed(id1="subject1", id2="subject2", img1="image1", img2="image2", score="cosine")
+    rejected = names[SAME & (PAIRS.cosine < np.quantile(PAIRS.cosine[SAME], 0.05))]
+    table = pd.concat([names, *[rejected] * 5])
+    np.testing.assert_allclose(frr_of(fk.open_data(written(tmp_path, table))), OF_PAIRS)
+
+
+def test_names_that_contradict_the_truth_name_nobody(tmp_path):
+    cameras = np.random.default_rng(0).integers(0, 9, (2, len(PAIRS)))
+    sides = {
+        f"img{side}": [f"cam{camera}_{side}{k}.jpg" for k, camera in enumerate(cameras[side - 1])]
+        for side in (1, 2)
+    }
+    table = pd.DataFrame(sides).assign(mated=WORDS, score=PAIRS.cosine)
+    data = fk.open_data(written(tmp_path, table))
+    np.testing.assert_allclose(frr_of(data), OF_PAIRS)
+    assert "nobody is named" in fk.look(tmp_path / "t.csv")
+
+
+def test_columns_of_a_frame_can_be_named_by_arguments():
+    table = renamed(u="subject1", v="subject2", w="distance", x="same")
+    named = {"probe_identity": "u", "reference_identity": "v", "columns": {"distance": "w"}}
+    np.testing.assert_allclose(frr_of(fk.pairs(table, **named)), OF_PAIRS)
+    named = {"genuine": "x", "columns": {"score": "w"}, "distance": True}
+    np.testing.assert_allclose(frr_of(fk.pairs(table, **named)), OF_PAIRS)
+    with pytest.raises(fk.InputError, match="a DataFrame as columns takes no 'metadata'"):
+        fk.open_data(table, columns={"distance": "w", "genuine": "x"}, metadata="people.csv")
+
+
+def test_people_are_read_from_names_where_there_is_no_truth(tmp_path):
+    table = renamed(img1="image1", img2="image2", l2="distance", score="cosine")
+    np.testing.assert_allclose(frr_of(fk.open_data(table[["img1", "img2", "l2"]])), OF_PAIRS)
+    with pytest.warns(fk.DataWarning, match="'l2' are distances"):
+        np.testing.assert_allclose(frr_of(fk.open_data(table)), [OF_PAIRS, OF_PAIRS])
+    noise = table[["img1", "img2"]].assign(score=NOISE)
+    with pytest.raises(fk.InputError, match="no column says which pairs are genuine"):
+        fk.open_data(written(tmp_path, noise))
+    pattern = fk.open_data(tmp_path / "t.csv", identity="{name}_{number}.jpg")
+    assert int(pattern.genuine.sum()) == SAME.sum()
