@@ -13,7 +13,7 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
 
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
 standard error of the share of data sets whose 95 % interval holds the exact truth; for the floor it
-is the share with p <= .05: from the chi-square test of equal rates (the p of `effective`), of the
+is the share with p <= .05: from the test of equal rates (the p of `effective`), of the
 indices from people dealt to groups at random. With --store FOLDER finished data sets are kept
 there, and an interrupted run goes on from them.
 """

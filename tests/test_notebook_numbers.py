@@ -16,8 +16,14 @@ ELSEWHERE = {
         "03": "a notebook", "04": "a notebook", "2": "a paper", "3": "a paper", "4": "a paper",
     },
     "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
-    "03_fairness_uncertainty": {".02828": "geometric mean, on paper"},
+    "03_fairness_uncertainty": {
+        ".02828": "geometric mean, on paper",
+        "1,000": "data sets of each design in data/equality_tests.csv",
+    },
     "04_vmf_coverage": {
+        ".6": "rate of a group, on paper", ".4": "rate of all, on paper",
+        ".40": "sum of squares, on paper", ".24": "the same, between groups",
+        ".07": "p, on paper",
         ".22": "root of .6 x .4 / 5, on paper", ".17": "an end, on paper", ".19": "the same",
         "19": "nominal levels, the default of fk.studies.coverage",
     },

@@ -18,10 +18,10 @@ from frkit.intervals.effective import (
     effective_rates,
     linearised_interval,
 )
-from frkit.intervals.equality import disparity_interval, rates_of_line
+from frkit.intervals.equality import disparity_interval, rates_of_line, with_two_people
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import FROM_REPLICATES, interval, values_of
-from frkit.measures.registry import Measure, can_be_had
+from frkit.measures.registry import Measure, with_reads
 from frkit.measures.registry import measure as find_measure
 
 EFFECTIVE = "effective"
@@ -50,10 +50,16 @@ def band(
     error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
     them were seen, n is drawn towards the number of people, as if two more could err. The interval
-    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). Groups are compared by Pearson's
-    chi-square with such n (Rao & Scott 1984): `p`. The interval of a disparity contains its values
-    for all rates on the line from equal ones to those seen, and beyond, that this test accepts.
-    Other functions of rates get estimate ± t standard errors (delta method).
+    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). Other functions of rates get estimate ±
+    t standard errors (delta method).
+
+    `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
+    the variance comes from the people of all groups: of FRR and EER as in a one-way analysis of
+    variance over people, of FAR in a chi-square test with effective numbers (Rao & Scott 1984). The
+    interval of a disparity contains its values for all rates on the line from equal ones to those
+    seen, and beyond, that this test accepts; of a measure that also changes with the level of all
+    rates (the largest difference, FDR), at every level that it accepts. Groups of which fewer than
+    two people were compared take no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
@@ -83,11 +89,13 @@ def band(
     -------
     xr.Dataset
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
-        `n_effective` (of all groups together); of a disparity `p` (of equal groups) and
-        `includes_fair` (the band reaches the value of a fair model); where replicates are read
+        `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
+        groups; NaN without an error, and where nobody's identity is known) and `includes_fair` (the
+        band reaches the value of a fair model); where replicates are read
         `centre` and `n_nonfinite` (replicates that are not finite); for curves `resolved` (at least
         ten errors); over the measure's dimensions. A ratio has no upper end (inf) where a group has
-        no error. The attrs name measure, method, level and target.
+        no error. The attrs name measure, method, level and target; `left_out`: groups that take no
+        part; `warning`: why an interval is too narrow.
 
     Raises
     ------
@@ -129,12 +137,18 @@ def band(
     )
     require_inside("level", level, 0, 1)
     data = data_of(evaluation)
+    chosen = with_reads(chosen, data)
     method = choose(method, evaluation, chosen)
+    whole = evaluation
+    evaluation, left_out = with_two_people(whole, chosen, target)
+    data = data_of(evaluation)
     require(
         chosen.name != "threshold" or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
     about = {"level": level}
+    if left_out:
+        about["left_out"] = left_out
     if method == EFFECTIVE:
         about["target"] = target
     if method != EFFECTIVE:
@@ -152,7 +166,7 @@ def band(
         result["includes_fair"] = _includes(chosen.fair, result)
     result = with_resolved(result, chosen, evaluation)
     result = labelled(result, evaluation, chosen, method, **about)
-    warn_of(evaluation, chosen, result)
+    warn_of(whole, chosen, result)
     return result
 
 
@@ -161,10 +175,8 @@ def choose(method, evaluation, chosen):
     if method is not None:
         require_one_of("method", method, METHODS)
         return method
-    data = data_of(evaluation)
-    chosen(data)  # raises if a variable is missing
-    rates = data[[name for name in MOVED if name in data]]
-    if "people" in evaluation.children and can_be_had(chosen, rates):
+    chosen(data_of(evaluation))  # raises if a variable is missing
+    if "people" in evaluation.children and {*chosen.reads} <= {*MOVED}:
         return EFFECTIVE
     return "recentered" if chosen.fair is None else "pivotal"
 

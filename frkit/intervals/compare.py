@@ -10,14 +10,8 @@ from scipy.special import stdtrit
 from frkit.base import listed, require, require_inside, warn
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
-from frkit.intervals.effective import (
-    RATES,
-    SCALES,
-    drawn_to_units,
-    effective_rates,
-    linearised,
-)
-from frkit.intervals.equality import at_each_place, equality_p
+from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
+from frkit.intervals.equality import CONTRAST, contrasts
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -27,10 +21,10 @@ from frkit.intervals.reading import (
     with_resolved,
 )
 from frkit.intervals.replicates import interval, values_of
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 from frkit.measures.registry import measure as find_measure
 
-CONTRAST = "contrast"
+REST = "all others"
 SAME = (  # facts that must be the same of two evaluations
     "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
 )  # fmt: skip
@@ -53,9 +47,9 @@ def compare(
     paired t-test (cluster-robust, Liang & Zeger 1986), the thresholds' own errors included.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
-    Groups share no people: their rates are independent, each with its own effective number of
-    comparisons at the threshold that was found, which is held fixed. The interval of their
-    difference is Newcombe's, the p-value that of the chi-square test of `band` with two groups.
+    Groups are compared at the threshold that was found, which is held fixed. The p-value and the
+    intervals of their difference and ratio are those of `band` for two groups; the variance comes
+    from the people of all groups, since people differ alike in groups that are equal.
 
     Parameters
     ----------
@@ -67,10 +61,10 @@ def compare(
     models : (str, str) or "all", optional
         Names of the two models in one evaluation; "all" compares every pair of its models, over
         `contrast`. With two evaluations, names for the picture.
-    groups : (str, str) or "all", optional
+    groups : (str, str), "all" or "rest", optional
         Names of two groups, for a rate that runs over them ("far_group"):
         `compare(evaluation, "frr_group", groups=("female", "male"))`; "all" compares every pair of
-        groups, over `contrast`.
+        groups, "rest" every group with all others together, over `contrast`.
     method : str, optional
         None as above; or one of the methods of `band` that read replicates.
     target, level
@@ -82,9 +76,11 @@ def compare(
         `estimate`, `lower`, `upper` of the difference (attrs["contrast"] = "difference",
         attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. Of rates
         `n_effective`: how many pairs of independent comparisons would show as much of the
-        difference of two models; of two groups, the sum of both numbers. With "all"
-        `p_holm` allows for the number of comparisons. `p` is NaN where the estimate is infinite or
-        undefined. `resolved` is true where it is true for both models, or both groups.
+        difference of two models; of two groups, the sum of both numbers. Of groups also their
+        `ratio` A / B with `ratio_lower` and `ratio_upper` (inf if B has no error). With "all" or
+        "rest" `p_holm` allows for the number of comparisons. `p` is NaN where the estimate is
+        infinite or undefined, and of groups where nobody's identity is known. `resolved` is true
+        where it is true for both models, or both groups.
 
     Raises
     ------
@@ -101,7 +97,7 @@ def compare(
 
     References
     ----------
-    Liang & Zeger (1986), Biometrika 73. Newcombe (1998), Statistics in Medicine 17. Holm (1979).
+    Liang & Zeger (1986), Biometrika 73. Rao & Scott (1984), Annals of Statistics 12. Holm (1979).
     Conti & Clémençon (2024), section 4.
 
     Examples
@@ -115,28 +111,34 @@ def compare(
     """
     require_inside("level", level, 0, 1)
     dim = "model" if groups is None else "group"
+    chosen = find_measure(evaluation_b if measure is None else measure)
+    chosen = with_reads(chosen, data_of(evaluation_a))
     if measure is None:
-        chosen = find_measure(evaluation_b)
         pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
         evaluation = evaluation_a
         if dim == "model":  # other models are not looked at
             evaluation = evaluation.sel(model=np.unique(pairs))
         method = choose(method, evaluation, chosen)
-        values = _values(evaluation, chosen, dim, method, target, level)
-        sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
+        if dim == "group" and method == EFFECTIVE:
+            rows = _group_contrasts(evaluation, chosen, pairs, target, level)
+        else:
+            values = _values(evaluation, chosen, method, target)
+            message = f"{chosen.name!r} does not run over {dim}s; take a rate such as 'far_group'"
+            require(dim in values.estimate.dims, message)
+            sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
+            rows = [_contrast(a, b, chosen, method, level) for a, b in sides]
     else:
-        chosen = find_measure(measure)
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
         method = choose(method, evaluation_a, chosen)
         evaluations = evaluation_a, evaluation_b
-        sides = [[_values(each, chosen, dim, method, target, level) for each in evaluations]]
-        dims_of_a, dims_of_b = ({*side.estimate.dims} for side in sides[0])
-        require(dims_of_a == dims_of_b, "the two run over other levels, groups or models")
-        xr.align(*sides[0], join="exact")  # raises if labels differ
-    rows = [_contrast(a, b, chosen, dim, method, level) for a, b in sides]
-    if len(pairs) == 1 and models != "all":
+        a, b = (_values(each, chosen, method, target) for each in evaluations)
+        same_dims = {*a.estimate.dims} == {*b.estimate.dims}
+        require(same_dims, "the two run over other levels, groups or models")
+        xr.align(a, b, join="exact")  # raises if labels differ
+        rows = [_contrast(a, b, chosen, method, level)]
+    if len(pairs) == 1 and "all" not in (models, groups):
         [(a, b)] = pairs
         result = rows[0].assign_attrs(a=a, b=b)
     else:
@@ -146,9 +148,12 @@ def compare(
     warn_of(evaluation_a, chosen, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:
+        why = "a rate has no error"
+        if dim == "group":
+            why = "fewer than two people of a group were compared"
         warn(
             f"the {result.attrs['contrast']} of {chosen.name} is infinite or undefined at "
-            f"{undefined} place(s), where a rate has no error: it has no p-value there"
+            f"{undefined} place(s), where {why}: it has no p-value there"
         )
     return result
 
@@ -161,6 +166,8 @@ def _pairs(data, dim, wanted):
     )
     if wanted == "all":
         return list(combinations(names, 2))
+    if wanted == "rest" and dim == "group":
+        return [(name, REST) for name in names]
     require(
         wanted is not None and len(wanted) == 2 and len({*wanted} & {*names}) == 2,
         f"{dim}s={wanted!r} must be 'all', or two of {names}",
@@ -188,34 +195,23 @@ def _require_same_images(a, b):
     )
 
 
-def _values(evaluation, chosen, dim, method, target, level):
+def _values(evaluation, chosen, method, target):
     """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
     name = chosen.name
     if method != EFFECTIVE:
         values = values_of(evaluation, chosen)
-    elif dim == "group":
-        require(
-            name in RATES,
-            f"{name!r} is no rate: groups are compared by their rates (far_group, frr_group, "
-            "eer_group), or name a method that reads replicates",
-        )
-        values = effective_rates(evaluation, name, target, level, fixed_threshold=True)
     elif name in RATES:
         rate = evaluation["empirical"][name]
         values = contributions(evaluation, name, target).assign(estimate=rate)
     else:
         values = linearised(evaluation, chosen, target)
-    message = f"{name!r} does not run over {dim}s; take a rate such as 'far_group'"
-    require(dim == "model" or "group" in values.estimate.dims, message)
     return with_resolved(values, chosen, evaluation)
 
 
-def _contrast(a, b, chosen, dim, method, level):
+def _contrast(a, b, chosen, method, level):
     """The difference of two models or groups, or their ratio where the measure's scale is log."""
     if method != EFFECTIVE:
         result = _from_replicates(a, b, method, level, chosen.scale)
-    elif dim == "group":
-        result = newcombe(a, b)
     else:
         result = paired_t_test(a, b, chosen, level)
     if "resolved" in a:
@@ -304,17 +300,31 @@ def difference_variance(pair):
 # --- groups, replicates --------------------------------------------------------------------------
 
 
-def newcombe(a, b):
-    """Newcombe's hybrid interval of the difference of two groups' rates, with the chi-square p."""
-    difference = a.estimate - b.estimate
-    result = {
-        "estimate": difference,
-        "lower": difference - np.hypot(a.estimate - a.lower, b.upper - b.estimate),
-        "upper": difference + np.hypot(a.upper - a.estimate, b.estimate - b.lower),
-        "p": at_each_place(equality_p, xr.concat([a, b], "group")),
-        "n_effective": a.n_effective + b.n_effective,
-    }
-    return xr.Dataset(result)
+def _group_contrasts(evaluation, chosen, pairs, target, level):
+    """The differences and ratios of two groups, or of one and all others."""
+    name = chosen.name
+    require(
+        name in RATES,
+        f"{name!r} is no rate: groups are compared by their rates (far_group, frr_group, "
+        "eer_group), or name a method that reads replicates",
+    )
+    rate = xr.Dataset({"estimate": data_of(evaluation)[name]})
+    message = f"{name!r} does not run over groups; take a rate such as 'far_group'"
+    require("group" in rate.estimate.dims, message)
+    resolved = with_resolved(rate, chosen, evaluation).get("resolved")
+    groups = rate["group"].values.tolist()
+    sides = []
+    for a, b in pairs:
+        others = [group for group in groups if group != a] if b == REST else [b]
+        sides.append(([a], others))
+    results = contrasts(evaluation, name, sides, target, level)
+    rows = []
+    for place, (a, b) in enumerate(sides):
+        row = results.isel({CONTRAST: place})
+        if resolved is not None:
+            row["resolved"] = resolved.sel(group=[*a, *b]).all("group")
+        rows.append(row.assign_attrs(contrast="difference", null=0))
+    return rows
 
 
 def _from_replicates(a, b, method, level, scale):
@@ -351,7 +361,8 @@ def _with_pairs(result, pairs):
 def holm(p):
     """Holm's adjusted p-values along the last axis: valid for all comparisons together."""
     order = np.argsort(p)
-    comparisons_left = np.arange(p.shape[-1], 0, -1)
+    defined = np.isfinite(p).sum(-1, keepdims=True)
+    comparisons_left = np.maximum(defined - np.arange(p.shape[-1]), 1)
     adjusted = np.sort(p) * comparisons_left
     rising = np.minimum(np.maximum.accumulate(adjusted, -1), 1)
     return np.take_along_axis(rising, np.argsort(order), -1)

@@ -14,13 +14,19 @@ on all models, levels and groups at once. Each returns a Dataset with
 - noise: variance of single pairs of units, which the squared influences contain twice;
 - least: the smallest possible variance;
 - errors: weight of the errors of each unit, over `unit`; erring: their effective number;
-- units, people, comparisons: how many make the rate.
+- units, people, comparisons: how many make the rate; of these people, units and people are images;
+- most: the largest possible effective number; unseen: units with errors that are supposed beside
+  those that were seen;
+- weight, images and pairs: of each person, how much it weighs, how many images of it were compared
+  (of FAR) and how many genuine pairs it has (of FRR);
+- alike: of the FRR of groups, the effective number if people differ alike in all groups.
 """
 
 import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_one_of
+from frkit.intervals.pooled import pooled_frr
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -28,6 +34,7 @@ UNIT = "unit"
 BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
+UNSEEN = 2  # units with errors that are supposed beside those that were seen
 
 
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
@@ -64,7 +71,11 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
 def _at_level(people, kind, g, h, fixed_threshold):
     """What units add to FAR or FRR, at a fixed threshold or at that of a FAR level."""
     fixed = far(people, g, h) if kind == "far" else frr(people, g)
-    if fixed_threshold or people.level_of == "threshold":
+    if fixed_threshold:
+        return fixed
+    if kind == "frr" and g is not None and people.target == NEW_PEOPLE:
+        fixed["alike"] = alike(people, g)
+    if people.level_of == "threshold":
         return fixed
     return with_error_of_threshold(people, kind, fixed, g, h)
 
@@ -120,20 +131,25 @@ def far(people, g, h):
     n_people = (compared != 0).sum(UNIT)
     if people.target == THESE_PEOPLE:
         erring = effective_count(accepted)
-        units = np.maximum((influence != 0).sum(UNIT), n_people)
+        units = n_people
     else:
         squares = _of_pairs(people, "accepted_square", g, h)
         erring = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
         units = _of_pairs(people, "people_pairs", g, h)
     result = xr.Dataset({"rate": rate, "total": total, "influence": influence, "errors": accepted})
     noise = far_covariance(people, g, h, result, result)
+    comparisons = _of_pairs(people, "impostor_pairs", g, h)
     return result.assign(
         noise=noise,
         least=noise,
         erring=erring,
         units=units,
+        unseen=UNSEEN,
         people=n_people,
-        comparisons=_of_pairs(people, "impostor_pairs", g, h),
+        comparisons=comparisons,
+        most=comparisons,
+        weight=compared,
+        images=_sums(_in_group(people, g) + 0.0, people.first_entry),
     )
 
 
@@ -143,24 +159,27 @@ def far_covariance(people, g, h, between, whole):
     between, whole : `rate` F and `total` weight of the pairs of groups g and h, and those of all
     pairs, or the same.
     """
-    if people.target == THESE_PEOPLE:  # single image pairs, as if they were independent
-        n_pairs = np.maximum(_of_pairs(people, "impostor_pairs", g, h), 1)
-        return between.rate * (1 - between.rate) / n_pairs * between.total / whole.total
     squares = _of_pairs(people, "accepted_square", g, h)
-    cross = _of_pairs(people, "accepted_cross", g, h)
     weights = _of_pairs(people, "compared_square", g, h)
+    if people.target == THESE_PEOPLE:  # single image pairs of the same two people
+        n_pairs = np.maximum(_of_pairs(people, "impostor_pairs", g, h), 1)
+        within = between.rate - (squares / weights).where(weights > 0, 0.0)
+        return np.maximum(within, 0) / n_pairs * between.total / whole.total
+    cross = _of_pairs(people, "accepted_cross", g, h)
     products = squares - (between.rate + whole.rate) * cross + between.rate * whole.rate * weights
     return products / (between.total * whole.total)
 
 
 def frr(people, g):
     """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
-    in_group = 1 if g is None else people.group.variable == g
+    in_group = _in_group(people, g)
     rejected = _sums(people.rejected.variable * in_group, people.first_entry)
     genuine = _sums(people.genuine.variable * in_group, people.first_entry)
     total = genuine.sum(UNIT)
     rate = rejected.sum(UNIT) / total
     n_people = (genuine != 0).sum(UNIT)
+    pairs = _sums(people.genuine_pairs.variable * in_group, people.first_entry) / 2
+    comparisons = pairs.sum(UNIT)
     result = {
         "rate": rate,
         "influence": _influence(people, (rejected - rate * genuine) / total, genuine != 0),
@@ -169,13 +188,33 @@ def frr(people, g):
         "errors": rejected,
         "erring": effective_count(rejected),
         "units": n_people,
+        "unseen": UNSEEN,
         "people": n_people,
-        "comparisons": (people.genuine_pairs.variable * in_group).sum("entry") / 2,
+        "comparisons": comparisons,
+        "most": comparisons,
+        "weight": genuine,
+        "pairs": pairs,
     }
     over_people = xr.Dataset(result)
     if people.target == THESE_PEOPLE:
         return _over_images(people, over_people, genuine / total)
     return over_people
+
+
+def alike(people, g):
+    """Effective number of a group's FRR at a fixed threshold, if people differ alike in all."""
+    every = xr.Variable("any_group", np.arange(people.attrs["groups"]))
+    of_all = frr(people, every)
+    numbers = xr.apply_ufunc(
+        pooled_frr,
+        of_all.errors / of_all.weight,
+        of_all.pairs,
+        of_all.weight,
+        input_core_dims=[["any_group", UNIT]] * 3,
+        output_core_dims=[["any_group"]],
+        vectorize=True,
+    )
+    return numbers.isel(any_group=g)
 
 
 def _over_images(people, over_people, weight):
@@ -194,7 +233,6 @@ def _over_images(people, over_people, weight):
     return over_people.assign(
         influence=influence,
         noise=-rate * (1 - rate) * independent_pairs,
-        units=np.maximum((influence != 0).sum(UNIT), over_people.people),
     )
 
 
@@ -215,15 +253,24 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     change = _change_per_far(people, reference, level_group, _curve(people, kind, g, h))
     influence = fixed.influence - change * reference.influence
     noise = fixed.noise + change**2 * reference.noise
-    least = fixed.least
     if kind == "frr":
-        least = np.maximum(least, (influence**2).sum(UNIT) / 2)
-    elif level_group is None:
+        moved = fixed.assign(noise=noise, least=(influence**2).sum(UNIT) / 2, influence=influence)
+        if "alike" in fixed:
+            moved["alike"] = _with_variance(fixed, variance(moved) - variance(fixed))
+        return moved
+    if level_group is None:
         noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
-    moved = fixed.assign(influence=influence, noise=noise, least=least)
-    if kind == "far" and g is not None and level_group is not None:
+    moved = fixed.assign(influence=influence, noise=noise, least=np.maximum(noise, 0))
+    if g is not None and level_group is not None:
         return moved.where((g != level_group) | (h != level_group), fixed)
     return moved
+
+
+def _with_variance(fixed, added):
+    """The number `alike` where the threshold's error adds to the variance."""
+    binomial = fixed.rate * (1 - fixed.rate)
+    wider = binomial / (binomial / fixed.alike + np.maximum(added, 0))
+    return wider.where(binomial > 0, fixed.alike)
 
 
 def far_at_level(people):
@@ -243,7 +290,12 @@ def threshold(people):
     """The threshold of a FAR level, which rises where a person adds to the FAR."""
     reference, group = far_at_level(people)
     change = _change_per_far(people, reference, group, people.curve_threshold)
-    return reference.assign(rate=people.threshold, influence=-change * reference.influence)
+    return reference.assign(
+        rate=people.threshold,
+        influence=-change * reference.influence,
+        noise=change**2 * reference.noise,
+        least=change**2 * reference.least,
+    )
 
 
 def eer_or_auc(people, kind, g):
@@ -260,14 +312,20 @@ def eer_or_auc(people, kind, g):
     accepts = far(people, g, g)
     rejects = frr(people, g)
     of_far = of_frr = 1.0
+    unseen = UNSEEN
     if kind == "eer":
+        unseen = 1  # who was not seen moves the threshold, too, which takes half of it back
         rise_of_frr, lowest, highest = _window(people, accepts, g, _curve(people, "frr", g, g))
         a = np.exp(highest) - np.exp(lowest)
         b = -rise_of_frr
         of_frr = (a / (a + b)).where(a + b > 0, 0.5)
         of_far = 1 - of_frr
+    shares = rejects.weight / rejects.weight.sum(UNIT) + accepts.weight / accepts.weight.sum(UNIT)
     return rejects.assign(
         rate=people.rate,
+        most=np.inf,  # these are no shares of comparisons that err
+        unseen=unseen,
+        weight=shares / 2 * rejects.people,
         influence=of_frr * rejects.influence + of_far * accepts.influence,
         noise=of_frr**2 * rejects.noise + of_far**2 * accepts.noise,
         least=of_far**2 * accepts.least,
@@ -313,6 +371,12 @@ def _curve(people, kind, g, h):
     if g is None:
         return people.curve_far_all
     return people.curve_far.isel(partner=g, partner_b=h)
+
+
+def _in_group(people, g):
+    """Whether an entry is in group g; None is all."""
+    group = people.group.variable
+    return group == group if g is None else group == g
 
 
 # --- sums ----------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from scipy import stats
 from scipy.special import ndtri, stdtrit
 
 from frkit.base import require
-from frkit.intervals.contributions import UNIT, contributions
+from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of, provenance
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, rates_read
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
-UNSEEN = 2  # units with errors that are supposed beside those that were seen
+LIKE_OTHERS = 4  # people with errors of a group from which it is half like all groups
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
@@ -30,29 +30,38 @@ def effective_number(contribution, level=0.95):
     contribution : of each unit (a person, or an image), from `contributions`. The last factor lets
     a normal quantile stand for that of t, of as many people.
     """
-    rate = contribution.rate
-    variance = contribution.variance
-    has_errors = (variance > 0) & (rate > 0) & (rate < 1)
-    n = (rate * (1 - rate) / variance).where(has_errors, np.inf)
-    n = np.minimum(n, contribution.comparisons)
-    n = drawn_to_units(n, contribution.units, contribution.erring)
+    n = n_among_units(contribution)
     tail = (1 + level) / 2
     df = np.maximum(contribution.people - 1, 1)
     return n * (ndtri(tail) / stdtrit(df, tail)) ** 2
 
 
-def drawn_to_units(n, units, erring):
-    """An effective number, where some units with errors were not seen: n (U/n)^(2 / (erring + 2)).
+def n_among_units(contribution):
+    """Effective number p (1 - p) / v, unseen people included, before the factor for few people."""
+    rate = contribution.rate
+    variance = contribution.variance
+    has_errors = (variance > 0) & (rate > 0) & (rate < 1)
+    n = (rate * (1 - rate) / variance).where(has_errors, contribution.comparisons)
+    n = np.minimum(n, contribution.most)
+    if "alike" in contribution:
+        power = LIKE_OTHERS / (contribution.erring + LIKE_OTHERS)
+        return n * (contribution.alike / n) ** power
+    return drawn_to_units(n, contribution.units, contribution.erring, contribution.unseen)
 
-    What was not seen may be all comparisons of a unit.
+
+def drawn_to_units(n, units, erring, unseen=UNSEEN):
+    """An effective number, where some units with errors were not seen: n (U/n)^(u / (erring + u)).
+
+    What was not seen may be all comparisons of a unit. u : 2 units, of an EER 1.
     """
-    power = UNSEEN / (erring + UNSEEN)
+    power = unseen / (erring + unseen)
     return n * np.minimum(units / n, 1) ** power
 
 
 def with_more_people(contribution, factor):
     """What is added by so many times as many people who are like these."""
-    numbers = contribution[["erring", "units", "people", "comparisons"]] * factor
+    counts = ["erring", "units", "people", "comparisons", "most", "alike"]
+    numbers = contribution[[name for name in counts if name in contribution]] * factor
     return contribution.assign(numbers).assign(variance=contribution.variance / factor)
 
 
@@ -94,12 +103,13 @@ def linearised_interval(evaluation, chosen, level, target):
 def linearised(evaluation, chosen, target):
     """Estimate of a function of rates; its `influence` by unit and `se`, on its scale; and `df`.
 
-    All rates are moved a little the way that each unit moves them: the change of the measure is the
-    influence of the unit (the delta method). The noise of single pairs of people is in it twice, so
-    that intervals are rather too wide.
+    All rates move together a little the way that each unit moves them: the change of the measure is
+    the influence of the unit (the delta method). What units add to a rate is scaled so that its
+    squares sum to the variance of that rate, without the noise that they contain twice and with the
+    people who were not seen.
     """
     data = data_of(evaluation)
-    names = rates_read(chosen, data, MOVED)
+    names = [name for name in with_reads(chosen, data).reads if name in MOVED]
     require(names, f"{chosen.name!r} reads no rate: name a method that reads replicates")
     on_scale, _ = SCALES[chosen.scale]
     added = {name: contributions(evaluation, name, target) for name in names}
@@ -108,7 +118,7 @@ def linearised(evaluation, chosen, target):
         falls = name.startswith("auc")  # what people add is to 1 - AUC
         if name == "threshold":
             falls = provenance(evaluation)["distance"]
-        moved[name] = data[name] + (-STEP if falls else STEP) * contribution.influence
+        moved[name] = data[name] + (-STEP if falls else STEP) * scaled_influence(contribution, name)
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = on_scale(estimate)
@@ -117,6 +127,17 @@ def linearised(evaluation, chosen, target):
     se = np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(middle))
     df = max(added[names[0]].people.values.flat[0] - 1, 1)
     return xr.Dataset({"estimate": estimate, "influence": influence, "se": se, "df": df})
+
+
+def scaled_influence(contribution, name):
+    """What units add to a rate, so that its squares sum to the variance of the rate."""
+    variance = contribution.variance
+    if name != "threshold":
+        rate = contribution.rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = rate * (1 - rate) / n_among_units(contribution)
+    squares = (contribution.influence**2).sum(UNIT)
+    return contribution.influence * np.sqrt(variance / squares.where(squares > 0, np.inf))
 
 
 def logarithm(values):

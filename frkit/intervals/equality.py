@@ -1,163 +1,275 @@
-"""Whether the rates of groups are equal, how unequal they can be, what equal groups would show.
+"""The groups of an evaluation: their test of equality, the interval of a disparity, its floor.
 
-Pearson's chi-square with effective numbers of comparisons (Rao & Scott 1984) tests equality. Along
-the line from equal rates to those that were seen and beyond, it also says which rates are
-compatible with the data: a disparity's interval runs over their values.
+The formulas are in `frkit.intervals.pooled`. The threshold is held fixed where it was found.
 """
 
 import numpy as np
 import xarray as xr
-from scipy import stats
 
+from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
-from frkit.intervals.reading import data_of
-from frkit.measures.registry import LOG_SCALE, rates_read
+from frkit.intervals.pooled import (
+    compatible_rates,
+    contrast,
+    equal_draws,
+    p_of_equality,
+    pooled_eer,
+    pooled_far,
+    pooled_frr,
+    precision_of,
+)
+from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people
+from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
-STEPS = 961  # of the line, on either side of equality
-FEW_STEPS = 41  # of each line, where a measure reads two
-FEW_ERRORS = 10  # in all, below which the test is drawn
-DRAWS = 2_000
-
-
-# --- the test, of groups along the last axis -----------------------------------------------------
-
-
-def equality_p(rate, n):
-    """p-value of equal rates, (group,), from X² with groups - 1 degrees (Rao & Scott 1984).
-
-    With few errors in all the distribution of X² comes from binomial draws with the common rate.
-    """
-    observed = chi_square(rate, n, pooled(rate, n))
-    if (n * rate).sum() < FEW_ERRORS:
-        draws = draw_equal(rate, n, DRAWS)
-        reached = chi_square(draws, n, pooled(draws, n)) >= observed * (1 - 1e-9)
-        return (1 + np.count_nonzero(reached)) / (DRAWS + 1)
-    return stats.chi2.sf(observed, len(rate) - 1)
-
-
-def chi_square(rate, n, truth):
-    """X² = Σ n (r - truth)² / (truth (1 - truth))."""
-    spread = np.clip(truth * (1 - truth), 1e-300, None)
-    return (n * (rate - truth) ** 2 / spread).sum(-1)
-
-
-def pooled(rate, n):
-    """The common rate p0 = Σ n r / Σ n, with the axis of groups kept."""
-    return (n * rate).sum(-1, keepdims=True) / n.sum(-1, keepdims=True)
-
-
-def draw_equal(rate, n, draws):
-    """Rates of groups with the common rate and these effective numbers, (draw, group)."""
-    if np.isnan(rate).any():
-        return np.full((draws, len(rate)), np.nan)
-    rng = np.random.Generator(np.random.SFC64(0))
-    trials = np.maximum(np.round(n), 1).astype(int)
-    common = np.clip(pooled(rate, n), 0, 1)
-    return rng.binomial(trials, common, (draws, len(trials))) / trials
-
-
-# --- the groups of an evaluation -----------------------------------------------------------------
+DRAWS = 1_000
+SEVERAL = 0.05  # share of people who stand in several groups, above which EERs are not tested
+UNTESTED = (
+    "no p-value of equal EERs, because many people stand in several groups: the test would call "
+    "equal groups different too often there (.11 of the time at nominal .05); FRR and FAR have one"
+)
+OTHER = "other_group"
+CONTRAST = "contrast"
+OF_CONTRAST = (
+    "estimate", "lower", "upper", "p", "n_effective", "ratio", "ratio_lower", "ratio_upper",
+)  # fmt: skip
 
 
 def rates_of_line(chosen, data):
     """The rates of groups that a disparity reads, where it reads no others; else none."""
-    names = rates_read(chosen, data) if chosen.fair is not None else ()
+    names = with_reads(chosen, data).reads if chosen.fair is not None else ()
     return names if {*names} <= {*RATES_OF_GROUPS} else ()
 
 
-def group_rates(evaluation, chosen, target):
-    """Rates of groups with effective numbers, the threshold held fixed; p of equality, and n."""
-    rates = {}
-    p = []
-    for name in rates_of_line(chosen, data_of(evaluation)):
-        rates[name] = effective_rates(evaluation, name, target, fixed_threshold=True)
-        p.append(at_each_place(equality_p, rates[name]))
-    smallest = xr.concat(p, "rate").min("rate")
-    test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
-    if len(rates) == 1:
-        test["n_effective"] = rates[name].n_effective.sum("group", skipna=False)
-    return rates, test
+def with_two_people(evaluation, chosen, target):
+    """The evaluation without groups whose rate cannot be estimated, and the names of those.
+
+    A group takes part in a disparity if two of its people were compared.
+    """
+    data = data_of(evaluation)
+    names = rates_of_line(chosen, data)
+    if not names or "people" not in evaluation.children:
+        return evaluation, []
+    enough = xr.ones_like(data["group"], bool)
+    for name in names:
+        level = {dim: [0] for dim in ("far_level", "threshold_level") if dim in data[name].dims}
+        people = contributions(evaluation.isel(level), name, target, fixed_threshold=True).people
+        some = (people >= 2) & data[name].notnull().any([*level])
+        enough = enough & some.any([dim for dim in some.dims if dim != "group"])
+    left_out = data["group"].values[~enough.values].tolist()
+    if not left_out:
+        return evaluation, []
+    return evaluation.isel(group=np.flatnonzero(enough.values)), left_out
 
 
-def at_each_place(function, rates, dims=(), **options):
-    """Apply a function of (rate, n), each over groups, at every level and model."""
+# --- the numbers of groups, if they are equal ----------------------------------------------------
+
+
+def equal_groups(evaluation, name, target):
+    """Rates of groups, `n_effective` if they are equal, and what their test needs.
+
+    `n_people` : the people of all groups; infinite where X² has its chi-square distribution.
+    `precision` : inverse of the correlations between groups.
+    """
+    if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
+        return _each_group_alone(evaluation, name, target)
+    rate = data_of(evaluation)[name].drop_attrs()
+    added = contributions(evaluation, name, target, fixed_threshold=True)
+    estimable = (added.people >= 2) & rate.notnull()
+    precision = xr.apply_ufunc(
+        precision_of,
+        added.influence.where(estimable, 0.0),
+        input_core_dims=[["group", UNIT]],
+        output_core_dims=[["group", OTHER]],
+        vectorize=True,
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if name == "far_group":
+            n_people = np.inf
+            n = _numbers_of_far(added, estimable)
+        else:
+            present = (added.weight > 0) & estimable
+            n_people = present.any("group").sum(UNIT).astype(float)
+            n = _numbers_of_frr(added, rate, present, name)
+    groups = {"estimate": rate, "n_effective": n, "n_people": n_people, "precision": precision}
+    result = xr.Dataset(groups)
+    if (
+        name == "eer_group"
+        and float(((present.sum("group") > 1).sum(UNIT) / n_people).max()) > SEVERAL
+    ):
+        result.attrs["warning"] = UNTESTED
+    return result
+
+
+def _numbers_of_far(added, estimable):
+    """Effective numbers of the groups' FAR."""
+    squares = (added.influence**2).sum(UNIT)
+    of_people = np.maximum(added.variance - added.noise, 0)
+    scale = np.sqrt(of_people / squares.where(squares > 0, np.inf))
+    added = added.assign(influence=scale * added.influence)
+    names = ["rate", "noise", "influence", "weight", "images", "units", "comparisons"]
+    over_people = [["group", UNIT] if UNIT in added[name].dims else ["group"] for name in names]
+    return xr.apply_ufunc(
+        _of_estimable,
+        estimable,
+        *(added[name] for name in names),
+        input_core_dims=[["group"], *over_people],
+        output_core_dims=[["group"]],
+        vectorize=True,
+    )
+
+
+def _of_estimable(estimable, *values):
+    """`pooled_far` of the groups that have a rate; NaN for the others."""
+    n = np.full(len(estimable), np.nan)
+    if estimable.any():
+        n[estimable] = pooled_far(*(value[estimable] for value in values))
+    return n
+
+
+def _numbers_of_frr(added, rate, present, name):
+    """Effective numbers of the groups' FRR, or EER.
+
+    An EER is no mean over people: what each adds to it stands for the person's own rate.
+    """
+    of_person = added.errors / added.weight
+    if name == "eer_group":
+        squares = (added.influence**2).sum(UNIT)
+        scale = np.sqrt(added.variance / squares.where(squares > 0, np.inf))
+        share = added.weight / added.weight.sum(UNIT)
+        of_person = rate + scale * added.influence / share
+    return xr.apply_ufunc(
+        pooled_frr if name == "frr_group" else pooled_eer,
+        of_person,
+        added.pairs,
+        added.weight.where(present, 0.0),
+        input_core_dims=[["group", UNIT]] * 3,
+        output_core_dims=[["group"]],
+        vectorize=True,
+    )
+
+
+def _each_group_alone(evaluation, name, target):
+    """The same where nothing is pooled: about these people, and for rates that are not tested."""
+    rates = effective_rates(evaluation, name, target, fixed_threshold=True)
+    identity = np.eye(rates.sizes["group"])
+    return rates[["estimate", "n_effective"]].assign(
+        n_people=np.inf, precision=(("group", OTHER), identity)
+    )
+
+
+def at_each_place(function, groups, dims=(), **options):
+    """Apply a function of (rate, n, people, precision) of groups at every level and model."""
     return xr.apply_ufunc(
         function,
-        rates.estimate,
-        rates.n_effective,
+        groups.estimate,
+        groups.n_effective,
+        groups.n_people,
+        groups.precision,
         kwargs=options,
-        input_core_dims=[["group"], ["group"]],
+        input_core_dims=[["group"], ["group"], [], ["group", OTHER]],
         output_core_dims=[dims],
         vectorize=True,
     )
 
 
-def equal_draws(evaluation, chosen, target, draws=1_000):
+def equality_test(evaluation, chosen, target):
+    """The rates of groups that a measure reads, the p-value of equality, and n_effective."""
+    rates = {}
+    p = []
+    for name in rates_of_line(chosen, data_of(evaluation)):
+        rates[name] = equal_groups(evaluation, name, target)
+        p.append(_tested(at_each_place(p_of_equality, rates[name]), rates[name]))
+    smallest = xr.concat(p, "rate").min("rate")
+    test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
+    if not names_people(evaluation):
+        test["p"] = xr.full_like(smallest, np.nan)
+    if len(rates) == 1:
+        test["n_effective"] = rates[name].n_effective.sum("group", skipna=False)
+    return rates, test
+
+
+def _tested(p, groups):
+    """The p-value, where the test keeps its size."""
+    return xr.full_like(p, np.nan) if "warning" in groups.attrs else p
+
+
+# --- the floor and the interval of a measure -----------------------------------------------------
+
+
+def draws_of_equal_groups(evaluation, chosen, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
-    rates, test = group_rates(evaluation, chosen, target)
+    rates, test = equality_test(evaluation, chosen, target)
     drawn = {}
-    for name, rate in rates.items():
-        drawn[name] = at_each_place(draw_equal, rate, ("replicate", "group"), draws=draws)
+    for name, groups in rates.items():
+        drawn[name] = at_each_place(equal_draws, groups, ("replicate", "group"), draws=DRAWS)
     return chosen(data_of(evaluation).assign(drawn)), test
-
-
-# --- intervals of disparities --------------------------------------------------------------------
 
 
 def disparity_interval(evaluation, chosen, level, target):
     """Interval of a disparity measure, and the p-value of equal groups.
 
     The ends are its smallest and largest value over the rates that the test accepts. A measure of
-    two rates (FDR, IR, GARBE) joins both lines, each at 1 - (1 - level) / 2, with twice
-    the smaller p.
+    two rates (FDR, IR, GARBE) joins both lines, each at 1 - (1 - level) / 2, with twice the smaller
+    p: its ends are at those rates that are its ends with the other rate as observed.
     """
     data = data_of(evaluation)
-    rates, test = group_rates(evaluation, chosen, target)
-    alone = len(rates) == 1
-    how = {"level": 1 - (1 - level) / len(rates), "steps": STEPS if alone else FEW_STEPS}
+    rates, test = equality_test(evaluation, chosen, target)
+    how = {"level": 1 - (1 - level) / len(rates), "free_level": not _of_ratios(chosen, data, rates)}
     truths = {}
+    observed = {}
     without_errors = False
-    for name, rate in rates.items():
-        dims = f"replicate_{name}", "group"
-        truths[name] = at_each_place(compatible_rates, rate, dims, **how)
-        none = rate.estimate == 0
-        some = rate.estimate > 0
-        without_errors = without_errors | (none.any("group") & some.any("group"))
+    for name, groups in rates.items():
+        dims = "truth", "group"
+        truths[name] = at_each_place(compatible_rates, groups, dims, **how)
+        observed[name] = truths[name].isel(truth=-1)
+        zero = groups.estimate == 0
+        some = groups.estimate > 0
+        without_errors = without_errors | (zero.any("group") & some.any("group"))
+    lowest = {}
+    highest = {}
+    for name, truth in truths.items():
+        values = chosen(data.assign(observed | {name: truth}))
+        lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
+        highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
     estimate = chosen(data)
-    values = chosen(data.assign(truths))
-    lines = {*values.dims} - {*estimate.dims}
-    lower = values.min(lines)
-    upper = values.max(lines)
-    if alone:  # the estimate lies on the line, but for halves of errors
-        lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
-    if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be as low as one likes
+    lower = np.minimum(chosen(data.assign(lowest)), estimate)
+    upper = np.maximum(chosen(data.assign(highest)), estimate)
+    if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
         upper = upper.where(~without_errors, np.inf)
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
-    return ends.where(estimate.notnull() | without_errors).assign(test)
+    ends = ends.where(estimate.notnull() | without_errors).assign(test)
+    for groups in rates.values():
+        ends.attrs |= groups.attrs
+    return ends
 
 
-def compatible_rates(rate, n, level, steps):
-    """Rates that the test accepts, on the line through equal rates and the observed ones.
+def _of_ratios(chosen, data, names):
+    """Whether a measure depends on ratios of rates alone: it stays if all rates are halved."""
+    halved = {name: data[name] / 2 for name in names}
+    before, after = chosen(data), chosen(data.assign(halved))
+    return bool(np.allclose(before, after, rtol=1e-9, atol=1e-12, equal_nan=True))
 
-    r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all at each λ; a rate
-    without an error counts half of one. Returns (steps + 2, group); the last row is the observed
-    rates, which also replace the rejected ones.
+
+# --- two groups, or one and the rest -------------------------------------------------------------
+
+
+def contrasts(evaluation, name, sides, target, level):
+    """Difference and ratio of two sides, over `contrast`, with p and intervals.
+
+    sides : of each contrast, the names of the groups of either side.
     """
-    if np.isnan(rate).any() or np.isnan(n).any():
-        return np.full((steps + 2, len(rate)), np.nan)
-    observed = np.maximum(rate, 0.5 / n)
-    d = np.log(observed) - np.log(observed).mean()
-    length = np.linalg.norm(d)
-    if length < 1e-12:  # groups that are exactly equal: the first group's own direction
-        d = np.eye(len(rate))[0] - 1 / len(rate)
-        length = 1.0
-    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
-    farthest = 1 + 5 * sd_of_logs / length
-    line = np.append(np.linspace(-farthest, farthest, steps), 0.0)  # λ
-    truth = np.exp(line[:, None] * d)
-    truth *= (observed * n).sum() / (truth * n).sum(1, keepdims=True)
-    truth = np.minimum(truth, 1 - 1e-9)
-    limit = stats.chi2.ppf(level, len(rate) - 1)
-    truth[chi_square(rate, n, truth) > limit] = observed
-    return np.vstack([truth, observed])
+    groups = equal_groups(evaluation, name, target)
+    labels = groups["group"].values
+    rows = []
+    for side_a, side_b in sides:
+        weights = np.array([np.isin(labels, side_a), np.isin(labels, side_b)], float)
+        how = {"weights": weights, "level": level}
+        values = at_each_place(contrast, groups, ("value",), **how)
+        rows.append(values)
+    values = xr.concat(rows, CONTRAST)
+    result = {key: values.isel(value=place) for place, key in enumerate(OF_CONTRAST)}
+    result["p"] = _tested(result["p"], groups)
+    if not names_people(evaluation):
+        result["p"] = result["p"] * np.nan
+    return xr.Dataset(result, attrs=groups.attrs)

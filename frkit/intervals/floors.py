@@ -10,15 +10,16 @@ import xarray as xr
 
 from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.equality import equal_draws, rates_of_line
+from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
 from frkit.intervals.permuted import DEALT
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import quantiles
 from frkit.measures.registry import measure as find_measure
+from frkit.measures.registry import with_reads
 
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
-    "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
+    "rates": "the test of equal rates with the variance of all groups' people (`fk.band`)",
     "people": "assigns people to groups at random: exact where people could change groups",
     "scores": "assigns scores to groups at random: liberal where pairs share people",
 }
@@ -35,10 +36,10 @@ def fair_floor(
 
     A disparity cannot fall below its fair value, so noise alone lifts it. Equal rates of all
     groups, with the groups' effective numbers of comparisons, are drawn 1,000 times from binomials:
-    the measure of these draws is the floor. `p` is that of the chi-square test of equal rates, as
-    in `band`. For SFI, CFI and DFI, which compare whole distributions, the people
-    themselves are assigned to groups of the same sizes at random (the shuffle baseline); only an
-    evaluation by `indices.evaluate` contains such assignments.
+    the measure of these draws is the floor. `p` is that of the test of equal rates in `band`. For
+    SFI, CFI and DFI, which compare whole distributions, the people themselves are assigned to
+    groups of the same sizes at random (the shuffle baseline); only an evaluation by
+    `indices.evaluate` contains such assignments.
 
     Parameters
     ----------
@@ -85,15 +86,18 @@ def fair_floor(
     >>> bool(fk.fair_floor(ev, "frr_max_min").p[0] > 0.05)
     True
     """
-    chosen = find_measure(measure)
+    chosen = with_reads(find_measure(measure), data_of(evaluation))
     require_inside("level", level, 0, 1)
     require(
         chosen.fair is not None,
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
         "fair=",
     )
+    whole = evaluation
+    chosen(data_of(whole))  # raises if a variable is missing
+    evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
-    estimate = chosen(data)  # raises if a variable is missing
+    estimate = chosen(data)
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
@@ -110,12 +114,14 @@ def fair_floor(
             f"{chosen.name!r} has no floor here: floors are of disparities of FAR, FRR or EER, "
             "in evaluations that know the people",
         )
-        draws, test = equal_draws(evaluation, chosen, target)
+        draws, test = draws_of_equal_groups(evaluation, chosen, target)
         about = {"size": SIZES["rates"], "target": target}
+        if left_out:
+            about["left_out"] = left_out
     result = against(estimate, draws, chosen.fair, level).assign(test)
     result = with_resolved(result, chosen, evaluation)
     result = labelled(result, evaluation, chosen, "fair floor", level=level, **about)
-    warn_of(evaluation, chosen, result)
+    warn_of(whole, chosen, result)
     return result
 
 

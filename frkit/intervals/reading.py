@@ -11,10 +11,14 @@ import xarray as xr
 from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import RESOLVED
-from frkit.measures.registry import rates_read
+from frkit.measures.registry import with_reads
 from frkit.resampling import SCHEMES
 
 NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
+NAMELESS = (
+    "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
+    "cover .72 to .98 of the time at nominal .95), and no p-value of groups is given"
+)
 NO_EVALUATION = "this is no evaluation: pass what evaluate(...) returned"
 ERRORS_OF = {
     "far_group": "false_accepts_group",
@@ -67,6 +71,11 @@ def provenance(evaluation: xr.DataTree) -> dict:
     return json.loads(evaluation.attrs["provenance"])
 
 
+def names_people(evaluation):
+    """Whether identities are known; a list of pairs may have none."""
+    return bool(provenance(evaluation).get("n_identities"))
+
+
 # --- labels of a result --------------------------------------------------------------------------
 
 
@@ -88,6 +97,7 @@ def labelled(result, evaluation, chosen, method, **attrs):
             attrs["target"] = f"these {people} people, new images"
         elif not people:
             attrs["target"] = "new pairs that share nobody (too narrow where they do)"
+            attrs["warning"] = NAMELESS
     about = {name: facts.get(name) for name in names} | {
         "measure": chosen.name,
         "label": chosen.label or chosen.name,
@@ -109,7 +119,7 @@ def with_resolved(result, chosen, evaluation):
     if "resolved" not in data or not {*data.resolved.dims} <= dims:
         return result
     resolved = data.resolved
-    for name in rates_read(chosen, data):
+    for name in with_reads(chosen, data).reads:
         errors = data.get(ERRORS_OF.get(name))
         if errors is not None:
             groups = {"group", "reference_group"} & {*errors.dims} - dims
@@ -151,7 +161,7 @@ def _cautions(data, chosen, result):
             f"bands of {chosen.name} that draw people can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    group_rates = [name for name in rates_read(chosen, data) if name in ERRORS_OF]
+    group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
     if chosen.fair is not None:
         for name in group_rates:
             where = _where(data[name] == 0)
@@ -169,8 +179,16 @@ def _cautions(data, chosen, result):
             f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
             "more pairs, or other levels"
         )
+    left_out = result.attrs.get("left_out")
+    if left_out:
+        yield (
+            f"{chosen.name} is computed without {listed(left_out)}: a group takes part if two of "
+            "its people were compared"
+        )
     if bool(result.estimate.isnull().any()):
         yield from small_groups(data)
+    if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
+        yield result.attrs["warning"]
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
         yield (

@@ -172,7 +172,8 @@ def _of_both_rates(name, formula, c, scale, fair, words):
         return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))
 
     named = name if c == 0.5 else f"{name}(c={c:g})"
-    return Measure(named, read, scale, fair, f"{words} (c = {c:g})")
+    label = f"{words} (c = {c:g})"
+    return Measure(named, read, scale, fair, label, reads=("far_group", "frr_group"))
 
 
 # --- the register --------------------------------------------------------------------------------
@@ -193,11 +194,14 @@ DISPARITIES = (
 )
 for rate in ("far", "frr"):
     for name, formula, scale, fair, words in DISPARITIES:
-        read = _of_groups(f"{rate}_group", formula)
-        enter(Measure(f"{rate}_{name}", read, scale, fair, words.format(rate.upper())))
+        variable = f"{rate}_group"
+        read = _of_groups(variable, formula)
+        label = words.format(rate.upper())
+        enter(Measure(f"{rate}_{name}", read, scale, fair, label, reads=(variable,)))
 for rate in ("eer", "auc"):
     words = f"standard deviation of the {rate.upper()} over groups"
-    read = _of_groups(f"{rate}_group", spread)
-    enter(Measure(f"{rate}_spread", read, IDENTITY_SCALE, 0.0, words))
+    variable = f"{rate}_group"
+    read = _of_groups(variable, spread)
+    enter(Measure(f"{rate}_spread", read, IDENTITY_SCALE, 0.0, words, reads=(variable,)))
 for make in (fdr, ir, garbe):
     enter(make())

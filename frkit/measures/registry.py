@@ -1,16 +1,15 @@
 """The register of measures: a name, a function Dataset -> DataArray, its scale and fair value."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require, require_one_of
+from frkit.base import InputError, listed, require, require_one_of
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
-GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 
 
 @dataclass(frozen=True, eq=False)  # a user's function need not be hashable
@@ -34,6 +33,9 @@ class Measure:
     binned : bool
         Whether it compares histograms: noise within bins moves it to one side, and resampling
         overdoes that.
+    reads : tuple of str or None
+        The variables of a node from which it is computed, the only ones that it is given; None:
+        all are, and `with_reads` finds which it reads.
     """
 
     name: str
@@ -43,17 +45,33 @@ class Measure:
     label: str = ""
     dealt: bool = False
     binned: bool = False
+    reads: tuple[str, ...] | None = None
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         """The measure of one node of an evaluation."""
+        if self.reads is not None:
+            others = [name for name in tallies.data_vars if name not in self.reads]
+            tallies = tallies.drop_vars(others)
         with np.errstate(divide="ignore", invalid="ignore"):  # rates without an error
-            values = self.function(tallies)
+            values = self._of(tallies)
         require(
             isinstance(values, xr.DataArray) and values.dtype.kind in "fiu",
             f"measure {self.name!r} must return a DataArray of numbers, not "
             f"{type(values).__name__}",
         )
         return values
+
+    def _of(self, tallies):
+        """The function's value; a variable that it does not say to read is an error."""
+        try:
+            return self.function(tallies)
+        except (AttributeError, KeyError) as error:
+            if self.reads is None:
+                raise
+            raise InputError(
+                f"measure {self.name!r} says that it reads {listed(self.reads)}, and was given "
+                f"what the evaluation has of it, but: {error}"
+            ) from error
 
 
 # the variables of an evaluation, which need no formula -> words for an axis
@@ -138,7 +156,12 @@ def names() -> list[str]:
 
 
 def register(
-    name: str, *, scale: str = IDENTITY_SCALE, fair: float | None = None, label: str = ""
+    name: str,
+    *,
+    scale: str = IDENTITY_SCALE,
+    fair: float | None = None,
+    label: str = "",
+    reads: str | Iterable[str] | None = None,
 ) -> Callable[[Callable], Callable]:
     """Give a function a name that every interval, comparison and plot understands.
 
@@ -153,6 +176,10 @@ def register(
         The value that a perfectly fair model has, for disparity measures.
     label : str
         Words for an axis, with the unit; the name when left out.
+    reads : str or sequence of str, optional
+        The variables from which it is computed, such as ("far_group", "frr_group"); the function is
+        given no others. When left out, frkit changes the value of each variable and looks whether
+        the measure changes.
 
     Returns
     -------
@@ -167,7 +194,7 @@ def register(
     Examples
     --------
     >>> import frkit as fk
-    >>> add = fk.measures.register("half_total_error")
+    >>> add = fk.measures.register("half_total_error", reads=("far", "frr"))
     >>> half_total = add(lambda tallies: (tallies.far + tallies.frr) / 2)
     >>> fk.measures.measure("half_total_error").scale
     'identity'
@@ -175,9 +202,11 @@ def register(
     require_one_of("scale", scale, (IDENTITY_SCALE, LOG_SCALE))
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
+    if reads is not None:
+        reads = (reads,) if isinstance(reads, str) else tuple(reads)
 
     def add(function):
-        enter(Measure(name, function, scale, fair, label or name))
+        enter(Measure(name, function, scale, fair, label or name, reads=reads))
         return function
 
     return add
@@ -213,20 +242,36 @@ def over_groups(tallies, name):
     return values
 
 
-def rates_read(chosen, tallies, names=GROUP_RATES):
-    """The rates of groups (or other variables) without which a measure cannot be computed."""
-    present = [name for name in names if name in tallies]
-    return tuple(name for name in present if not can_be_had(chosen, tallies.drop_vars(name)))
+# --- what a measure reads ------------------------------------------------------------------------
 
 
-def can_be_had(chosen, tallies):
-    """Whether a table contains what a measure reads."""
-    try:
-        chosen(tallies)
-    except (KeyError, AttributeError, InputError):
-        return False
-    return True
+def with_reads(chosen, tallies):
+    """The measure with the names of the variables that it reads, as it says or as is found.
+
+    A function may ask for a variable in any way, such as `tallies.get("eer", 0)`. So its variables
+    are found by their values: where another value changes the result, the variable is read.
+    """
+    if chosen.reads is None:
+        value = chosen(tallies)  # raises if a variable is missing
+        names = (name for name in tallies.data_vars if _changes(chosen, tallies, name, value))
+        return replace(chosen, reads=tuple(names))
+    return chosen
+
+
+def _changes(chosen, tallies, name, before):
+    """Whether a measure changes, or fails, where a variable has other values: none, or random."""
+    values = tallies[name]
+    missing = np.full(values.shape, np.nan)
+    random = np.random.Generator(np.random.SFC64(0)).random(values.shape)
+    for others in (missing, random):
+        try:
+            after = chosen(tallies.assign({name: values.copy(data=others)}))
+        except Exception:  # whatever a user's function raises
+            return True
+        if not before.equals(after):
+            return True
+    return False
 
 
 for name, label in _VARIABLES.items():
-    enter(Measure(name, partial(variable, name=name), label=label))
+    enter(Measure(name, partial(variable, name=name), label=label, reads=(name,)))

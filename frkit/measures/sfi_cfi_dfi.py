@@ -10,11 +10,16 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_one_of
-from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
+from frkit.measures.registry import Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
+READS = {
+    "sfi": ("genuine_mean_group", "impostor_mean_group"),
+    "cfi": ("genuine_sd_group", "impostor_sd_group"),
+    "dfi": ("genuine_histogram_group", "impostor_histogram_group"),
+}
 
 
 def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
@@ -152,8 +157,20 @@ def _index(name, variant, group_sizes, c, balance=False):
     if balance:
         options.append("balanced")
     full_name = f"{name}_{variant}" + (f"({', '.join(options)})" if options else "")
-    label = f"{WORDS[name]} fairness index, {variant}"
-    return Measure(full_name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=name == "dfi")
+    reads = READS[name]
+    if name == "dfi" and not balance:
+        reads += ("genuine_pairs_group", "impostor_pairs_group")
+    if variant == "weighted":
+        reads += ("images_group",)
+    return Measure(
+        full_name,
+        read,
+        fair=1.0,
+        label=f"{WORDS[name]} fairness index, {variant}",
+        dealt=True,
+        binned=name == "dfi",
+        reads=reads,
+    )
 
 
 # --- what the indices compare --------------------------------------------------------------------

@@ -21,7 +21,8 @@ from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import effective_number, jeffreys, with_more_people
-from frkit.intervals.equality import chi_square, pooled
+from frkit.intervals.equality import equal_groups
+from frkit.intervals.pooled import chi_square, common_rate, largest_chi_square
 from frkit.intervals.reading import NEW_PEOPLE, provenance
 from frkit.scores.tensor import score_tensor
 
@@ -60,7 +61,7 @@ def sample_size(
 
     An effective number of comparisons (`frkit.band`) grows with the number of people. The interval
     of FRR is Jeffreys' with that number, a difference of two models is seen in a paired t-test over
-    people, a ratio of groups in the chi-square test of equal rates.
+    people, a ratio of groups in the test of equal rates (`frkit.band`).
 
     Parameters
     ----------
@@ -101,7 +102,8 @@ def sample_size(
 
     References
     ----------
-    Kish (1965), Survey sampling, on effective numbers; Rao & Scott (1984) on the test of groups.
+    Kish (1965), Survey sampling, on effective numbers; Rao & Scott (1984), Annals of Statistics 12,
+    on the test of groups.
 
     Examples
     --------
@@ -220,22 +222,42 @@ def _difference(evaluation, size, level):
 
 
 def _ratio(evaluation, size, level):
-    """Power of the chi-square test of equal groups, on the line through the observed rates."""
-    groups = contributions(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True)
-    rate = groups.rate.values.ravel()
-    df = len(rate) - 1
+    """Power of the test of equal groups, on the line through the observed rates."""
+    groups = equal_groups(evaluation, "frr_group", NEW_PEOPLE)
+    rate = groups.estimate.values.ravel()
+    number = groups.n_effective.values.ravel()
+    n_people = groups.n_people.item()
+    precision = groups.precision.values.reshape(len(rate), len(rate))
     effect = float(rate.max() / rate.min())
     require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
     truth = np.exp(direction * np.log(effect if size is None else size))
 
     def power(factor):
-        n = effective_number(with_more_people(groups, factor), level).values.ravel()
+        n = number * factor
+        people = n_people * factor
+        if people <= len(rate):
+            return 0.0, n.sum()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
-        statistic = chi_square(rates, n, pooled(rates, n))
-        return stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic), n.sum()
+        p0 = common_rate(rates, n, precision)
+        shift = chi_square(rates, p0, n, precision)
+        limit = largest_chi_square(len(rate), people, level)
+        return power_of_equality(limit, shift, len(rate), people), n.sum()
 
     return power, effect
+
+
+def power_of_equality(limit, shift, groups, people):
+    """Probability that X² exceeds its limit, where the groups themselves make `shift` of it.
+
+    X² / (K - 1) is the share of the variance that lies between groups: the F of the analysis of
+    variance exceeds its own limit, and is shifted by the variance between over that within groups.
+    """
+    between = groups - 1
+    within = people - groups
+    limit_of_f = limit / between / ((people - 1 - limit) / within)
+    share_within = max(1 - shift / (people - 1), 1e-9)
+    return stats.ncf.sf(limit_of_f, between, within, shift / share_within)
 
 
 PROSPECTS = {

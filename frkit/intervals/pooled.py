@@ -1,0 +1,302 @@
+"""Tests of equal groups, intervals of disparities, floors and contrasts, from pooled variance.
+
+If groups are equal, people differ alike in all of them. So the variance of each group's rate comes
+from the people of all groups, as in a one-way analysis of variance. From it follow the group's
+effective number of comparisons, the test of equality, the interval of a disparity and its floor.
+
+Arrays only. rate, n : rates of the groups and their effective numbers, (group,). n_people : K, the
+people of all groups; infinite where X² has its chi-square distribution. precision : inverse of the
+correlation matrix of the groups' rates, (group, group), for people who stand in several groups.
+"""
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import nnls
+
+STEPS = 481  # values of λ
+HALVINGS = 30
+HIGHEST = 1 - 1e-9  # rate
+TINY = 1e-300
+
+
+# --- effective numbers of groups that are equal --------------------------------------------------
+
+
+def pooled_frr(rate, pairs, weight):
+    """Effective numbers of comparisons of the groups' FRR.
+
+    Person k is rejected in a share r_k of m_k pairs, with Var r_k = p0 (1 - p0) [ρ + (1 - ρ) / m_k]
+    and one ρ in [0, 1] for the people of all groups. A group's rate Σ w_k r_k has the variance
+    Σ w_k² Var r_k, with Σ w_k = 1 in the group.
+
+    rate, pairs, weight : r_k, m_k and w_k on any scale, (group, person); weight 0 where a person is
+    not in a group.
+    """
+    rate, pairs, weight, share = _of_present(rate, pairs, weight)
+    p0, c, squares = _squares_about_common_rate(rate, weight)
+    of_pairs = (c / pairs).sum()  # variance in units of p0 (1 - p0), if ρ = 0
+    rho = 1.0
+    if 0 < p0 < 1 and of_pairs < 1:
+        spread = squares.sum() / (p0 * (1 - p0))
+        rho = np.clip((spread - of_pairs) / (1 - of_pairs), 0, 1)
+    return 1 / (share**2 * (rho + (1 - rho) / pairs)).sum(1)
+
+
+def pooled_eer(rate, pairs, weight):
+    """Effective numbers of comparisons of the groups' EER; arguments as of `pooled_frr`.
+
+    r_k : EER of the group plus what the person adds to it, over w_k, which is no share of pairs:
+    Var r_k = A + B / m_k, but at least the variance of all people. More genuine pairs do not make
+    a person's false accepts vary less.
+    """
+    rate, pairs, weight, share = _of_present(rate, pairs, weight)
+    p0, c, squares = _squares_about_common_rate(rate, weight)
+    a, b = _variance_law(1 / pairs, squares / np.where(c > 0, c, 1), c)
+    of_person = np.maximum(a + b / pairs, squares.sum())
+    variance = (share**2 * of_person).sum(1)
+    return p0 * (1 - p0) / np.maximum(variance, TINY)
+
+
+def _of_present(rate, pairs, weight):
+    """Values of people who are in a group, and 0 for the others; and shares with sum 1 in it."""
+    present = weight > 0
+    weight = np.where(present, weight, 0.0)
+    of_group = weight.sum(1, keepdims=True)
+    share = weight / np.where(of_group > 0, of_group, np.nan)
+    pairs = np.where(present, np.maximum(pairs, 1), 1)
+    return np.where(present, rate, 0.0), pairs, weight, share
+
+
+def _squares_about_common_rate(rate, weight):
+    """p0, weights c_k of squares, and c_k (r_k - p0)² K / (K - 1)."""
+    n_people = (weight > 0).any(0).sum()
+    p0 = (weight * rate).sum() / weight.sum()
+    c = weight**2 / (weight**2).sum()
+    return p0, c, c * (rate - p0) ** 2 * n_people / max(n_people - 1, 1)
+
+
+def _variance_law(inverse, squares, weight):
+    """A and B, at least 0, of variances A + B / m, from squares and 1 / m of people."""
+    some = weight > 0
+    root = np.sqrt(weight[some])
+    columns = np.column_stack([root, root * inverse[some]])
+    return nnls(columns, root * squares[some])[0]
+
+
+def pooled_far(rate, noise, influence, weight, images, pairs_of_people, comparisons):
+    """Effective numbers of comparisons of the groups' FAR.
+
+    A group's variance has a part D of its single pairs of people and a part of its people.
+
+    rate, noise, pairs_of_people, comparisons : r, D, number of pairs of people U, and of images,
+    (group,). influence, weight, images : what person k adds to the rate, whose squares sum to the
+    people's part, w_k on any scale, and n_k, (group, person).
+    """
+    errors = rate * pairs_of_people
+    p0 = errors.sum() / pairs_of_people.sum()
+    present = weight > 0
+    some = (rate > 0) & (rate < 1)
+    if not some.any():
+        return np.minimum(present.sum(1), comparisons).astype(float)
+    known = rate[some], noise[some], pairs_of_people[some], comparisons[some]
+    rho = _alike_of_pairs(*known, errors[some])
+    per_pair = comparisons / pairs_of_people
+    of_pairs = p0 * (1 - p0) * (rho + (1 - rho) / per_pair) / pairs_of_people
+
+    share = np.where(present, weight, 0.0) / weight.sum(1, keepdims=True)
+    inverse = 1 / np.maximum(images, 1)
+    a, b = _relative_law(rate, influence, share, inverse, errors)
+    of_people = p0**2 * (share**2 * (a + b * inverse)).sum(1)
+    return np.minimum(p0 * (1 - p0) / np.maximum(of_people + of_pairs, TINY), comparisons)
+
+
+def _alike_of_pairs(rate, noise, pairs_of_people, comparisons, errors):
+    """ρ of D = r (1 - r) [ρ + (1 - ρ) / m] / U with m image pairs each; groups count by errors."""
+    spread = np.average(pairs_of_people * noise / (rate * (1 - rate)), weights=errors)
+    least = np.average(pairs_of_people / comparisons, weights=errors)
+    return np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
+
+
+def _relative_law(rate, influence, share, inverse, errors):
+    """A and B of people's relative variances A + B / n_k; groups count by their errors."""
+    present = share > 0
+    unit = np.where(present, share, 1) * np.where(rate > 0, rate, 1)[:, None]
+    squares = (influence / unit) ** 2
+    count = share**2 * (errors * present.sum(1))[:, None]
+    return _variance_law(inverse, squares, count)
+
+
+def precision_of(influence):
+    """Inverse of the correlations ρ_ab that people who stand in several groups make.
+
+    influence : what people add to the rates of the groups, (group, person).
+    """
+    lengths = np.linalg.norm(influence, axis=1)
+    directions = influence / np.where(lengths > 0, lengths, 1)[:, None]
+    correlation = directions @ directions.T
+    np.fill_diagonal(correlation, 1)
+    return np.linalg.pinv(correlation, rcond=1e-6, hermitian=True)
+
+
+# --- the test ------------------------------------------------------------------------------------
+
+
+def p_of_equality(rate, n, n_people, precision):
+    """p-value of equal rates.
+
+    X² / (K - 1) has a beta distribution with (G - 1) / 2 and (K - G) / 2: with equal weights the
+    one-way analysis of variance over people. For infinite K, X² has G - 1 degrees of freedom.
+    """
+    groups = len(rate)
+    if np.isnan(rate).any() or np.isnan(n).any() or groups < 2 or n_people <= groups:
+        return np.nan
+    p0 = common_rate(rate, n, precision)
+    if not 0 < p0 < 1:
+        return np.nan
+    return p_of_chi_square(chi_square(rate, p0, n, precision), groups, n_people)
+
+
+def common_rate(rate, n, precision):
+    """p0 = Σ n r / Σ n, or the same with people who stand in several groups."""
+    root = np.sqrt(n)
+    weight = root * (precision @ root)
+    return np.clip((weight * rate).sum() / weight.sum(), 0, 1)
+
+
+def chi_square(rate, truth, n, precision):
+    """X² = Σ n (r - truth)² / (truth (1 - truth)); truth : one or (..., group)."""
+    spread = np.maximum(truth * (1 - truth), TINY)
+    z = (rate - truth) * np.sqrt(n / spread)
+    return ((z @ precision) * z).sum(-1)
+
+
+def p_of_chi_square(statistic, groups, n_people):
+    """Probability of a larger X² if groups are equal."""
+    if np.isinf(n_people):
+        return stats.chi2.sf(statistic, groups - 1)
+    share = np.minimum(statistic / (n_people - 1), 1)
+    return stats.beta.sf(share, (groups - 1) / 2, (n_people - groups) / 2)
+
+
+def largest_chi_square(groups, n_people, level):
+    """The X² up to which rates are accepted."""
+    if np.isinf(n_people):
+        return stats.chi2.ppf(level, groups - 1)
+    share = stats.beta.ppf(level, (groups - 1) / 2, (n_people - groups) / 2)
+    return (n_people - 1) * share
+
+
+# --- rates that are compatible with the data -----------------------------------------------------
+
+
+def compatible_rates(rate, n, n_people, precision, *, level, free_level):
+    """Rates that the test accepts on the line from equal rates to those seen, and beyond.
+
+    r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
+    error counts half of one. free_level : the lowest and highest c r(λ) that is accepted, too, for
+    measures that change with the level of all rates. Returns (truth, group); the last row is the
+    observed rates, which also replace the rejected ones.
+    """
+    groups = len(rate)
+    if np.isnan(rate).any() or np.isnan(n).any() or n_people <= groups:
+        return np.full(((1 + 2 * free_level) * STEPS + 1, groups), np.nan)
+    observed = np.maximum(rate, 0.5 / n)
+    errors = (observed * n).sum()
+    d = np.log(observed) - np.log(observed).mean()
+    length = np.linalg.norm(d)
+    if length < 1e-12:  # groups that are exactly equal: the first group's own direction
+        d = np.eye(groups)[0] - 1 / groups
+        length = 1.0
+    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
+    farthest = 1 + 5 * sd_of_logs / length
+    line = np.append(np.linspace(-farthest, farthest, STEPS - 1), 0.0)  # λ
+    truth = np.exp(line[:, None] * d)
+    truth *= errors / (truth * n).sum(1, keepdims=True)
+    limit = largest_chi_square(groups, n_people, level)
+
+    def excess(factor):
+        rates = np.minimum(factor[:, None] * truth, HIGHEST)
+        return chi_square(rate, rates, n, precision) - limit
+
+    factors = [np.ones(STEPS)]
+    if free_level:
+        factors = accepted_levels(excess, _likeliest_level(rate, n, truth), errors)
+    rows = []
+    for factor in factors:
+        rates = np.minimum(factor[:, None] * truth, HIGHEST)
+        rates[excess(factor) > 1e-9] = observed
+        rows.append(rates)
+    return np.vstack([*rows, observed])
+
+
+def _likeliest_level(rate, n, truth):
+    """The factor c of each row of rates at which X² is smallest, for rates well below 1."""
+    return np.sqrt((n * rate**2 / truth).sum(1) / (n * truth).sum(1))
+
+
+def accepted_levels(excess, middle, errors):
+    """The middle, the lowest and the highest accepted factor, by bisection of the logarithm."""
+    farthest = 10 / np.sqrt(max(errors, 0.5))
+    factors = [middle]
+    for direction in (-1, 1):
+        accepted = np.zeros(len(middle))
+        rejected = np.full(len(middle), farthest)
+        for _ in range(HALVINGS):
+            distance = (accepted + rejected) / 2
+            inside = excess(middle * np.exp(direction * distance)) <= 0
+            accepted = np.where(inside, distance, accepted)
+            rejected = np.where(inside, rejected, distance)
+        factors.append(middle * np.exp(direction * accepted))
+    return factors
+
+
+# --- the floor -----------------------------------------------------------------------------------
+
+
+def equal_draws(rate, n, n_people, precision, *, draws):
+    """Rates of groups that are equal, from binomial draws with these numbers, (draw, group).
+
+    Groups are drawn in the order of their numbers, whatever they are called.
+    """
+    if np.isnan(rate).any() or np.isnan(n).any():
+        return np.full((draws, len(rate)), np.nan)
+    rng = np.random.Generator(np.random.SFC64(0))
+    order = np.argsort(n, kind="stable")
+    trials = np.maximum(np.round(n[order]), 1).astype(int)
+    drawn = np.empty((draws, len(n)))
+    p0 = common_rate(rate, n, precision)
+    drawn[:, order] = rng.binomial(trials, p0, (draws, len(n))) / trials
+    return drawn
+
+
+# --- contrasts -----------------------------------------------------------------------------------
+
+
+def contrast(rate, n, n_people, precision, *, weights, level):
+    """Difference and ratio of two (weighted means of) groups, by the test and intervals above.
+
+    weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
+    effective number of both sides, the ratio and its ends.
+    """
+    known = np.isfinite(rate) & np.isfinite(n)
+    rate, n, weights = rate[known], n[known], weights[:, known]
+    if not weights.any(1).all():
+        return np.full(8, np.nan)
+    correlation = np.linalg.pinv(precision, hermitian=True)[np.ix_(known, known)]
+    weights = weights * n / (weights * n).sum(1, keepdims=True)
+    covariance = weights @ (correlation / np.sqrt(np.outer(n, n))) @ weights.T
+    n = 1 / np.diag(covariance)  # in units of p0 (1 - p0)
+    precision = np.linalg.pinv(covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True)
+    rate = weights @ rate
+    both = rate, n, n_people, precision
+    first, second = compatible_rates(*both, level=level, free_level=True).T
+    differences = first - second
+    first, second = compatible_rates(*both, level=level, free_level=False).T
+    ratios = first / second
+    a, b = rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = a / b
+    lowest = ratios.min() if a > 0 else 0.0
+    highest = ratios.max() if b > 0 else np.inf
+    ends = differences.min(), differences.max()
+    return np.array([a - b, *ends, p_of_equality(*both), n.sum(), ratio, lowest, highest])

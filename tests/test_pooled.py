@@ -1,0 +1,350 @@
+"""Tests of equal groups, disparity intervals, floors and contrasts, by hand on few people."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import frkit as fk
+from frkit.intervals.contributions import contributions
+from frkit.intervals.equality import equal_groups
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+T = 0.5
+# group, rejected and genuine pairs of each person
+FIVE = [("a", 1, 3), ("a", 0, 3), ("a", 2, 4), ("b", 2, 6), ("b", 1, 1)]
+SIX = [("a", 1, 3), ("a", 0, 3), ("a", 2, 3), ("b", 2, 3), ("b", 3, 3), ("b", 1, 3)]
+
+
+def listed(people, accepted=((0, 1), (3, 4)), nameless=False, names=None):
+    """Pairs of these people; of the pairs of two people of one group some are accepted."""
+    rows = []
+    names = names or range(len(people))
+    for person, (group, rejected, pairs) in zip(names, people):
+        rows += [(person, person, group, 0.0 if k < rejected else 1.0) for k in range(pairs)]
+    for first, (group, *_) in enumerate(people):
+        for second in range(first + 1, len(people)):
+            if people[second][0] == group:
+                score = 1.0 if (first, second) in accepted else 0.0
+                rows.append((names[first], names[second], group, score))
+    probe, reference, group, score = zip(*rows)
+    names = {"probe_identity": np.array(probe), "reference_identity": np.array(reference)}
+    if nameless:
+        names = {"genuine": np.equal(probe, reference)}
+    return fk.pairs(np.array(score), **names, group=np.array(group))
+
+
+def evaluated(people, weighting="pair", **options):
+    return fk.evaluate(listed(people, **options), threshold=[T], by="group", weighting=weighting)
+
+
+# --- by hand --------------------------------------------------------------------------------------
+
+
+def frr_by_hand(people, weights, k=None):
+    """Rates of the groups and their effective numbers if they are equal; person by person."""
+    total = sum(weights)
+    p0 = sum(w * rejected / pairs for w, (_, rejected, pairs) in zip(weights, people)) / total
+    k = k or len(people)
+    squares = of_pairs = 0.0
+    for w, (_, rejected, pairs) in zip(weights, people):
+        c = w**2 / sum(w**2 for w in weights)
+        squares += c * (rejected / pairs - p0) ** 2 * k / (k - 1)
+        of_pairs += c / pairs
+    rho = (squares / (p0 * (1 - p0)) - of_pairs) / (1 - of_pairs)
+    rho = min(max(rho, 0), 1)
+    rates, numbers = [], []
+    for name in sorted({group for group, *_ in people}):
+        mine = [place for place, (group, *_) in enumerate(people) if group == name]
+        in_group = sum(weights[place] for place in mine)
+        rate = variance = 0.0
+        for place in mine:
+            share = weights[place] / in_group
+            _, rejected, pairs = people[place]
+            rate += share * rejected / pairs
+            variance += share**2 * (rho + (1 - rho) / pairs)
+        rates.append(rate)
+        numbers.append(1 / variance)
+    return np.array(rates), np.array(numbers)
+
+
+def p_by_hand(rates, numbers, people):
+    """The test of equality: X² / (K - 1) has a beta distribution."""
+    p0 = sum(rates * numbers) / sum(numbers)
+    square = sum(numbers * (rates - p0) ** 2) / (p0 * (1 - p0))
+    groups = len(rates)
+    if people == np.inf:
+        return stats.chi2.sf(square, groups - 1)
+    return stats.beta.sf(square / (people - 1), (groups - 1) / 2, (people - groups) / 2)
+
+
+@pytest.mark.parametrize("weighting", ["pair", "identity"])
+def test_frr_of_five_people_by_hand(weighting):
+    weights = [pairs if weighting == "pair" else 1 for _, _, pairs in FIVE]
+    rates, numbers = frr_by_hand(FIVE, weights)
+    band = fk.band(evaluated(FIVE, weighting), "frr_max_difference").isel(threshold_level=0)
+    assert float(band.estimate) == pytest.approx(np.ptp(rates))
+    assert float(band.n_effective) == pytest.approx(sum(numbers))
+    assert float(band.p) == pytest.approx(p_by_hand(rates, numbers, 5))
+
+
+def test_people_with_equal_weights_make_an_analysis_of_variance():
+    of_people = [[rejected / pairs for g, rejected, pairs in SIX if g == name] for name in "ab"]
+    expected = stats.f_oneway(*of_people).pvalue
+    band = fk.band(evaluated(SIX), "frr_max_min")
+    assert band.p.item() == pytest.approx(expected)
+
+
+def test_far_of_five_people_by_hand():
+    """People's part p² c / K and pairs' part p (1 - p) m / U, averaged by errors."""
+    faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(3, seed=5)
+    who = np.unique(faces.identity.values, return_inverse=True)[1]
+    group = np.array(["a", "b"])[(who >= 5).astype(int)]
+    scores = fk.score_tensor(fk.faces(faces.embedding.values, who, group=group))
+    threshold = 0.2
+    accepted = scores.values > threshold
+    numbers = []
+    for people in (range(5), range(5, 11)):
+        k = len(people)
+        a = np.zeros((11, 11))
+        for i, j in product(people, people):
+            a[i, j] = accepted[np.ix_(who == i, who == j)].mean()
+        cells = [a[i, j] for i in people for j in people if j < i]
+        rate, u = np.mean(cells), len(cells)
+        noise = sum((cell - rate) ** 2 for cell in cells) / u**2
+        of_people = 0.0
+        for i in people:
+            added = sum(a[i, j] - rate for j in people if j != i) / u
+            of_people += added**2 * k / (k - 1)
+        variance = max(of_people - noise, noise)
+        numbers.append(
+            (rate, k, u, k * (variance - noise) / rate**2, noise * u / rate / (1 - rate))
+        )
+    rate, k, u, of_people, of_pairs = np.transpose(numbers)
+    c, m = (np.average(part, weights=rate * u) for part in (of_people, of_pairs))
+    p0 = sum(rate * u) / sum(u)
+    n = 1 / (p0 / (1 - p0) * c / k + m / u)
+    evaluation = fk.evaluate(scores, threshold=[threshold], by="group")
+    band = fk.band(evaluation, "far_max_min").isel(threshold_level=0)
+    assert float(band.estimate) == pytest.approx(rate.max() / rate.min())
+    assert float(band.n_effective) == pytest.approx(sum(n), rel=1e-5)
+    assert float(band.p) == pytest.approx(p_by_hand(rate, n, np.inf), rel=1e-4)
+
+
+def test_the_eer_is_an_analysis_of_variance_of_what_people_add():
+    """What a person adds, times the number of people, stands for the person's own EER."""
+    faces = faces_of("a" * 15 + "b" * 15)
+    tree = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group")
+    added = contributions(tree, "eer_group", "new people")
+    of_groups = []
+    for place, group in enumerate("ab"):
+        own = added.sel(group=group)
+        influence = own.influence.values[own.weight.values > 0]
+        scale = np.sqrt(own.variance.item() / (influence**2).sum())
+        of_groups.append(tree["empirical"].eer_group.values[place] + 15 * scale * influence)
+    expected = stats.f_oneway(*of_groups).pvalue
+    assert fk.band(tree, "eer_spread").p.item() == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_group_with_fewer_images_is_worth_less():
+    """As many people in both groups, with 3 and with 12 images each."""
+    group = np.repeat(["few", "many"], 30)
+    faces = fk.vmf.mixture(60, 16, kappa=(5, 25), seed=3).sample(12, seed=3)
+    who = np.unique(faces.identity.values, return_inverse=True)[1]
+    kept = (group[who] == "many") | (np.arange(len(who)) % 12 < 3)
+    faces = fk.faces(faces.embedding.values[kept], who[kept], group=group[who[kept]])
+    tree = fk.evaluate(fk.score_tensor(faces), threshold=[0.4], by="group")
+    for name in ("far_group", "frr_group", "eer_group"):
+        n = equal_groups(tree, name, "new people").n_effective
+        assert float(n.sel(group="few").max()) < float(n.sel(group="many").max()), name
+
+
+MANY = [("abc"[k % 3], (k * 7 + k // 5) % (3 + k % 3), 4 + k % 4) for k in range(36)]
+DISPARITIES = {
+    "frr_max_min": lambda r: max(r) / min(r),
+    "frr_gini": lambda r: sum(abs(a - b) for a in r for b in r) / 4 / sum(r),
+    "frr_max_difference": lambda r: max(r) - min(r),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "n_people"), [*((name, 36) for name in DISPARITIES), ("frr_max_min", 12)]
+)
+def test_a_disparity_runs_over_the_rates_that_the_test_accepts(name, n_people):
+    """A grid of λ, and of levels where the measure changes with them, one place at a time."""
+    measure = DISPARITIES[name]
+    people = MANY[:n_people]
+    band = fk.band(evaluated(people), name).isel(threshold_level=0)
+    rates, numbers = frr_by_hand(people, [pairs for *_, pairs in people])
+    limit = (n_people - 1) * stats.beta.ppf(0.95, 1, (n_people - 3) / 2)
+    d = np.log(rates) - np.log(rates).mean()
+    accepted = []
+    for position in np.linspace(-20, 20, 3201):
+        line = np.exp(position * d)
+        line *= sum(rates * numbers) / sum(line * numbers)
+        for level in np.geomspace(0.5, 2, 41) if "difference" in name else [1.0]:
+            truth = np.minimum(level * line, 1 - 1e-9)
+            square = sum(numbers * (rates - truth) ** 2 / (truth * (1 - truth)))
+            if square <= limit:
+                accepted.append(measure(truth))
+    width = max(accepted) - min(accepted)
+    assert float(band.lower) == pytest.approx(min(accepted), abs=0.015 * width)
+    assert float(band.upper) == pytest.approx(max(accepted), abs=0.015 * width)
+
+
+def test_a_floor_shows_binomial_draws_of_equal_rates():
+    rates, numbers = frr_by_hand(MANY, [pairs for *_, pairs in MANY])
+    common = sum(rates * numbers) / sum(numbers)
+    trials = numbers.round().astype(int)
+    drawn = np.random.default_rng(1).binomial(trials, common, (20_000, 3)) / trials
+    differences = drawn.max(1) - drawn.min(1)
+    floor = fk.fair_floor(evaluated(MANY), "frr_max_difference").isel(threshold_level=0)
+    assert float(floor["median"]) == pytest.approx(np.median(differences), rel=0.1)
+    assert float(floor.limit) == pytest.approx(np.quantile(differences, 0.95), rel=0.1)
+    assert float(floor.p) == pytest.approx(p_by_hand(rates, numbers, 36))
+
+
+# --- who takes part -------------------------------------------------------------------------------
+
+
+def renamed(people, names):
+    return [(names[group], *numbers) for group, *numbers in people]
+
+
+def faces_of(groups, seed=3):
+    faces = fk.vmf.mixture(len(groups), 16, kappa=(5, 25), seed=seed).sample(5, seed=seed)
+    who = np.unique(faces.identity.values, return_inverse=True)[1]
+    return fk.faces(faces.embedding.values, who, group=np.array(list(groups))[who])
+
+
+def test_names_of_groups_and_their_order_do_not_matter():
+    groups = "aaaaaaaaabbbbbbbccccccccccc"
+    results = []
+    for names in ("abc", "cab", "bca"):
+        faces = faces_of([names["abc".index(group)] for group in groups])
+        tree = fk.evaluate(fk.score_tensor(faces), far=[0.05], by="group")
+        values = []
+        for measure in ("frr_max_min", "far_gini", "eer_spread", "fdr", "frr_max_difference"):
+            band, floor = fk.band(tree, measure), fk.fair_floor(tree, measure)
+            values += [band.lower.item(), band.upper.item(), band.p.item(), floor.limit.item()]
+        values += [fk.compare(tree, "frr_group", groups="all").p.sum().item()]
+        results.append(values)
+    np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=1e-9)
+
+
+def test_a_group_of_one_person_is_left_out_and_named():
+    groups = "a" * 12 + "b" * 12
+    alone = fk.evaluate(fk.score_tensor(faces_of(groups)), threshold=[0.3], by="group")
+    faces = faces_of(groups + "d")  # the same people, and one more
+    same = np.flatnonzero(faces["group"].values != "d")
+    of_two = fk.evaluate(fk.score_tensor(faces.isel(image=same)), threshold=[0.3], by="group")
+    tree = fk.evaluate(fk.score_tensor(faces), threshold=[0.3], by="group")
+    assert alone["empirical"].sizes["group"] == 2
+    for name in ("far_max_min", "frr_max_difference", "garbe"):
+        with pytest.warns(fk.DataWarning, match="without 'd'.*two of its people"):
+            band = fk.band(tree, name)
+        expected = fk.band(of_two, name)
+        for number in ("estimate", "lower", "upper", "p"):
+            np.testing.assert_allclose(band[number], expected[number], rtol=1e-6)
+        assert band.attrs["left_out"] == ["d"]
+        np.testing.assert_allclose(fk.fair_floor(tree, name).p, expected.p, rtol=1e-6)
+    found = fk.compare(tree, "far_group", groups="all").isel(threshold_level=0)
+    assert np.isnan(found.p.values[found.b.values == "d"]).all()
+    np.testing.assert_allclose(found.p.values[found.b.values == "b"], band_p(of_two), rtol=1e-6)
+
+
+def band_p(tree):
+    return fk.band(tree, "far_max_min").p.values
+
+
+def test_nobody_is_tested_where_nobody_is_known():
+    tree = evaluated(SIX, nameless=True)
+    band = fk.band(tree, "frr_max_min")
+    assert np.isnan(band.p.item())
+    assert "no identities" in band.attrs["warning"]
+    assert np.isnan(fk.fair_floor(tree, "frr_max_min").p.item())
+    assert np.isnan(fk.compare(tree, "frr_group", groups=("a", "b")).p.item())
+    with pytest.warns(fk.DataWarning, match="no p-value of groups"):
+        fk.band(evaluated(SIX, nameless=True), "frr_max_min")
+    assert "warning" not in fk.band(evaluated(SIX), "frr_max_min").attrs
+
+
+def test_without_an_error_there_is_no_p_value():
+    tree = evaluated([(group, 0, pairs) for group, _, pairs in SIX])
+    assert np.isnan(fk.band(tree, "frr_max_difference").p.item())
+
+
+# --- contrasts ------------------------------------------------------------------------------------
+
+
+def test_two_groups_have_the_test_and_interval_of_their_disparity():
+    tree = evaluated(SIX)
+    found = fk.compare(tree, "frr_group", groups=("b", "a")).isel(threshold_level=0)
+    difference = fk.band(tree, "frr_max_difference").isel(threshold_level=0)
+    ratio = fk.band(tree, "frr_max_min").isel(threshold_level=0)
+    assert float(found.p) == pytest.approx(float(difference.p))
+    assert float(found.estimate) == pytest.approx(float(difference.estimate))
+    assert float(found.upper) == pytest.approx(float(difference.upper), rel=0.01)
+    assert float(found["ratio"]) == pytest.approx(float(ratio.estimate))
+    assert float(found.ratio_upper) == pytest.approx(float(ratio.upper), rel=0.01)
+    back = fk.compare(tree, "frr_group", groups=("a", "b")).isel(threshold_level=0)
+    assert float(back.ratio_lower) == pytest.approx(1 / float(found.ratio_upper), rel=0.01)
+
+
+def test_contrasts_pool_the_people_of_all_groups_and_are_adjusted_by_holm():
+    rates, numbers = frr_by_hand(MANY, [pairs for *_, pairs in MANY])
+    tree = evaluated(MANY)
+    found = fk.compare(tree, "frr_group", groups="all").isel(threshold_level=0)
+    expected = [p_by_hand(rates[[i, j]], numbers[[i, j]], 36) for i, j in [(0, 1), (0, 2), (1, 2)]]
+    np.testing.assert_allclose(found.p, expected, rtol=1e-6)
+    order = np.argsort(expected)
+    steps = [min(1, (3 - place) * expected[which]) for place, which in enumerate(order)]
+    np.testing.assert_allclose(found.p_holm.values[order], np.maximum.accumulate(steps))
+    rest = fk.compare(tree, "frr_group", groups="rest").isel(threshold_level=0)
+    others = sum(rates[1:] * numbers[1:]) / sum(numbers[1:])
+    two = np.array([rates[0], others]), np.array([numbers[0], sum(numbers[1:])])
+    assert rest.a.values.tolist() == ["a", "b", "c"]
+    assert float(rest.p[0]) == pytest.approx(p_by_hand(*two, 36))
+
+
+def test_a_ratio_to_a_group_without_an_error_has_a_lower_end_only():
+    people = [("a", 2, 4)] * 8 + [("b", 0, 4)] * 8
+    people[0] = ("a", 1, 4)
+    found = fk.compare(evaluated(people), "frr_group", groups=("a", "b")).isel(threshold_level=0)
+    assert np.isinf(found["ratio"]) and np.isinf(found.ratio_upper)
+    assert 1 < float(found.ratio_lower) < np.inf
+    assert float(found.p) < 0.001
+
+
+# --- people who stand in several groups -----------------------------------------------------------
+
+
+def test_eers_are_not_tested_where_people_stand_in_several_groups():
+    faces = fk.vmf.mixture(30, 16, kappa=(5, 25), seed=3).sample(8, seed=3)
+    light = np.where(np.arange(240) % 2, "dark", "light")
+    faces = fk.faces(faces.embedding.values, faces.identity.values, light=light, varying="keep")
+    tree = fk.evaluate(fk.score_tensor(faces), far=[0.05], by="light", varying="split")
+    assert np.isfinite(fk.band(tree, "frr_max_difference").p.item())
+    with pytest.warns(fk.DataWarning, match="stand in several groups"):
+        band = fk.band(tree, "eer_spread")
+    assert np.isnan(band.p.item())
+    assert np.isnan(fk.compare(tree, "eer_group", groups=("dark", "light")).p.item())
+
+
+def test_people_in_two_groups_are_compared_with_themselves():
+    """X² = (r - p0)ᵀ V⁻¹ (r - p0), with the correlation of what people add to both groups."""
+    light = [("light", rejected, 6) for rejected in (0, 1, 3, 0, 4, 2, 1, 5)]
+    dark = [("dark", rejected, 6) for rejected in (1, 3, 4, 0, 6, 2, 2, 6)]
+    rates, numbers = frr_by_hand(dark + light, [1] * 16, k=8)
+    added = np.array([[rejected / 6 for _, rejected, _ in people] for people in (dark, light)])
+    rho = np.corrcoef(added)[0, 1]
+    scale = np.sqrt(np.outer(1 / numbers, 1 / numbers))  # in units of p0 (1 - p0)
+    inverse = np.linalg.inv(scale * [[1, rho], [rho, 1]])
+    p0 = inverse.sum(0) @ rates / inverse.sum()
+    square = (rates - p0) @ inverse @ (rates - p0) / (p0 * (1 - p0))
+    expected = stats.beta.sf(square / 7, 1 / 2, 6 / 2)
+    tree = evaluated(dark + light, names=[*range(8), *range(8)])
+    assert fk.band(tree, "frr_max_difference").p.item() == pytest.approx(expected)
+    strangers = fk.band(evaluated(dark + light), "frr_max_difference").p.item()
+    assert expected < 0.5 * strangers

@@ -1,0 +1,265 @@
+"""What people add to rates: loops over pairs, and properties that a wrong formula would break."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+def faces(n_people=12, n_images=3, seed=0, spread=(5, 30), **options):
+    mixture = fk.vmf.mixture(n_people, 12, kappa=spread, seed=seed, **options)
+    return mixture.sample(n_images, seed=seed + 1)
+
+
+def worth(rate, variance, most, units, erring, people, unseen=2):
+    """Effective number: p (1 - p) / v, at most so many, drawn to the units, for few people."""
+    n = min(rate * (1 - rate) / variance, most)
+    if units < n:
+        n *= (units / n) ** (unseen / (erring + unseen))
+    return n * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, people - 1)) ** 2
+
+
+def effective_count(errors):
+    return sum(errors) ** 2 / sum(error**2 for error in errors)
+
+
+class ByHand:
+    """Rates of persons, and of pairs of persons, of a matrix of scores."""
+
+    def __init__(self, scores, who):
+        self.scores, self.who, self.k = scores, who, who.max() + 1
+
+    def rejected(self, t):
+        shares = []
+        for person in range(self.k):
+            of_person = self.scores[np.ix_(self.who == person, self.who == person)]
+            shares.append(np.mean(of_person[np.triu_indices(len(of_person), 1)] <= t))
+        return np.array(shares)
+
+    def accepted(self, t):
+        table = np.zeros((self.k, self.k))
+        for i in range(self.k):
+            for j in range(self.k):
+                if i != j:
+                    table[i, j] = np.mean(self.scores[np.ix_(self.who == i, self.who == j)] > t)
+        return table
+
+    def frr(self, t):
+        shares = self.rejected(t)
+        rate = shares.mean()
+        return rate, (shares - rate) / self.k * np.sqrt(self.k / (self.k - 1))
+
+    def far(self, t):
+        """FAR, what each person adds, and the noise D of single pairs of people."""
+        table, k = self.accepted(t), self.k
+        n_pairs = k * (k - 1) / 2
+        rate = table.sum() / 2 / n_pairs
+        excess = (table - rate) * (1 - np.eye(k))
+        added = excess.sum(1) / n_pairs * np.sqrt(k / (k - 1))
+        return rate, added, (excess**2).sum() / 2 / n_pairs**2
+
+    def curve(self):
+        """Log FAR, FRR and threshold, from the highest threshold down; as many images each."""
+        rows, cols = np.triu_indices(len(self.who), 1)
+        same = self.who[rows] == self.who[cols]
+        scores = self.scores[rows, cols]
+        genuine, impostor = scores[same], np.sort(scores[~same])[::-1]
+        rank = np.arange(1, len(impostor), max(1, len(impostor) // 1000))
+        frr = [np.mean(genuine <= impostor[place]) for place in rank]
+        return np.log(rank / len(impostor)), np.array(frr), impostor[rank]
+
+
+def by_hand(data):
+    scores = fk.score_tensor(data).values.astype(float)
+    return ByHand(scores, np.unique(data.identity.values, return_inverse=True)[1])
+
+
+@pytest.mark.parametrize(("n_people", "level"), [(12, 0.02), (40, 0.2)])
+def test_the_error_of_the_threshold_by_hand(n_people, level):
+    """The slope of FRR between log FAR ± 2 standard deviations, but .5 to 2, of the data's curve.
+
+    With 12 people the window is 2 standard deviations wide, with 40 people .5.
+    """
+    data = faces(n_people)
+    hand = by_hand(data)
+    tree = fk.evaluate(fk.score_tensor(data), far=[level])
+    t = tree["empirical"].threshold.item()
+    rate, of_frr = hand.frr(t)
+    far, of_far, noise = hand.far(t)
+    variance_of_far = max((of_far**2).sum() - noise, noise)
+    width = 2 * np.sqrt(variance_of_far) / far
+    assert (0.5 < width < 2) == (n_people == 12)
+    width = np.clip(width, 0.5, 2)
+    ends = np.log(far) + width * np.array([-1, 1])
+    log_far, frr, places = hand.curve()
+    low, high = np.interp(ends, log_far, frr)
+    change = (high - low) / (2 * width) / far
+    added = of_frr - change * of_far
+    variance = max((added**2).sum() - change**2 * noise, (added**2).sum() / 2)
+    erring = effective_count(hand.rejected(t))
+    n = worth(rate, variance, n_people * 3, n_people, erring, n_people)
+    band = fk.band(tree, "frr")
+    assert band.n_effective.item() == pytest.approx(n, rel=0.01)
+    highest, lowest = np.interp(ends, log_far, places)
+    rise = (lowest - highest) / (2 * width) / far
+    threshold = fk.band(tree, "threshold")
+    half = (threshold.upper - threshold.lower).item() / 2
+    of_t = stats.t.ppf(0.975, n_people - 1)
+    assert half == pytest.approx(of_t * abs(rise) * np.sqrt(variance_of_far), rel=0.02)
+
+
+def test_the_eer_by_hand_has_one_unseen_person():
+    """(b φ + a ψ) / (a + b), without an upper bound of n, drawn to people with 1 / (seen + 1)."""
+    data = faces(40, 6, spread=(10, 60))
+    hand = by_hand(data)
+    tree = fk.evaluate(fk.score_tensor(data), far=[0.1])
+    t = tree["empirical"].eer_threshold.item()
+    far, of_far, noise = hand.far(t)
+    frr, of_frr = hand.frr(t)
+    variance_of_far = max((of_far**2).sum() - noise, noise)
+    width = np.clip(2 * np.sqrt(variance_of_far) / far, 0.5, 2)
+    ends = np.log(far) + width * np.array([-1, 1])
+    log_far, frr_at, _ = hand.curve()
+    low, high = np.interp(ends, log_far, frr_at)
+    a, b = np.diff(np.exp(ends))[0], low - high
+    added = (b * of_far + a * of_frr) / (a + b)
+    noise *= (b / (a + b)) ** 2
+    variance = max((added**2).sum() - noise, noise)
+    erring = effective_count(hand.rejected(t))
+    eer = tree["empirical"].eer.item()
+    n = worth(eer, variance, np.inf, 40, erring, 40, unseen=1)
+    assert n > 60  # so that unseen people matter
+    assert fk.band(tree, "eer").n_effective.item() == pytest.approx(n, rel=0.03)
+
+
+def test_these_people_by_hand():
+    """New images of the same people: what images add beyond the mean of their person."""
+    n_images = 4
+    data = faces(9, n_images)
+    hand = by_hand(data)
+    tree = fk.evaluate(fk.score_tensor(data), threshold=[0.35])
+    k, t = hand.k, 0.35
+    rejected = hand.scores <= t
+    of_images = []
+    for person in range(k):
+        mine = np.flatnonzero(hand.who == person)
+        means = [np.mean([rejected[i, j] for j in mine if j != i]) for i in mine]
+        of_images += [(mean - np.mean(means)) / n_images / k for mean in means]
+    squares = sum(added**2 for added in of_images) * n_images / (n_images - 1)
+    variance = squares * (2 * (n_images - 1) / (n_images - 2)) ** 2
+    errors = [rejected[i, hand.who == hand.who[i]].sum() for i in range(k * n_images)]
+    rate = hand.frr(t)[0]
+    n = worth(rate, variance, 6 * k, 36, effective_count(errors), 36)
+    band = fk.band(tree, "frr", target="these people")
+    assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
+
+    table, n_pairs = hand.accepted(t), k * (k - 1) / 2
+    accepted = (hand.scores > t) & (hand.who[:, None] != hand.who)
+    rate = table.sum() / 2 / n_pairs
+    of_images = []
+    for person in range(k):
+        mine = accepted[hand.who == person].sum(1) / n_images**2 / n_pairs
+        of_images += [value - np.mean(mine) for value in mine]
+    squares = sum(added**2 for added in of_images) * n_images / (n_images - 1)
+    within = (table - table**2).sum() / 2 / n_pairs  # F - mean of a²
+    noise = within / (n_pairs * n_images**2)
+    variance = max(squares - noise, noise)
+    erring = effective_count(accepted.sum(1))
+    n = worth(rate, variance, n_pairs * n_images**2, 36, erring, 36)
+    band = fk.band(tree, "far", target="these people")
+    assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
+
+
+# --- properties -----------------------------------------------------------------------------------
+
+
+def test_a_group_of_everybody_keeps_to_the_level():
+    """Its FAR is the level: less is left of the noise than at a fixed threshold."""
+    data = faces(20, 3).assign_coords(everybody=("image", ["all"] * 60))
+    scores = fk.score_tensor(data)
+    at_level = fk.evaluate(scores, far=[0.1], by="everybody")
+    fixed = fk.evaluate(scores, threshold=at_level["empirical"].threshold.values, by="everybody")
+    widths = [fk.band(tree, "far_group") for tree in (at_level, fixed)]
+    at_level, fixed = [(band.upper - band.lower).item() for band in widths]
+    assert at_level < 0.7 * fixed
+
+
+def list_of_two_models(differing, people=30):
+    """Two models that agree on all genuine pairs but those of some people."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(people), 6)
+    first = np.where(rng.random(len(who)) < 0.3, 0.0, 1.0)
+    second = first.copy()
+    second[who < differing] = 0.0
+    first[who < differing] = 1.0
+    a, b = np.triu_indices(people, 1)
+    impostors = np.where(rng.random(len(a)) < 0.1, 1.0, 0.0)
+    trees = []
+    for scores in (first, second):
+        pairs = fk.pairs(
+            np.append(scores, impostors),
+            probe_identity=np.append(who, a), reference_identity=np.append(who, b),
+        )  # fmt: skip
+        trees.append(fk.evaluate(pairs, threshold=[0.5]))
+    return trees
+
+
+@pytest.mark.parametrize("differing", [1, 2, 3])
+def test_two_people_cannot_show_more_than_a_coin_that_falls_twice(differing):
+    """The sign test of so many people who differ is the smallest p-value."""
+    found = fk.compare(*list_of_two_models(differing, people=300), "frr")
+    assert found.p.item() >= 2.0 ** (1 - differing) - 1e-12
+
+
+def test_models_that_err_on_the_same_pairs_are_compared_closely():
+    """The noise of pairs of people that both models have in common is not in the difference."""
+    data = faces(30, 4, spread=(10, 40))
+    noise = np.random.default_rng(1).normal(size=data.embedding.shape) * 0.01
+    other = data.assign(embedding=data.embedding + noise.astype(np.float32))
+    trees = [fk.evaluate(fk.score_tensor(each), threshold=[0.45]) for each in (data, other)]
+    one = fk.band(trees[0], "far")
+    found = fk.compare(*trees, "far")
+    se_of_one = (one.upper - one.lower).item() / 4
+    assert found.se.item() < 0.35 * se_of_one
+
+
+def test_a_simultaneous_band_has_a_width_where_there_is_no_error():
+    tree = fk.evaluate(fk.score_tensor(faces(40, 4, spread=(60, 200))), far=[0.001, 0.3])
+    assert tree["empirical"].frr.values[1] == 0
+    band = fk.band(tree, "frr", simultaneous=True)
+    assert 0.005 < float(band.upper[1]) < 0.5
+    assert float(band.lower[1]) == 0
+
+
+def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
+    """Its effective number lies between its own and that of people who differ alike in all."""
+    rng = np.random.default_rng(3)
+    people = np.arange(60)
+    rejected = np.where(people < 50, rng.integers(0, 4, 60), people == 55)
+    who = np.repeat(people, 5)
+    genuine = np.where(np.tile(np.arange(5), 60) < rejected[who], 0.0, 1.0)
+    a, b = np.triu_indices(60, 1)
+    group = np.where(people < 50, "many", "few")
+    same = group[a] == group[b]
+    a, b = a[same], b[same]
+    pairs = fk.pairs(
+        np.append(genuine, np.where(np.arange(len(a)) % 5, 0.0, 1.0)),
+        probe_identity=np.append(who, a), reference_identity=np.append(who, b),
+        group=group[np.append(who, a)],
+    )  # fmt: skip
+    tree = fk.evaluate(pairs, threshold=[0.5], by="group", weighting="identity")
+    r = rejected / 5
+    p0 = r.mean()
+    rho = ((r - p0) ** 2).sum() / 59 / (p0 * (1 - p0))
+    rho = (rho - 1 / 5) / (1 - 1 / 5)
+    alike = 10 / (max(rho, 0) + (1 - max(rho, 0)) / 5)
+    rate, k = 1 / 50, 10
+    own = rate * (1 - rate) / (np.var(r[50:]) * k / (k - 1) / k)
+    n = min(own, 50) * (alike / min(own, 50)) ** (4 / 5)
+    n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 9)) ** 2
+    band = fk.band(tree, "frr_group").sel(group="few")
+    assert band.estimate.item() == pytest.approx(rate)
+    assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
