@@ -24,6 +24,7 @@ from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.options import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation
 from .evaluation.nodes import open_evaluation as open_evaluation
+from .evaluation.sweep import sweep as sweep
 from .evaluation.verification import verification_metrics as verification_metrics
 from .indices import canonical_scores as canonical_scores
 from .indices import fairness_indices as fairness_indices

@@ -86,7 +86,7 @@ def test_a_mapped_tensor_computes_nothing_until_asked(scores):
     assert mapped.attrs["self_score"] == 1
     table = fk.pairs([0.0, -2.0, -1.0], [True, False, False])
     for score_map, expected in (("euclidean", [1, 1 / 3, 1 / 2]), ("chord", [1, 0, 0.5])):
-        np.testing.assert_allclose(fk.indices.unit_scores(table, score_map), expected)
+        np.testing.assert_allclose(fk.indices.unit_scores(table, score_map).score, expected)
     assert scores.attrs["similarity"] == "cosine", "the caller's scores stay as they are"
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import frkit as fk
+from frkit.intervals.contributions import contributions
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 THRESHOLDS = [-0.2, 0.1, 0.5]
@@ -165,3 +166,18 @@ def test_leaving_people_out_gives_the_same_standard_errors():
         band = fk.band(whole, lambda data, rate=rate: data[rate] + 0)
         standard_error = (band.upper - band.lower).item() / 2 / stats.t.ppf(0.975, len(names) - 1)
         assert standard_error == pytest.approx(jackknife, rel=0.12), rate
+
+
+def test_a_genuine_pair_of_two_labels_counts_in_no_group():
+    """As in the rates themselves: what people add to a group's rate has the rate as its mean."""
+    rng = np.random.default_rng(0)
+    probe, reference = rng.integers(0, 20, (2, 900))
+    reference[:400] = probe[:400]
+    score = rng.normal(size=900) + 2 * (probe == reference)
+    ages = rng.choice(["old", "young"], (2, 900))
+    names = [np.char.add("p", side.astype(str)) for side in (probe, reference)]
+    listed = fk.pairs(score, probe_identity=names[0], reference_identity=names[1], age=tuple(ages))
+    ev = fk.evaluate(listed, threshold=[0.5, 1.5], by="age")
+    for name in ("frr_group", "far_group", "far_cross"):
+        added = contributions(ev, name, "new people")
+        np.testing.assert_allclose(added.rate, ev["empirical"][name], rtol=1e-6)

@@ -9,10 +9,10 @@ FAR = np.array([1e-4, 1e-3, 1e-2, 1e-1])
 EMPIRICAL = np.array([0.4, 0.2, 0.1, 0.05])
 
 
-def provenance(**changes) -> str:
+def made_by(**changes) -> dict:
     facts = dict(scheme="image", n=50, seed=0, target="these 30 identities, new images")
     facts |= dict(weighting="identity", impostors="all", by=None, n_images=300, n_identities=30)
-    return json.dumps({**facts, "images_per_identity": [10, 10, 10], **changes})
+    return {**facts, "images_per_identity": [10, 10, 10], **changes}
 
 
 def node(frr, **variables) -> xr.Dataset:
@@ -34,7 +34,9 @@ def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **
     nodes = {"vstatistic": node(centre), "replicates": node(replicates)}
     nodes["empirical"] = node(empirical, resolved=("far_level", resolved))
     result = xr.DataTree.from_dict(nodes)
-    result.attrs["provenance"] = provenance(**facts)
+    facts = made_by(**facts)
+    result.attrs = {name: value for name, value in facts.items() if value is not None}
+    result.attrs["provenance"] = json.dumps(facts)
     return result
 
 

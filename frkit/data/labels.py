@@ -62,6 +62,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     >>> clean_labels(["male", None, " female "], 3, "gender").tolist()
     ['male', 'unknown', 'female']
     """
+    if _is_clean(values, n):
+        return values.copy()
     codes, labels = coded_labels(values, n, name, of)
     return labels[codes]
 
@@ -101,6 +103,18 @@ def _factorized(values, n, name, of):
     if array.dtype.kind == "M":
         array = array.astype(str)
     return pd.factorize(array.astype(object))
+
+
+def _is_clean(values, n):
+    """Whether these are n texts that cleaning would leave as they are: most labels come so."""
+    is_array = type(values) is np.ndarray and values.shape == (n,) and values.size > 0
+    if not is_array or values.dtype.kind != "U" or values.dtype.itemsize == 0:
+        return False
+    letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
+    lengths = np.strings.str_len(values)
+    is_ascii = bool(letters.max() < 128) and np.array_equal((letters > 0).sum(1), lengths)
+    is_stripped = np.array_equal(np.strings.str_len(np.strings.strip(values)), lengths)
+    return is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
 
 
 def one_each(values, n, name, of):
@@ -156,6 +170,8 @@ def _text(value, name):
 
 def complete_labels(values, n, name, of="image"):
     """Return labels; refuse missing ones, because a person "unknown" would be many people."""
+    if _is_clean(values, n) and not np.isin(values, (*NOBODY, *NO_IDENTITY)).any():
+        return values.copy()
     codes, labels = complete_codes(values, n, name, of)
     return labels[codes]
 

@@ -1,7 +1,8 @@
-"""Every evaluation is a weighted list of pairs: from scores to pairs, and from pairs to rates.
+"""From scores to kept pairs, and from kept pairs with weights to rates: arrays only.
 
-protocol, listed : who is compared with whom, of a tensor and of a list; entries : what both give.
-sweep : from a tensor to pairs. pairs : filed by score, with weights. tally : all of one model.
-rates : thresholds (D.1), FAR, FRR (eq. 3), EER and AUC. people : what each image adds to the rates.
-distributions : moments and histograms. kernels : compiled loops.
+sweep : one pass over a lazy array of scores. selection : which impostor pairs it keeps.
+protocol : who counts how much. compared : the weight of all pairs, whatever their scores.
+tally : the pairs of one model by rising score, with weights.
+rates : thresholds (D.1), FAR (eq. 2), FRR (eq. 3), EER and AUC. people : what each image adds to
+the rates. distributions : moments and histograms. kernels : compiled loops.
 """

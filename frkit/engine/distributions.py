@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from frkit.engine.rates import Tally, curves, ratio
+from frkit.engine.rates import curves, ratio
+from frkit.engine.tally import Tally, sums_of
 
 
 def distribution(tally: Tally, kind: str, edges):
@@ -26,8 +27,9 @@ def distribution(tally: Tally, kind: str, edges):
     kept = total(sums)
     middle = float(pairs.score.mean())  # around which squares lose no digits
     distance = pairs.score.astype(float) - middle
-    first = ratio(total(pairs.sums(distance)), kept)
-    second = ratio(total(pairs.sums(distance**2)), kept)
+    n_cells = sums.shape[1]
+    first = ratio(total(sums_of(pairs, n_cells, distance)), kept)
+    second = ratio(total(sums_of(pairs, n_cells, distance**2)), kept)
     infinity = tally.upper.dtype.type(np.inf)
     lowest = np.nextafter(tally.upper[:-1], infinity)
     bins = np.searchsorted(edges, lowest, "right") - 1  # of all chunks but the first

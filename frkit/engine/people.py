@@ -1,276 +1,226 @@
-"""What each entry adds to the data's error rates: the sums that intervals are made of.
+"""What each image adds to the data's error rates: the sums that intervals are made of.
 
-An entry is an image under a group label. A point is a threshold, or, for the AUC, every pair. A
-member is a person in a group: a person whose images have several labels is several members. The
-group of member m is m modulo the number of groups, the last of which means "in no group".
+A row is an image under its labels. A point is a threshold, or, for the AUC, every pair. A member is
+a person in a group: a person whose images have several labels is several members. The group of
+member m is m modulo the number of groups, the last of which means "in no group".
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from frkit.engine import kernels
-from frkit.engine.pairs import Pairs
-from frkit.engine.rates import false_acceptance, false_rejection, ratio, thresholds_at
-from frkit.engine.tally import Tally
-
-PLACES = 200  # of the data's own curve
-DIMS = {
-    "accepted": ("point", "entry", "partner"),
-    "compared": ("entry", "partner"),
-    "rejected": ("point", "entry"),
-    "genuine": ("entry",),
-    "genuine_pairs": ("entry",),
-    "person": ("entry",),
-    "image": ("entry",),
-    "group": ("entry",),
-    "accepted_square": ("point", "partner", "partner_b"),
-    "accepted_cross": ("point", "partner", "partner_b"),
-    "compared_square": ("partner", "partner_b"),
-    "people_pairs": ("partner", "partner_b"),
-    "impostor_pairs": ("partner", "partner_b"),
-    "cells": ("partner", "partner_b"),
-    "rate": ("point",),
-    "threshold": ("point",),
-    "curve_threshold": ("place",),
-    "curve_far": ("place", "partner", "partner_b"),
-    "curve_far_all": ("place",),
-    "curve_frr": ("place", "group_or_all"),
-}
+from frkit.engine.compared import (
+    Compared,
+    both_orders,
+    compared_in_complete_design,
+    compared_in_list,
+)
+from frkit.engine.rates import (
+    false_acceptance,
+    false_rejection,
+    ratio,
+    thresholds_at,
+)
+from frkit.engine.tally import PLACES, Pairs, Tally
 
 
-def people_sums(tally: Tally, thresholds, rates, auc: bool) -> xr.Dataset:
-    """The node `people` of an evaluation.
+class Points(NamedTuple):
+    """Sums at some points: thresholds, or for 1 - AUC all pairs.
 
-    thresholds, rates : (point,) of the levels, and of the EER of each group and of all.
-    auc : whether points of 1 - AUC of each group and of all follow.
+    accepted : (point, row, group of the partner) impostor weight. rejected, rejected_within :
+    (point, row) genuine weight, of all pairs, and of those whose two images are in one group.
+    square, cross : (point, group, group) over pairs of people, of the squares of what two have
+    accepted together and of its products with the weight of all their pairs.
     """
+
+    accepted: np.ndarray
+    rejected: np.ndarray
+    rejected_within: np.ndarray
+    square: np.ndarray
+    cross: np.ndarray
+
+
+def what_was_compared(tally: Tally) -> Compared:
+    """The weight of all comparisons by people."""
     protocol = tally.protocol
-    genuine = tally.genuine
-    member = protocol.person * (tally.n_groups + 1) + protocol.group
-    compare = _compared_in_tensor if protocol.listed is None else _compared_in_list
-    values, *compared = compare(tally, member)
-    every_pair = np.ones(tally.impostor_sums.shape[:2])
-    accepted = [_accepted_sums(tally, member, *compared, thresholds, every_pair)]
-    rejected = [errors_of_entries(genuine, thresholds, np.less_equal)]
-    for curve in range(tally.n_groups + 1) if auc else ():
-        share_below, lost, rate = _auc_point(tally, curve)
-        everything = np.array([-np.inf])
-        accepted.append(_accepted_sums(tally, member, *compared, everything, share_below))
-        rejected.append(of_entries(genuine, lost)[None])
-        rates, thresholds = np.append(rates, rate), np.append(thresholds, np.nan)
-    accepted, square, cross = (np.concatenate(points) for points in zip(*accepted))
-    two_images = (~genuine.copy).astype(float)
-    values |= {
-        "accepted": accepted,
-        "rejected": np.concatenate(rejected).astype(np.float32),
-        "genuine": of_entries(genuine, genuine.weight * two_images),
-        "genuine_pairs": of_entries(genuine, two_images),
-        "person": protocol.person,
-        "image": protocol.image,
-        "group": protocol.group,
-        "accepted_square": square,
-        "accepted_cross": cross,
-        "cells": (protocol.cells_of_groups >= 0).astype(int),
-        "rate": rates,
-        "threshold": thresholds,
-        **_curve(tally),
-    }
-    return xr.Dataset({name: (dims, values[name]) for name, dims in DIMS.items()})
+    member = _members(tally)
+    if protocol.listed is not None:
+        return compared_in_list(protocol, member, tally.impostors)
+    return compared_in_complete_design(protocol, member)
 
 
-def errors_of_entries(pairs: Pairs, thresholds, errs: Callable):
-    """Weight of the pairs of each entry that err, (threshold, entry).
+def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
+    """What each row adds to FAR and FRR at thresholds."""
+    rejected = [_rejected(tally, threshold) for threshold in thresholds]
+    within = [_rejected(tally, threshold, within=True) for threshold in thresholds]
+    steps = _from_the_top(tally, compared, thresholds, tally.impostors.weight)
+    return _points(tally, len(thresholds), steps, rejected, within)
 
-    errs : of scores and a threshold.
+
+def errors_within_groups(tally: Tally, compared: Compared, thresholds) -> Points:
+    """The same where each group has a threshold: what each row adds to the rates of its group.
+
+    accepted, rejected_within : (row,), 0 without a group. square, cross : (group,).
     """
-    weight = pairs.weight
-    errors = []
-    if pairs.copy is not None:
-        weight = np.where(pairs.copy, 0.0, weight)
-    for threshold in thresholds:
-        wrong = np.flatnonzero(errs(pairs.score, threshold))
-        errors.append(of_entries(pairs, weight, wrong))
-    return np.array(errors)
+    rejected = [_rejected(tally, threshold, within=True) for threshold in thresholds]
+    steps = _from_the_top(tally, compared, thresholds, tally.impostors.weight)
+    return _points_of_groups(tally, steps, rejected)
 
 
-def of_entries(pairs: Pairs, weight, some=slice(None)):
-    """Sums of a weight of some pairs over those of each entry."""
-    n_entries, weight = len(pairs.row_counts), weight[some]
-    first = np.bincount(pairs.row[some], weight, n_entries)
-    return first + np.bincount(pairs.col[some], weight, n_entries)
+def _rejected(tally, threshold, within=False):
+    """Genuine weight of each row that a threshold rejects; within : of pairs in one group."""
+    weight = tally.genuine.weight
+    if within:
+        weight = weight * (tally.genuine.cell < tally.n_groups)
+    return of_rows(tally.genuine, weight, np.less_equal, threshold)
 
 
-def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
-    """Accepted weight of each entry by group of the partner, and sums over pairs of people.
+def disorder(tally: Tally, compared: Compared) -> tuple[Points, float]:
+    """What each row adds to 1 - AUC, as a single point, and 1 - AUC."""
+    lost_far, lost_frr, rate = _lost(tally, tally.n_groups)
+    steps = _from_the_top(tally, compared, np.array([-np.inf]), lost_far)
+    lost = [of_rows(tally.genuine, lost_frr)]
+    return _points(tally, 1, steps, lost, lost), rate
 
-    Returns (point, entry, group), and squares and products with the compared weight, both
-    (point, group, group). The pairs between two neighbouring thresholds are added under the lower
-    one, from the highest threshold down.
 
-    member, compared, of_pair, value : as in `kernels.add_people`.
+def disorder_within_groups(tally: Tally, compared: Compared) -> tuple[Points, np.ndarray]:
+    """The same of the groups, shaped as by `errors_within_groups`; 1 - AUC of each."""
+    rates = []
+    rejected = []
+    steps = []
+    for group in range(tally.n_groups):
+        lost_far, lost_frr, rate = _lost(tally, group)
+        rates.append(rate)
+        rejected.append(of_rows(tally.genuine, lost_frr))
+        one_step = _from_the_top(tally, compared, np.array([-np.inf]), lost_far)
+        steps += [(group, *sums) for _, *sums in one_step]
+    return _points_of_groups(tally, steps, rejected), np.array(rates)
+
+
+def _lost(tally: Tally, curve: int):
+    """What each impostor pair and each genuine pair adds to 1 - AUC of one curve, and 1 - AUC.
+
+    An impostor pair counts the share of genuine weight below it, a genuine pair the share of
+    impostor weight above it, half within one chunk.
+    """
+    genuine, impostors = tally.genuine, tally.impostors
+    cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
+    lower = tally.rejected[:, cells, 0].sum(1)  # (chunk + 1,) genuine weight
+    higher = tally.accepted[:, cells, 0].sum(1)
+    below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])
+    above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
+    n_chunks = np.arange(len(below))
+    chunk_of_impostor = np.repeat(n_chunks, np.diff(impostors.start))
+    chunk_of_genuine = np.repeat(n_chunks, np.diff(genuine.start))
+    everywhere = curve == tally.n_groups
+    counts = (impostors.cell == curve) | everywhere
+    lost_far = np.where(counts, below[chunk_of_impostor] * impostors.weight, 0)
+    counts = (genuine.stands_for > 0) & ((genuine.cell == curve) | everywhere)
+    weight = np.where(counts, genuine.weight, 0)
+    lost_frr = np.where(counts, above[chunk_of_genuine] * genuine.weight, 0)
+    return lost_far, lost_frr, float(ratio(lost_frr.sum(), weight.sum()))
+
+
+def of_rows(pairs: Pairs, weight, errs=None, threshold=None):
+    """Sums over the pairs of each row, of all pairs of two images or of those that err."""
+    counts = pairs.stands_for > 0
+    if errs is not None:
+        counts &= errs(pairs.score, threshold)
+    some = np.flatnonzero(counts)
+    n_rows = len(pairs.row_counts)
+    first = np.bincount(pairs.row[some], weight[some], n_rows)
+    return first + np.bincount(pairs.col[some], weight[some], n_rows)
+
+
+def _members(tally: Tally):
+    """The member of each row."""
+    protocol = tally.protocol
+    return protocol.person.astype(np.int64) * (tally.n_groups + 1) + protocol.group
+
+
+def _from_the_top(tally: Tally, compared: Compared, thresholds, weight) -> Iterator[tuple]:
+    """Sums at each threshold, from the highest one down: yields the point and what lies above it.
+
+    The accepted weight of each row by group of the partner, (row, group), and sums over pairs of
+    people, (2, group, group). Both change with the next step. weight : (pair,) of impostors.
     """
     impostors = tally.impostors
+    member = _members(tally)
     n_groups = tally.n_groups + 1
-    chunk = np.searchsorted(tally.upper, thresholds)
-    has_threshold = ~np.isnan(thresholds)
     n_pairs = len(impostors.score)
-    if has_threshold.any():
-        n_pairs -= impostors.start[chunk[has_threshold].min(), 0]
+    first = np.searchsorted(impostors.score, thresholds, side="right")
+    first[np.isnan(thresholds)] = n_pairs
     n_members = len(np.unique(member))
-    most = min(n_pairs, n_members * (n_members + 1) // 2)
+    most = min(n_pairs - first.min(initial=n_pairs), n_members * (n_members + 1) // 2)
     size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
     key = np.zeros(size, np.uint64)
     together = np.zeros(size)
-    running = np.zeros((len(member), n_groups))
+    accepted = np.zeros((len(member), n_groups))
     sums = np.zeros((2, n_groups, n_groups))
-    # in float32, because this is the largest table
-    accepted = np.zeros((len(thresholds), *running.shape), np.float32)
-    of_groups = np.zeros((2, len(thresholds), n_groups, n_groups))
-    upper = np.inf
-    last = len(tally.upper)
-    for point in np.argsort(-thresholds):
-        if has_threshold[point]:
-            chunks = slice(chunk[point], last)
-            kernels.add_people(
-                impostors.start[chunks], thresholds[point], upper, value[chunks],
-                impostors.stands_for[chunks], impostors.row, impostors.col, impostors.score,
-                impostors.weight, member, compared, of_pair, key, together, running, sums,
-            )  # fmt: skip
-            upper = thresholds[point]
-            last = min(chunk[point] + 1, len(tally.upper))
-        accepted[point] = running
-        of_groups[:, point] = sums
-    return accepted, *_both_orders(of_groups)
+    last = n_pairs
+    for point in np.argsort(-first, kind="stable"):
+        kernels.add_people(
+            first[point], last, impostors.row, impostors.col, weight, impostors.stands_for, member,
+            compared.of_sides, compared.of_pair, key, together, accepted, sums,
+        )  # fmt: skip
+        last = first[point]
+        yield point, accepted, sums
 
 
-def _both_orders(sums):
-    """Sums over couples (g, h) in either order as a symmetric table, (..., group, group)."""
-    within_groups = sums * np.eye(sums.shape[-1])
-    return sums + np.swapaxes(sums, -1, -2) - within_groups
-
-
-def _compared_in_list(tally: Tally, member):
-    """Weight of all impostor pairs: by entry and partner's group; squares; numbers of pairs.
-
-    Also `compared` and `of_pair` of `kernels.add_people`.
-    """
-    protocol = tally.protocol
-    impostors = tally.impostors
+def _points(tally: Tally, n_points, steps, rejected, rejected_within) -> Points:
+    """Sums of steps from `_from_the_top`. rejected, rejected_within : of each point."""
+    n_rows = len(tally.protocol.group)
     n_groups = tally.n_groups + 1
-    weight = impostors.weight
-    compared = np.zeros(len(member) * n_groups)
-    for entry, partner in ((impostors.row, impostors.col), (impostors.col, impostors.row)):
-        place = entry.astype(int) * n_groups + protocol.group[partner]
-        compared += np.bincount(place, weight, len(compared))
-    members = member[impostors.row], member[impostors.col]
-    low, high = np.sort(members, axis=0)
-    n_members = int(member.max()) + 1
-    couples, couple = np.unique(low * n_members + high, return_inverse=True)
-    together = np.bincount(couple, weight)
-    low, high = np.divmod(couples, n_members)
-    of_groups = low % n_groups * n_groups + high % n_groups
-    square = np.bincount(of_groups, together**2, n_groups**2)
-    people = np.bincount(of_groups, minlength=n_groups**2).astype(float)
-    numbers = impostors.numbers().sum(0)
-    cells = protocol.cells_of_groups
-    pairs = np.where(cells >= 0, numbers[cells], 0)
-    if n_groups > 1 and cells[-1, -1] >= 0:
-        pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
-        pairs[:-1, -1] = 0
-    values = {
-        "compared": compared.reshape(-1, n_groups),
-        "compared_square": _both_orders(square.reshape(n_groups, -1)),
-        "people_pairs": _both_orders(people.reshape(n_groups, -1)),
-        "impostor_pairs": pairs,
-    }
-    return values, np.zeros((2, n_members)), together[couple]
+    # in float32, because this is the largest table
+    accepted = np.zeros((n_points, n_rows, n_groups), np.float32)
+    of_groups = np.zeros((2, n_points, n_groups, n_groups))
+    for point, of_row, sums in steps:
+        accepted[point] = of_row
+        of_groups[:, point] = sums
+    of_genuine = np.array([rejected, rejected_within], np.float32).reshape(2, n_points, n_rows)
+    return Points(accepted, *of_genuine, *both_orders(of_groups))
 
 
-def _compared_in_tensor(tally: Tally, member):
-    """The same of a tensor, without a look at any pair."""
-    protocol = tally.protocol
-    sides = (tally.protocol.rows, tally.protocol.cols)
-    allowed = protocol.cells_of_kinds >= 0
-    group_of_kind = np.zeros((len(allowed), tally.n_groups + 1))
-    group_of_kind[protocol.kind, protocol.group] = 1
-    both = np.column_stack([protocol.scale, np.ones(len(member))])  # weights, and numbers
-    tables = [protocol.by_person(side, both) for side in sides]  # (kind, person, both)
-    compared = np.zeros((len(member), tally.n_groups + 1))
-    for entries, partners in zip(sides, tables[::-1]):
-        of_partners = partners[:, :, 0]
-        weight = of_partners.sum(1) - of_partners[:, protocol.person[entries]].T
-        weight *= allowed[protocol.kind[entries]] * protocol.scale[entries, None]
-        compared[entries] = weight @ group_of_kind
-
-    # the weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references
-    of_groups = np.einsum("skpb,kg->bspg", tables, group_of_kind)
-    if protocol.symmetric:
-        of_groups[:, 1] /= 2
-    (probe, reference), (n_probe, n_reference) = of_groups
-    as_probe = (n_probe > 0).astype(float)
-    as_reference = (n_reference > 0).astype(float)
-    as_both = as_probe * as_reference
-    squares = _couples(probe**2, reference**2)
-    values = {
-        "compared": compared,
-        "compared_square": squares + _couples(probe * reference, probe * reference),
-        "people_pairs": _couples(as_probe, as_reference) - _couples(as_both, as_both / 2),
-        "impostor_pairs": _couples(n_probe, n_reference),
-    }
-    of_members = np.stack([probe.ravel(), reference.ravel()])
-    return values, of_members, np.empty(0)
+def _points_of_groups(tally: Tally, steps, rejected) -> Points:
+    """Sums of one step for each group, which concern pairs within this group."""
+    group = tally.protocol.group
+    accepted, of_rejected = np.zeros((2, len(group)), np.float32)
+    of_groups = np.zeros((2, tally.n_groups))
+    for g, of_row, sums in steps:
+        rows = group == g
+        accepted[rows] = of_row[rows, g]
+        of_rejected[rows] = rejected[g][rows]
+        of_groups[:, g] = sums[:, g, g]
+    return Points(accepted, of_rejected, of_rejected, *of_groups)
 
 
-def _couples(first, second):
-    """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l: (group, group).
+class Curve(NamedTuple):
+    """The data's own curve from the highest threshold down.
 
-    first, second : a and b, (person, group).
+    threshold, far_all : (place,). far : (place, group, group). frr : (place, group or all).
     """
-    of_all = np.outer(first.sum(0), second.sum(0))
-    sums = of_all - first.T @ second  # without k = l
-    return _both_orders(sums)
+
+    threshold: np.ndarray
+    far: np.ndarray
+    far_all: np.ndarray
+    frr: np.ndarray
 
 
-def _auc_point(tally: Tally, curve):
-    """What pairs add to 1 - AUC of one curve, and 1 - AUC.
-
-    An impostor pair counts the share of genuine weight below it, (chunk, cell), a genuine pair the
-    share of impostor weight above it, (pair,), half within one chunk.
-    """
-    genuine = tally.genuine
-    n_groups = tally.n_groups
-    cells = slice(curve, curve + 1) if curve < n_groups else slice(None)
-    lower = tally.rejected[:, cells, 0].sum(1)  # (chunk + 1,) genuine weight
-    higher = tally.accepted[:, cells, 0].sum(1)
-    below = (lower[:-1] + lower[1:]) / 2
-    below = ratio(below, lower[-1])
-    above = (higher[:-1] + higher[1:]) / 2
-    above = ratio(above, higher[0])
-    share_below = np.zeros(tally.impostor_sums.shape[:2])
-    share_below[:, cells] = below[:, None]
-    chunk, cell = genuine.chunks_and_cells()
-    counts = ~genuine.copy & ((cell == curve) | (curve == n_groups))
-    weight = np.where(counts, genuine.weight, 0)
-    lost = np.where(counts, above[chunk] * genuine.weight, 0)
-    return share_below, lost, float(ratio(lost.sum(), weight.sum()))
-
-
-def _curve(tally: Tally):
-    """The data's own curve from the highest threshold down: FAR by pair of groups, and FRR."""
-    smallest = 1 / max(float(tally.impostors.numbers().sum()), 2)
-    far = np.geomspace(smallest, 0.999, PLACES)
+def data_curve(tally: Tally) -> Curve:
+    """FAR by pair of groups, and FRR, at PLACES levels of the FAR."""
+    n_pairs = float(tally.impostors.stands_for.sum(dtype=float))
+    far = np.geomspace(1 / max(n_pairs, 2), 0.999, PLACES)
     thresholds = np.unique(thresholds_at(tally, far, tally.n_groups, 1))[::-1]
-    far_of_cells, far = false_acceptance(tally, thresholds[None])
+    far_of_cells, far_all = false_acceptance(tally, thresholds[None])
     frr_of_groups, frr = false_rejection(tally, thresholds[None])
     cells = tally.protocol.cells_of_groups
     far_of_groups = np.nan_to_num(far_of_cells[0][:, cells])
-    of_groups = frr_of_groups[0][:, :-1]
-    frr_of_curves = np.column_stack([of_groups, frr[0]])
-    return {
-        "curve_threshold": thresholds,
-        "curve_far": np.where(cells >= 0, far_of_groups, 0.0),
-        "curve_far_all": far[0],
-        "curve_frr": np.nan_to_num(frr_of_curves),
-    }
+    frr_of_curves = np.column_stack([frr_of_groups[0][:, :-1], frr[0]])
+    return Curve(
+        threshold=thresholds,
+        far=np.where(cells >= 0, far_of_groups, 0.0),
+        far_all=far_all[0],
+        frr=np.nan_to_num(frr_of_curves),
+    )

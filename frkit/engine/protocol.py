@@ -1,32 +1,198 @@
-"""Who is compared with whom: labels and options of a tensor or a list as codes and counts."""
+"""Who counts how much: the images of a question as codes, counts of replicates, and weights."""
 
 from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, require
-from frkit.engine.entries import (
-    Protocol,
-    draw_people,
-    group_cells,
-    label_fits,
-)
-from frkit.engine.listed import list_protocol
+from frkit.base import UNKNOWN, require, warn
+from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import (
-    People,
-    group_codes,
-    is_symmetric,
-    labels_of_sides,
-    people,
-    shares,
-)
+from frkit.scores.groups import shares
+from frkit.scores.images import Images, list_images, table_images
+from frkit.scores.kept import is_list, is_symmetric
+
+MOST_COPIES = 255  # of an image in a replicate: counts are bytes
+
+
+@dataclass(frozen=True, eq=False)
+class ListedPairs:
+    """The pairs of a list.
+
+    Attributes
+    ----------
+    row, col : (pair,) rows of the table of images.
+    impostor, genuine : positions of both kinds, without pairs of an image with itself.
+    factor : (pair,) weight of each impostor pair, or None where all are equal.
+    n_impostor_pairs : with those that `impostors=` leaves out.
+    n_with_itself : pairs of an image with itself.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    impostor: np.ndarray
+    genuine: np.ndarray
+    n_impostor_pairs: int
+    n_with_itself: int
+    factor: np.ndarray | None = None
+
+
+@dataclass(eq=False)
+class Protocol:
+    """Who is compared with whom, in the data and in every replicate; it knows no score.
+
+    *Columns* of counts are first the data, then the replicates, last the V-statistic (eq. 19),
+    whose images count once as in the data.
+
+    Attributes
+    ----------
+    images : the rows: images under their labels.
+    identity, person, group, kind : (row,) codes; the last group means "in no group". Kinds are
+        groups, unless `impostors=` names attributes.
+    cells_of_groups, cells_of_kinds : (group, group) and (kind, kind) the cell of a pair; -1 leaves
+        the pair out. Cells of pairs within each group come first.
+    drawn : counts of the replicates, (replicate, image) and (replicate, identity).
+    share : (identity,) p_k.
+    pooled : whether all pairs weigh the same.
+    symmetric : whether every image was compared with every other, each pair once.
+    listed : the pairs of a list, or None for a complete design.
+    has_copies : whether replicates contain pairs of an image with its own copies.
+    people_known : False for a list whose pairs are drawn one by one although people are known.
+    facts : counts of a list for the provenance.
+    counts : (row, column) how often a row counts.
+    image_counts : (row, column) how often it counts within its identity.
+    identity_counts : (column, identity).
+    """
+
+    images: Images
+    kind: np.ndarray
+    cells_of_groups: np.ndarray
+    cells_of_kinds: np.ndarray
+    drawn: InitVar[tuple[np.ndarray, np.ndarray]]
+    share: np.ndarray
+    pooled: bool
+    symmetric: bool
+    listed: ListedPairs | None = None
+    has_copies: bool = False
+    people_known: bool = True
+    facts: dict = field(default_factory=dict)
+
+    def __post_init__(self, drawn) -> None:
+        self.groups = self.images.groups
+        self.identity = self.images.identity_code
+        self.person = self.images.person_code
+        self.group = self.images.group_code
+        self.n_cells = int(self.cells_of_groups.max()) + 1
+        most = int(np.prod([counts.max(initial=1) for counts in drawn], dtype=int))
+        require(
+            most <= MOST_COPIES,
+            f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are "
+            "possible: draw smaller subsets",
+        )
+        once = ((1, 1), (0, 0))  # a row of ones before and behind: the data, the V-statistic
+        images, self.identity_counts = (
+            np.pad(counts.astype(np.uint8), once, constant_values=1) for counts in drawn
+        )
+        self.counts = self.image_counts = np.ascontiguousarray(images[:, self.images.image].T)
+        if np.any(self.identity_counts != 1):
+            copies = np.ascontiguousarray(self.identity_counts[:, self.identity].T)
+            self.counts = self.image_counts * copies
+        self.n_columns = self.counts.shape[1]
+
+    def images_and_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of images and of genuine pairs of each identity."""
+        n_identities = len(self.share)
+        if self.listed is not None:
+            first = self.images.first_row
+            n_images = np.bincount(self.identity[first], minlength=n_identities)
+            genuine = self.listed.row[self.listed.genuine]
+            return n_images, np.bincount(self.identity[genuine], minlength=n_identities)
+        n_images, n_probes, n_references, n_both = (
+            np.bincount(self.identity[rows], minlength=n_identities)
+            for rows in (
+                slice(None),
+                self.images.probe,
+                self.images.reference,
+                self.images.probe & self.images.reference,
+            )
+        )
+        n_pairs = n_probes * n_references - n_both
+        return n_images, n_pairs // 2 if self.symmetric else n_pairs
+
+    # --- weights ---------------------------------------------------------------------------------
+
+    @cached_property
+    def scales(self) -> tuple[np.ndarray, np.ndarray]:
+        """p_k / n_k of each row as probe and as reference (eq. 2), equal ones being 1.
+
+        n_k counts the identity's images on that side. An image that is not there has 0.
+        """
+        sides = []
+        for side in (self.images.probe, self.images.reference):
+            if self.pooled:
+                sides.append(side.astype(float))
+                continue
+            n_images = np.bincount(self.identity[side], minlength=len(self.share))
+            scale = np.where(side, self.share[self.identity], 0)
+            scale = scale / np.maximum(n_images, 1)[self.identity]
+            of_side = scale[side]
+            equal = np.ptp(of_side) <= 1e-14 * of_side[0]  # then sums of ones are exact
+            sides.append(side.astype(float) if equal else scale)
+        return sides[0], sides[1]
+
+    def impostor_weights(self, row, col, position=None):
+        """FAR is a mean over pairs of identities k < l of a mean over their pairs (eq. 2).
+
+        Weighted by p_k p_l (section 2.1); the n_k n_l image pairs of two identities share their
+        weight, or in a list as many as it contains. position : of the pairs in the list.
+        """
+        if self.pooled:
+            return np.ones(len(row))
+        if self.listed is not None:
+            factor = self.listed.factor
+            return np.ones(len(row)) if factor is None else factor[position]
+        probe_scale, reference_scale = self.scales
+        if all(np.all(np.isin(scale, (0, 1))) for scale in self.scales):
+            return np.ones(len(row))
+        return probe_scale[row] * reference_scale[col]
+
+    def genuine_weights(self, row, n_pairs):
+        """FRR is a mean over identities of a mean over their pairs of images (eq. 3).
+
+        Weighted by p_k squared (section 2.1); the pairs of an identity share its weight. n_pairs :
+        (identity,) how many did not fail.
+        """
+        identity = self.identity[row]
+        weight = self.share[identity] ** 2
+        if not self.pooled:
+            weight = weight / n_pairs[identity]
+        if np.ptp(weight) <= 1e-14 * weight[0]:
+            weight = np.ones(len(weight))  # rates do not change, and sums are exact
+        return weight
+
+    def vstatistic_weights(self, row, col, weight):
+        """The V-statistic is a mean over all pairs of images, those with themselves too (eq. 19).
+
+        E[w_i w_j] and E[w_i (w_i - 1)] are 1 - 1 / n in replicates that draw n images, which is the
+        share of pairs of two images among all; a pair of an image with itself stands once there,
+        and a pair of two images in both orders.
+        """
+        if not self.has_copies:
+            return weight
+        _, urn, n_images = np.unique(self.images.urn, return_inverse=True, return_counts=True)
+        first = urn[self.images.image[row]]
+        second = urn[self.images.image[col]]
+        mean_count = np.where(first == second, 1 - 1 / n_images[first], 1.0)
+        return weight * mean_count
+
+
+# --- from options to a protocol ------------------------------------------------------------------
 
 
 def make_protocol(
-    scores: xr.DataArray,
+    kept: xr.DataTree,
     *,
     by=None,
     varying: str = "error",
@@ -34,71 +200,84 @@ def make_protocol(
     impostors: str | Mapping = "all",
     resampling: Resampling | None = None,
 ) -> Protocol:
-    """The protocol of a score tensor or of a list of pairs; options are those of `evaluate`."""
-    if "pair" in scores.dims:
-        return list_protocol(scores, by, varying, weighting, impostors, resampling)
-    images = people(scores, by, varying)
-    several = len(np.unique(images.person)) > 1
-    require(
-        several, "there is no impostor pair: all images show one person; at least two are needed"
-    )
-    symmetric = is_symmetric(scores)
-    image = images.probe if symmetric else np.concatenate([images.probe, images.reference])
-    offset = 0 if symmetric else len(images.probe)
-    identity = images.identity_code[image]
-    weighting = "identity" if weighting is None else weighting
-    share = shares(weighting, np.unique(images.identity))
-    pooled = isinstance(weighting, str) and weighting == "pair"
-    scale = np.ones(len(image)) if pooled else _identity_scale(identity, share, offset)
-    group = group_codes(images.group, images.groups)[image]
+    """The protocol of kept pairs; options are those of `evaluate`."""
+    others = tuple(impostors) if isinstance(impostors, Mapping) else ()
+    pair_scheme = resampling is not None and resampling.scheme == "pair"
+    listed = None
+    facts = {}
+    if is_list(kept):
+        stratified = resampling is not None and resampling.strata is not None
+        how = {"others": others, "stratified": stratified, "pair_by_pair": pair_scheme}
+        images, *places = list_images(kept, by, varying, **how)
+    else:
+        images = table_images(kept, by, varying, others)
+        require(
+            len(np.unique(images.person_code)) > 1,
+            "there is no impostor pair: all images show one person; at least two are needed",
+        )
     cells = group_cells(len(images.groups), impostors)
-    kind = group
-    cells_of_kinds = cells
-    if isinstance(impostors, Mapping):
-        kind, cells_of_kinds = _kinds(scores, group, cells, impostors, symmetric)
-    copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
-    row, col, n_genuine = _genuine_pairs(images, symmetric, copies)
-    return Protocol(
+    kind, cells_of_kinds = images.group_code, cells
+    if others:
+        kind, cells_of_kinds = _kinds(images, cells, impostors)
+    if weighting is None:
+        weighting = "pair" if is_list(kept) else "identity"
+    pooled = isinstance(weighting, str) and weighting == "pair"
+    share = shares(weighting, images.identities)
+    if is_list(kept):
+        left_out = np.zeros(len(places[0]), bool)
+        if others:
+            left_out = cells_of_kinds[kind[places[0]], kind[places[1]]] < 0
+        listed = _listed_pairs(kept, images, *places, left_out)
+        if not pooled:
+            listed = replace(listed, factor=_factors(images, listed, share))
+        facts = _facts_of_list(kept, images, listed, by, pair_scheme)
+    if pair_scheme:
+        drawn = _draw_pairs(listed, len(images.identities), resampling)
+    else:
+        drawn = _draw_people(images, by, resampling)
+    draws_images = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    protocol = Protocol(
         images=images,
-        image=image,
-        group=group,
         kind=kind,
         cells_of_groups=cells,
         cells_of_kinds=cells_of_kinds,
-        scale=scale,
-        drawn=draw_people(images, by, resampling),
+        drawn=drawn,
         share=share,
         pooled=pooled,
-        symmetric=symmetric,
-        n_probes=len(images.probe),
-        offset=offset,
-        genuine_row=row,
-        genuine_col=col + offset,
-        genuine_identity=identity[row],
-        n_genuine=n_genuine,
+        symmetric=is_symmetric(kept),
+        listed=listed,
+        has_copies=draws_images and listed is None and any(images.probe & images.reference),
+        people_known=not (pair_scheme and "probe_identity" in kept.coords),
+        facts=facts,
     )
+    require(
+        protocol.images_and_pairs()[1].any(),
+        "there is no genuine pair: no identity has two images to compare; check the identities",
+    )
+    return protocol
 
 
-def _identity_scale(identity, share, offset):
-    """p_k / n_k of each entry (eq. 2); n_k counts the identity's images on the entry's side."""
-    scale = np.empty(len(identity))
-    sides = [slice(0, offset), slice(offset, None)] if offset else [slice(None)]
-    for side in sides:
-        images = np.bincount(identity[side])
-        scale[side] = share[identity[side]] / images[identity[side]]
-    equal = np.ptp(scale) <= 1e-14 * scale[0]  # then sums of ones are exact, and rates the same
-    return np.ones(len(scale)) if equal else scale
+def group_cells(n_groups: int, impostors: str | Mapping):
+    """Cell of each pair of groups: within groups, then across, then pairs with no group."""
+    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int32)
+    np.fill_diagonal(cells[:-1, :-1], np.arange(n_groups))
+    if impostors != "same-group":
+        a, b = np.triu_indices(n_groups, 1)
+        across = n_groups + np.arange(len(a))
+        cells[a, b] = across
+        cells[b, a] = across
+        cells[-1, :] = cells[:, -1] = n_groups + len(a)
+    return cells
 
 
-def _kinds(scores, group, cells, impostors, symmetric):
-    """Kind of each entry, and the cell of two kinds, where `impostors=` names attributes.
+def _kinds(images: Images, cells, impostors: Mapping):
+    """Kind of each row, and the cell of two kinds, where `impostors=` names attributes.
 
-    A kind is a group together with the labels of these attributes.
+    A kind is a group together with the labels of these attributes. An unknown label is neither the
+    same as another nor another one.
     """
-    columns = [group]
-    for name in impostors:
-        probe, reference = labels_of_sides(scores, name)
-        labels = probe if symmetric else np.concatenate([probe, reference])
+    columns = [images.group_code]
+    for labels in images.others.values():
         codes = np.unique(labels, return_inverse=True)[1]
         columns.append(np.where(labels == UNKNOWN, -1, codes))
     kinds, kind = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
@@ -106,28 +285,108 @@ def _kinds(scores, group, cells, impostors, symmetric):
     cells_of_kinds = cells[groups[:, None], groups]
     for column, wanted in enumerate(impostors.values(), start=1):
         codes = kinds[:, column]
-        cells_of_kinds[~label_fits(codes[:, None], codes, wanted, -1)] = -1
-    return kind.ravel(), cells_of_kinds
+        is_same = codes[:, None] == codes
+        fits = is_same if wanted == "same" else ~is_same
+        fits = fits & (codes[:, None] >= 0) & (codes >= 0)
+        cells_of_kinds[~fits] = -1
+    return kind.ravel().astype(np.int32), cells_of_kinds
 
 
-def _genuine_pairs(images: People, symmetric, copies):
-    """Rows and columns of the pairs of two images of one identity, and how many these are.
+def _draw_people(images: Images, by, resampling: Resampling | None) -> tuple:
+    """Counts of images and of identities, (replicate, image) and (replicate, identity)."""
+    first = images.first_row
+    if resampling is None:
+        none = np.empty((0, len(first)), np.uint8)
+        return none, np.empty((0, len(images.identities)), np.uint8)
+    strata = None
+    if resampling.strata is not None:
+        names = ("group",) if by is None else ("group", CROSSED.join(attributes_of(by)))
+        require(
+            by is not None and resampling.strata in names,
+            f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); "
+            f"got by={by!r}",
+        )
+        strata = images.stratum[first]
+    drawn = resampling.weights(images.urn, images.name[first], strata, images.person[first])
+    of_identity = np.unique(images.identity[first], return_index=True)[1]
+    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[of_identity])
+    return drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]
 
-    copies : whether the pairs of an image with itself follow.
-    """
-    rows = pd.DataFrame({"identity": images.identity_code[images.probe]})
-    cols = pd.DataFrame({"identity": images.identity_code[images.reference]})
-    pairs = rows.reset_index(names="row").merge(cols.reset_index(names="col"), on="identity")
-    row = pairs.row.to_numpy()
-    col = pairs.col.to_numpy()
-    probe = images.probe[row]
-    reference = images.reference[col]
-    chosen = np.flatnonzero(probe < reference if symmetric else probe != reference)
-    n_genuine = len(chosen)
+
+# --- lists ---------------------------------------------------------------------------------------
+
+
+def _listed_pairs(pairs, images: Images, row, col, left_out) -> ListedPairs:
+    """The pairs of a list by kind; left_out : (pair,) which impostors= leaves out."""
+    with_itself = np.zeros(len(row), bool)
+    if "probe" in pairs.coords:
+        with_itself = pairs["probe"].values == pairs["reference"].values
+    n_with_itself = int(with_itself.sum())
+    if n_with_itself:
+        words = "pair(s) compare an image with itself: they are left out of every rate"
+        warn(f"{n_with_itself} {words}")
+    genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
+    impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
+    if "probe_identity" not in pairs.coords:
+        genuine &= pairs["genuine"].values.astype(bool)
+    require(genuine.any(), "there is no genuine pair in the list: nothing can be falsely rejected")
     require(
-        n_genuine > 0,
-        "there is no genuine pair: no identity has two images to compare; check the identities",
+        impostor.any(), "there is no impostor pair in the list: nothing can be falsely accepted"
     )
-    if copies:
-        chosen = np.append(chosen, np.flatnonzero(probe == reference))
-    return row[chosen], col[chosen], n_genuine
+    n_impostor_pairs = int(impostor.sum())
+    impostor &= ~left_out
+    require(impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
+    return ListedPairs(
+        row=row.astype(np.int32),
+        col=col.astype(np.int32),
+        impostor=np.flatnonzero(impostor),
+        genuine=np.flatnonzero(genuine),
+        n_impostor_pairs=n_impostor_pairs,
+        n_with_itself=n_with_itself,
+    )
+
+
+def _factors(images: Images, listed: ListedPairs, share):
+    """Weights of impostor pairs: those of the same two people share the weight of these two.
+
+    None where all weights are equal.
+    """
+    identity = images.identity_code.astype(np.int64)
+    both = identity[listed.row[listed.impostor]], identity[listed.col[listed.impostor]]
+    low, high = np.sort(both, axis=0)
+    _, two_people, n_pairs = np.unique(
+        low * len(share) + high, return_inverse=True, return_counts=True
+    )
+    weight = share[low] * share[high] / n_pairs[two_people]
+    if np.ptp(weight) == 0:
+        return None
+    factor = np.zeros(len(listed.row))
+    factor[listed.impostor] = weight
+    return factor
+
+
+def _facts_of_list(pairs, images: Images, listed: ListedPairs, by, pair_scheme) -> dict:
+    """Numbers for the provenance; None is unknown."""
+    facts = {
+        "n_genuine_pairs": len(listed.genuine),
+        "n_impostor_pairs": listed.n_impostor_pairs,
+        "n_pairs_of_an_image_with_itself": listed.n_with_itself,
+    }
+    if by is not None:
+        unlabelled = images.label == UNKNOWN
+        unlabelled = unlabelled[listed.row] | unlabelled[listed.col]
+        facts["n_pairs_without_label"] = int(unlabelled.sum())
+    if "probe_identity" not in pairs.coords or pair_scheme:
+        facts |= dict.fromkeys(("n_images", "n_identities", "images_per_identity"))
+    elif "probe" not in pairs.coords:
+        facts |= dict.fromkeys(("n_images", "images_per_identity"))
+    return facts
+
+
+def _draw_pairs(listed: ListedPairs, n_identities, resampling):
+    """Counts where every pair is drawn alone: those of the image on its first side."""
+    positions = np.append(listed.genuine, listed.impostor)
+    kinds = np.repeat(["genuine", "impostor"], [len(listed.genuine), len(listed.impostor)])
+    image_count = np.ones((resampling.n, 2 * len(listed.row)), np.uint8)
+    image_count[:, listed.row[positions]] = resampling.weights(kinds)["image_count"].values
+    return image_count, np.ones((resampling.n, n_identities), np.uint8)

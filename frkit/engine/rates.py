@@ -1,73 +1,45 @@
 """Error rates of weighted pairs: thresholds at FAR levels, FAR, FRR, EER and AUC, in every column.
 
-Columns are the data, the replicates and the V-statistic. A curve is a group, or all pairs.
+Columns are the data, the replicates and the V-statistic. A curve is a group, or all pairs. Sums of
+chunks of pairs say in which chunk a threshold lies; compiled loops look into this chunk.
 """
-
-from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from frkit.engine.pairs import Pairs
-from frkit.engine.tally import Tally
+from frkit.engine import kernels
+from frkit.engine.tally import Pairs, Tally
 
-TOGETHER = 2_000_000  # weights of pairs that are held at once
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
 
 
 def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """The threshold at each FAR level, (column, level): inf {t : FAR(t) <= level} (D.1).
 
-    It is the smallest observed impostor score at which the FAR keeps to the level.
+    It is the smallest observed impostor score at which the FAR keeps to the level: from the highest
+    score down, the first one at which the weight of the accepted pairs would exceed its share.
     """
-    impostors = tally.impostors
     cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
     accepted = tally.accepted[:, cells, :n_columns].sum(1)  # (chunk + 1, column)
-    totals = tally.totals[cells, :n_columns].sum(0)
-    allowed = far * totals[:, None] * (1 + TOLERANCE)
+    total = tally.totals[cells, :n_columns].sum(0)
+    allowed = far * total[:, None] * (1 + TOLERANCE)
     # the highest chunk whose pairs lift the accepted weight above the level
     chunk = (accepted[:, :, None] > allowed).sum(0) - 1
     chunk = np.maximum(chunk, 0)
     chunk[accepted[0] == 0] = -1  # a replicate without impostors has no threshold
+    in_higher_chunks = np.take_along_axis(accepted.T, chunk + 1, axis=1)
     thresholds = np.full(chunk.shape, np.nan)
-    for k, column, level in by_chunk(chunk, tally):
-        first = impostors.start[k, :-1][cells]
-        last = impostors.start[k, 1:][cells]
-        pairs = slice(first[0], last[-1])
-        falling = np.argsort(-impostors.score[pairs], kind="stable")
-        score = impostors.score[pairs][falling]
-        weight = impostors.weights(pairs, column)[falling]
-        in_higher_chunks = tally.accepted[k + 1, cells].sum(0)[column]
-        left = allowed[column, level] - in_higher_chunks
-        place = (np.cumsum(weight, axis=0) <= left).sum(0)
-        # none lifts it where the sums of chunks were rounded otherwise: then the last that counts
-        none = place == len(weight)
-        last_that_counts = (weight[::-1, none] > 0).argmax(0)
-        place[none] = len(weight) - 1 - last_that_counts
-        thresholds[column, level] = score[place]
+    curve = curve if curve < tally.n_groups else -1
+    kernels.lifting_scores(tally.impostors, curve, chunk, allowed - in_higher_chunks, thresholds)
     return thresholds
-
-
-def by_chunk(chunk, tally: Tally) -> Iterator[tuple]:
-    """For an array of chunks: each chunk, and where in the array it stands; -1 is no chunk.
-
-    Some places at a time, so that weights (pair, place) need little memory.
-    """
-    both_kinds = tally.impostors, tally.genuine
-    n_pairs = sum(np.diff(pairs.start).sum(1) for pairs in both_kinds)
-    for k in np.unique(chunk[chunk >= 0]).tolist():
-        places = np.nonzero(chunk == k)
-        step = max(1, TOGETHER // max(n_pairs[k], 1))
-        for begin in range(0, len(places[0]), step):
-            yield k, *(index[begin : begin + step] for index in places)
 
 
 def false_acceptance(tally: Tally, thresholds):
     """FAR of every cell and of all, (column, level, cell) and (column, level), at thresholds.
 
-    The weights of impostor pairs make it the mean over pairs of identities of the share of their
-    image pairs with score > threshold (eq. 2; of groups eq. 21).
+    The mean over pairs of identities of the share of their image pairs with score > threshold
+    (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
-    accepted = _errors(tally, tally.impostors, tally.accepted[1:], np.greater, thresholds)
+    accepted = _errors(tally, tally.impostors, tally.accepted[1:], True, thresholds)
     totals = tally.totals.T[:, None]
     of_cells = ratio(accepted, totals)
     of_all = ratio(accepted.sum(2), totals.sum(2))
@@ -78,56 +50,68 @@ def false_acceptance(tally: Tally, thresholds):
 def false_rejection(tally: Tally, thresholds):
     """FRR of every group and of all, (column, level, group) and (column, level), at thresholds.
 
-    The weights of genuine pairs make it the mean over identities of the share of their pairs with
-    score <= threshold: of the data eq. 3, of replicates eq. 14, of the V-statistic eq. 19 (of
-    groups eq. 22). `pairs._genuine_columns` sets these weights.
+    The mean over identities of the share of their pairs with score <= threshold: of the data eq. 3,
+    of replicates eq. 14, of the V-statistic eq. 19 (of groups eq. 22). Weights are those of
+    `Protocol.genuine_weights` and `Protocol.vstatistic_weights`.
     """
-    rejected = _errors(tally, tally.genuine, tally.rejected, np.less_equal, thresholds)
+    rejected = _errors(tally, tally.genuine, tally.rejected, False, thresholds)
     totals = tally.genuine_totals.T[:, None]
     return ratio(rejected, totals), ratio(rejected.sum(2), totals.sum(2))
 
 
-def _errors(tally: Tally, pairs: Pairs, outside, errs: Callable, thresholds):
+def _errors(tally: Tally, pairs: Pairs, outside, above: bool, thresholds):
     """Weight of the pairs that err at thresholds (column, level): (column, level, cell).
 
     outside : (chunk, cell, column) weight of the pairs outside each chunk that err where the
-    threshold lies in it. errs : of scores and thresholds.
+    threshold lies in it. above : whether pairs err above the threshold, or up to it.
     """
-    n_cells = outside.shape[1]
-    errors = np.full((*thresholds.shape, n_cells), np.nan)
-    chunk = np.searchsorted(tally.upper, thresholds)
-    chunk = np.where(np.isnan(thresholds), -1, chunk)
-    for k, column, level in by_chunk(chunk, tally):
-        in_chunk, _ = pairs.in_chunk(k)
-        weight = pairs.weights(in_chunk, column)
-        weight *= errs(pairs.score[in_chunk, None], thresholds[column, level])
-        inside = np.zeros((n_cells, len(column)))
-        some = np.diff(pairs.start[k]) > 0
-        if some.any():
-            begins = pairs.start[k, :-1][some] - in_chunk.start
-            inside[some] = np.add.reduceat(weight, begins, axis=0)
-        errors[column, level] = (outside[k][:, column] + inside).T
+    is_missing = np.isnan(thresholds)
+    chunk = np.where(is_missing, 0, np.searchsorted(tally.upper, thresholds))
+    errors = np.moveaxis(outside, 2, 0)[np.arange(len(thresholds))[:, None], chunk]
+    errors[is_missing] = np.nan
+    chunk[is_missing] = -1
+    kernels.add_parts_of_chunks(pairs, chunk, thresholds, above, errors)
     return errors
+
+
+def sums_above(pairs: Pairs, thresholds, value, n_cells: int):
+    """Sums of a value of the pairs above each threshold, (level, cell)."""
+    n_levels = len(thresholds)
+    rising = np.argsort(thresholds, kind="stable")
+    # the number of thresholds that each pair exceeds
+    ends = np.searchsorted(pairs.score, thresholds[rising], side="right")
+    n_exceeded = np.repeat(np.arange(n_levels + 1), np.diff(ends, prepend=0, append=len(value)))
+    place = n_exceeded * n_cells + pairs.cell
+    sums = np.bincount(place, value, (n_levels + 1) * n_cells).reshape(-1, n_cells)
+    above = np.empty((n_levels, n_cells))
+    above[rising] = sums[::-1].cumsum(0)[::-1][1:]
+    return above
 
 
 def error_counts(tally: Tally, thresholds):
     """Numbers of accepted impostor pairs, (level, cell), and of rejected genuine ones."""
-    impostors = tally.impostors
+    n_cells = tally.protocol.n_cells
+    accepts = sums_above(tally.impostors, thresholds, tally.impostors.stands_for, n_cells)
+    n_groups = tally.n_groups + 1
     genuine = tally.genuine
-    numbers = impostors.numbers()
-    _, group = genuine.chunks_and_cells()
-    accepts = []
-    rejects = []
-    for threshold in thresholds:
-        k = int(np.searchsorted(tally.upper, threshold))
-        in_chunk, cell = impostors.in_chunk(k)
-        accepted = impostors.score[in_chunk] > threshold
-        inside = np.bincount(cell[accepted], minlength=numbers.shape[1])
-        in_higher_chunks = numbers[k + 1 :].sum(0)
-        accepts.append(in_higher_chunks + inside * impostors.stands_for[k])
-        rejected = (genuine.score <= threshold) & ~genuine.copy
-        rejects.append(np.bincount(group[rejected], minlength=tally.n_groups + 1))
-    return np.round(accepts).astype(int), np.array(rejects)
+    n_genuine = np.bincount(genuine.cell, genuine.stands_for, n_groups)
+    rejects = n_genuine - sums_above(genuine, thresholds, genuine.stands_for, n_groups)
+    return np.round(accepts).astype(int), np.round(rejects).astype(int)
+
+
+def thinning_errors(tally: Tally, thresholds):
+    """Relative standard error of the FAR of each cell and of all, because pairs were thinned.
+
+    (level, cell) and (level,). A pair that stands for s pairs was kept with probability 1 / s: of
+    its weight s m the variance is s (s - 1) m².
+    """
+    pairs = tally.impostors
+    noise = pairs.weight**2 * (1 - 1 / pairs.stands_for)
+    variance = sums_above(pairs, thresholds, noise, tally.protocol.n_cells)
+    accepted = sums_above(pairs, thresholds, pairs.weight, tally.protocol.n_cells)
+    of_cells = np.nan_to_num(ratio(np.sqrt(variance), accepted))
+    of_all = np.nan_to_num(ratio(np.sqrt(variance.sum(1)), accepted.sum(1)))
+    return of_cells, of_all
 
 
 def ratio(weight, total):
@@ -158,59 +142,22 @@ def equal_error_rates(tally: Tally):
     far = ratio(curves(tally.accepted, n_groups, 1), impostor_totals)  # (chunk + 1, curve, column)
     frr = ratio(curves(tally.rejected, n_groups, 1), genuine_totals)
     crossed = frr[1:] - far[1:] >= -TOLERANCE
-    both_kinds = (impostor_totals > 0) & (genuine_totals > 0)
-    chunk = np.where(both_kinds, crossed.argmax(0), -1)
+    chunk = crossed.argmax(0)
     eer, threshold = np.full((2, *chunk.shape), np.nan)
-    for k, curve, column in by_chunk(chunk, tally):
-        eer[curve, column], threshold[curve, column] = _crossings(
-            _in_curves(tally.impostors, k, curve, column, n_groups),
-            _in_curves(tally.genuine, k, curve, column, n_groups),
-            impostor_totals[curve, column],
-            genuine_totals[curve, column],
+    both_kinds = (impostor_totals > 0) & (genuine_totals > 0)
+    for curve, column in np.argwhere(both_kinds):
+        k = chunk[curve, column]
+        eer[curve, column], threshold[curve, column] = kernels.crossing(
+            tally.impostors,
+            tally.genuine,
+            curve if curve < n_groups else -1,
+            k,
+            column,
+            (impostor_totals[curve, column], genuine_totals[curve, column]),
             far[k, curve, column],
             frr[k, curve, column],
         )
     return eer.T, threshold.T
-
-
-def _in_curves(pairs: Pairs, k, curve, column, n_groups):
-    """Scores of the pairs of a chunk; their weight in some curves and columns, (pair, place)."""
-    in_chunk, cell = pairs.in_chunk(k)
-    weight = pairs.weights(in_chunk, column)
-    weight *= (curve == n_groups) | (cell[:, None] == curve)
-    return pairs.score[in_chunk], weight
-
-
-def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr_below):
-    """EERs and thresholds inside a chunk.
-
-    impostors, genuine : scores and weights from `_in_curves`. far_below, frr_below : (place,) rates
-    at the lower end of the chunk.
-    """
-    scores = np.append(impostors[0], genuine[0])
-    order = np.argsort(scores, kind="stable")
-    scores = scores[order]
-    last = np.append(scores[1:] > scores[:-1], True)  # of equal scores
-    accepted = impostors[1] / impostor_total
-    rejected = genuine[1] / genuine_total
-    lost = np.concatenate([accepted, np.zeros_like(rejected)])[order]
-    gained = np.concatenate([np.zeros_like(accepted), rejected])[order]
-    # just below the chunk, and at each distinct score
-    far = far_below - np.cumsum(lost, axis=0)[last]
-    frr = frr_below + np.cumsum(gained, axis=0)[last]
-    far = np.vstack([far_below, far])
-    frr = np.vstack([frr_below, frr])
-    gap = frr - far
-    crossed = gap[1:] >= -TOLERANCE
-    crossed[-1] = True  # but for rounding it is
-    first = crossed.argmax(0)
-    before = first, np.arange(len(first))
-    after = first + 1, np.arange(len(first))
-    share = ratio(-gap[before], gap[after] - gap[before])
-    share = np.nan_to_num(share)
-    eer = far[before] + share * (far[after] - far[before])
-    eer = np.where(np.abs(eer) < TOLERANCE, 0.0, eer)
-    return eer, scores[last][first]
 
 
 def auc(tally: Tally):

@@ -1,28 +1,20 @@
-"""The sweep: a lazy array of scores becomes a list of pairs, all of them or some with weights.
+"""The sweep: one pass over a lazy array of scores, from which some pairs are kept.
 
-All impostor pairs above the lowest threshold that is needed are kept, and at least the PRECISE
-highest. Of the rest one pair in two, in four, in eight ... is kept, with weight 2, 4, 8 ..., so
-that about PRECISE / 2 pairs stand for each halving of the rank. Whether a pair is kept depends on
-its place and its score alone: every place has a level, drawn once (level k with probability
-2 ** -(k + 1)), and every level a cut, which the score must exceed.
-
-The cuts rise while blocks are scanned: the cut of a level is a score that enough pairs of this
-level and higher ones exceed already, so that nothing is dropped that the whole sweep would keep.
-Blocks lie on a grid that depends on the tensor's size alone, and so does their order. No chunk,
-thread, worker or guess changes the result.
+All genuine pairs are kept, all comparisons that failed, and the impostor pairs that
+`frkit.engine.selection` chooses. The sweep knows whose images they are only to tell genuine pairs
+from impostor pairs, and small groups only to keep more of their pairs. It knows no weights, and no
+question: what it keeps answers them all.
 """
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from threading import local
 from typing import NamedTuple
 
 import dask
 import numpy as np
 import pandas as pd
-import xarray as xr
 from dask.base import get_scheduler
 from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
@@ -30,114 +22,126 @@ from tqdm.auto import tqdm
 
 from frkit.base import require
 from frkit.engine import kernels
-from frkit.engine.entries import Protocol
+from frkit.engine.selection import (
+    PRECISE,
+    PRECISE_IN_GROUP,
+    Selection,
+    place_levels,
+    stands_for,
+)
 from frkit.scores.tensor import block_side
 
-PRECISE = 1_200_000  # impostor pairs that are kept whatever is asked
-MOST_EXACT = 20_000_000  # pairs above a threshold up to which it is exact
-MARGIN = 1.1  # of the pairs that a level needs: ties, and rounding
-N_LEVELS = 24
-PATTERN_ROWS = 1024
-BINS = 1 << 13  # in which scores are counted
-FIRST_BATCH = 4_200_000  # pairs
-BATCHES = 20  # at least so many, for the progress bar
-NONE = np.empty(0, int)
-WINDOW = 8  # images at either end and in the middle, whose scores are compared with their transpose
-SLACK = 2_000_000  # pairs beyond those that the cuts keep, before the others are dropped
+FIRST_BATCH = 1_000_000  # pairs
+BATCHES = 40  # at least so many where there are many blocks, for the progress bar
+FEW_BLOCKS = 8  # of a batch
+NONE = np.empty(0, np.int32)
+WINDOW = 8  # images at either end, whose scores are compared with their transpose
 
 
-@dataclass(eq=False)
-class Swept:
-    """Kept impostor pairs, and how they were chosen.
+class Sides(NamedTuple):
+    """What the sweep must know of the images on both sides of a tensor.
 
-    Attributes
-    ----------
-    impostors : columns of the pairs: entries of rows, entries of columns, scores, and for a list
-        with unequal weights these; the columns are taken out when the pairs are filed.
-    cuts : (level,) falling; a pair above cut k, and no higher one, weighs 2 ** k.
-    failed : entries of rows and of columns of the impostor comparisons that failed.
-    genuine_scores : of the protocol's genuine pairs, NaN where the comparison failed.
-    extremes : lowest and highest score of all.
+    probe, reference : the image of each row and of each column.
+    person : (image,) whom it shows. groups : (attribute, image) its small group, or -1.
+    symmetric : whether rows and columns are the same images, so that a triangle is enough.
     """
 
-    impostors: list[np.ndarray]
-    cuts: np.ndarray
-    failed: list[np.ndarray]
-    genuine_scores: np.ndarray
-    extremes: tuple[float, float]
+    probe: np.ndarray
+    reference: np.ndarray
+    person: np.ndarray
+    groups: np.ndarray
+    symmetric: bool
 
 
-def sweep(
-    scores: xr.DataArray,
-    protocol: Protocol,
-    least_weights,
+class SweptPairs(NamedTuple):
+    """The kept pairs of one model, in the order of their places.
+
+    row, col : (pair,) the images that were compared; both kinds of pairs, and those that failed.
+    score : (pair,) NaN where the comparison failed.
+    halvings : (pair,) 2 to this power is the number of pairs for which a pair stands.
+    self_score : (image,) of an image with itself, NaN where there is none.
+    failed : (image,) whether all of its impostor comparisons failed, which are then no pairs here.
+    n_failed : impostor comparisons that failed. n_genuine : genuine pairs. n_genuine_failed : of
+    these.
+    lowest, highest : score of all pairs of two images that were swept.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    score: np.ndarray
+    halvings: np.ndarray
+    self_score: np.ndarray
+    failed: np.ndarray
+    n_failed: int
+    n_genuine: int
+    n_genuine_failed: int
+    lowest: float
+    highest: float
+
+
+def sweep_scores(
+    array,
+    sides: Sides,
+    n_exact: int,
     thresholds,
     progress: bool | Callable[[float], None],
-) -> Swept:
-    """Scan every block of a tensor that contains pairs, some blocks at a time.
+) -> SweptPairs:
+    """Scan every block of a lazy array that contains pairs, some blocks at a time.
 
-    least_weights : (curve, level) down to which impostor weight of each curve all pairs are kept.
-    thresholds : (level,) above which all pairs are kept.
+    n_exact : impostor pairs that are all kept, the highest. thresholds : above which all are kept.
     progress : whether to show a bar; or what is called with the share that is done.
     """
-    side = block_side(max(scores.shape))
-    array = scores.data.rechunk(side)
-    delayed = array.to_delayed(optimize_graph=False)
-    blocks = list(np.ndindex(array.numblocks))
-    if protocol.symmetric:
-        blocks = [(i, j) for i, j in blocks if i <= j]
-    order = np.random.default_rng(0).permutation(len(blocks))
-    blocks = [blocks[k] for k in order]
-    row = protocol.genuine_row
-    col = protocol.genuine_col - protocol.offset
-    genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side})
-    genuine_pairs = genuine_pairs.groupby(["i", "j"]).indices
-    genuine_scores = np.full(len(protocol.genuine_row), np.nan, scores.dtype)
-    labels = BlockLabels(
-        person=protocol.person,
-        kind=protocol.kind,
-        cells=protocol.cells_of_kinds,
-        offset=protocol.offset,
-        symmetric=protocol.symmetric,
-    )
-    labels = dask.delayed(labels, traverse=False)
-    selection = Selection(protocol, least_weights, thresholds)
+    side = block_side(max(array.shape))
+    delayed = array.rechunk(side).to_delayed(optimize_graph=False)
+    genuine = _genuine_places(sides)
+    genuine_score = np.full(len(genuine), np.nan, array.dtype)
+    genuine_in_block = genuine.groupby([genuine.row // side, genuine.col // side]).indices
+    places = genuine[["row", "col"]].to_numpy()
+    selections = {-1: Selection(n_exact, PRECISE, thresholds)}
+    for group in np.unique(sides.groups[sides.groups >= 0]).tolist():
+        selections[group] = Selection(PRECISE_IN_GROUP, PRECISE_IN_GROUP)
     failed = []
-    extremes = []
+    lowest = np.inf
+    n_done = 0
+    blocks = blocks_in_order(delayed.shape, sides.symmetric)
+    shared_sides = dask.delayed(sides, traverse=False)
+    room = dask.delayed(Room(), traverse=False)
     bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
     with threads(), bar:
-        if protocol.symmetric:
-            _check_transpose(scores.data)
-        while len(extremes) < len(blocks):
-            done = len(extremes)
-            size = min(done // 4, len(blocks) // BATCHES)
+        if sides.symmetric:
+            _check_transpose(array)
+        while n_done < len(blocks):
+            size = min(n_done // 2, max(len(blocks) // BATCHES, FEW_BLOCKS))
             size = max(FIRST_BATCH // side**2, size, 1)
-            batch = blocks[done : done + size]
-            levels = place_levels()
-            floor = selection.cuts.astype(scores.dtype)[levels], levels
-            floor = dask.delayed(floor, traverse=False)
+            batch = blocks[n_done : n_done + size]
+            floors = dask.delayed(_floors(selections, array.dtype), traverse=False)
             tasks = []
             for i, j in batch:
-                origin = i * side, j * side
-                pairs = genuine_pairs.get((i, j), NONE)
-                places = row[pairs] - origin[0], col[pairs] - origin[1]
-                tasks.append(_SCAN(delayed[i, j], origin, labels, floor, *places))
+                corner = i * side, j * side
+                inside = places[genuine_in_block.get((i, j), NONE)] - corner
+                tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, room, inside))
             scanned = dask.compute(*tasks)
-            for block, (_, failed_pairs, genuine, lowest_highest) in zip(batch, scanned):
-                genuine_scores[genuine_pairs.get(block, NONE)] = genuine
-                failed.append(failed_pairs)
-                extremes.append(lowest_highest)
-            selection.add([pairs for pairs, *_ in scanned])
+            for block, part in zip(batch, scanned):
+                genuine_score[genuine_in_block.get(block, NONE)] = part.genuine
+                failed.append(part.failed)
+                lowest = min(lowest, part.lowest)
+            _add(selections, [part.pairs for part in scanned])
+            _add(selections, [part.within for part in scanned])
+            n_done += len(batch)
             bar.update(len(batch))
             if callable(progress):
-                progress(len(extremes) / len(blocks))
-    return Swept(
-        impostors=selection.kept(),
-        cuts=selection.cuts,
-        failed=[np.concatenate(entries) for entries in zip(*failed)],
-        genuine_scores=genuine_scores,
-        extremes=(min(low for low, _ in extremes), max(high for _, high in extremes)),
-    )
+                progress(n_done / len(blocks))
+    failed_row, failed_col = (np.concatenate(entries) for entries in zip(*failed))
+    return _collected(sides, selections, genuine, genuine_score, failed_row, failed_col, lowest)
+
+
+def blocks_in_order(shape, symmetric) -> list[tuple[int, int]]:
+    """The blocks to scan, at random, so that the first ones show what scores are like."""
+    blocks = list(np.ndindex(shape))
+    if symmetric:
+        blocks = [(i, j) for i, j in blocks if i <= j]
+    order = np.random.default_rng(0).permutation(len(blocks))
+    return [blocks[k] for k in order]
 
 
 @contextmanager
@@ -155,14 +159,25 @@ def threads():
             yield
 
 
-def _check_transpose(scores):
+def _genuine_places(sides: Sides) -> pd.DataFrame:
+    """Rows and columns of all pairs of images of one person, and of images with themselves."""
+    rows = pd.DataFrame({"person": sides.person[sides.probe], "row": np.arange(len(sides.probe))})
+    cols = pd.DataFrame(
+        {"person": sides.person[sides.reference], "col": np.arange(len(sides.reference))}
+    )
+    pairs = rows.merge(cols, on="person").drop(columns="person").astype(np.int32)
+    return pairs[pairs.row <= pairs.col] if sides.symmetric else pairs
+
+
+def _check_transpose(scores) -> None:
     """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
     n = len(scores)
-    window = np.arange(min(WINDOW, n))
-    begins = np.maximum([0, n // 2 - WINDOW, n - WINDOW], 0)
-    some = np.unique(begins[:, None] + window)
+    some = np.unique(np.append(np.arange(min(WINDOW, n)), np.arange(max(n - WINDOW, 0), n)))
     values = scores[some][:, some].compute()
-    slack = 1e-4 * np.fmax.reduce(np.abs(values), axis=None, initial=0)
+    finite = values[np.isfinite(values)].astype(float)
+    low, high = np.quantile(finite, [0.25, 0.75]) if finite.size else (0.0, 0.0)
+    rounding = 8 * np.finfo(values.dtype).eps * np.abs(finite).max(initial=0)
+    slack = 1e-4 * (high - low) + rounding
     require(
         np.allclose(values, values.T, rtol=0, atol=slack, equal_nan=True),
         "these scores depend on which image is the probe, but their attribute `symmetric` says "
@@ -171,158 +186,203 @@ def _check_transpose(scores):
     )
 
 
+def _floors(selections, dtype):
+    """What scores must exceed: along the pattern of levels, and by level in each small group."""
+    levels = place_levels()
+    of_all = selections[-1].floors.astype(dtype)[levels]
+    of_groups = np.array([s.floors for group, s in selections.items() if group >= 0])
+    return of_all, of_groups.astype(dtype).reshape(-1, len(selections[-1].floors)), levels
+
+
+def _add(selections, blocks) -> None:
+    """Add columns (row, column, score, level, group) of some blocks to the populations."""
+    columns = [np.concatenate(column) for column in zip(*blocks)]
+    if len(columns) == 4:
+        selections[-1].add(columns)
+        return
+    group = columns.pop()
+    for number in np.unique(group).tolist():
+        selections[number].add([column[group == number] for column in columns])
+
+
 # --- one block -----------------------------------------------------------------------------------
 
 
-class BlockLabels(NamedTuple):
-    """What a block must know of the protocol."""
+class Scanned(NamedTuple):
+    """What is read from a block.
 
-    person: np.ndarray
-    kind: np.ndarray
-    cells: np.ndarray
-    offset: int
-    symmetric: bool
+    pairs, within : columns (row, column, score, level) of the impostor pairs that are kept so far,
+    and of those within small groups, with the group. failed : rows and columns of failed impostor
+    pairs. genuine : genuine scores. lowest : score of all.
+    """
+
+    pairs: list[np.ndarray]
+    within: list[np.ndarray]
+    failed: tuple[np.ndarray, np.ndarray]
+    genuine: np.ndarray
+    lowest: float
 
 
-def _scan(block, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
+class Room(local):
+    """Memory of each thread, in which the pairs of a block are written, for all of its blocks.
+
+    New memory for each block would take a third of the time of its product.
+    """
+
+    columns: list[np.ndarray] | None = None
+
+    def take(self, size, dtype):
+        """Rows, columns, scores, levels and groups of so many pairs, and of one that is lost."""
+        columns = self.columns
+        if columns is None or len(columns[0]) <= size or columns[2].dtype != dtype:
+            types = np.int32, np.int32, dtype, np.uint8, np.int32
+            columns = self.columns = [np.empty(size + 1, kind) for kind in types]
+        return columns
+
+    def __reduce__(self):
+        return Room, ()
+
+
+def _scan(block, corner, sides: Sides, floors, room: Room, genuine) -> Scanned:
     """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
 
-    Returns columns (row, column, score, level) of the pairs, rows and columns of failed impostor
-    pairs, the genuine scores, and the lowest and the highest score.
-
-    origin : row and column of the tensor where the block begins. genuine_row, genuine_col : places
-    in the block.
+    corner : row and column of the tensor where the block begins. genuine : (pair, 2) in the block.
     """
     block = np.ascontiguousarray(block)
-    first_row, first_col = origin[0], origin[1] + labels.offset  # entries
-    row_person = labels.person[first_row : first_row + block.shape[0]]
-    col_person = labels.person[first_col : first_col + block.shape[1]]
-    n = block.size + 1
-    row, col = np.empty((2, n), np.int32)
-    score = np.empty(n, block.dtype)
-    level = np.empty(n, np.uint8)
-    n = kernels.select(
-        block, origin, labels.offset, (row_person, col_person), *floor, labels.symmetric,
-        row, col, score, level,
-    )  # fmt: skip
-    kinds = labels.kind[row[:n]], labels.kind[col[:n]]
-    kept = labels.cells[kinds] >= 0
-    pairs = [column[:n][kept] for column in (row, col, score, level)]
-    failed_row, failed_col = np.empty((2, 0), np.int32)
-    extremes = float(block.min()), float(block.max())
-    if not np.all(np.isfinite(extremes)):
+    rows = sides.probe[corner[0] : corner[0] + block.shape[0]]
+    cols = sides.reference[corner[1] : corner[1] + block.shape[1]]
+    person = sides.person[rows], sides.person[cols]
+    floor, floor_in_group, levels = floors
+    where = block, corner, person
+    columns = room.take(block.size, block.dtype)[:4]
+    n = kernels.select(*where, floor, levels, sides.symmetric, *columns)
+    pairs = [column[:n].copy() for column in columns]
+    within = [column[:0] for column in (*columns, NONE)]
+    if len(floor_in_group):
+        row_groups = sides.groups[:, rows]
+        col_order, col_start = _by_group(sides.groups[:, cols], len(floor_in_group))
+        n_most = np.diff(col_start)[row_groups[row_groups >= 0]].sum()
+        columns = room.take(n_most, block.dtype)
+        n = kernels.select_within(
+            *where, row_groups, col_order, col_start, floor_in_group, levels, sides.symmetric,
+            *columns,
+        )  # fmt: skip
+        within = [column[:n].copy() for column in columns]
+    failed = NONE, NONE
+    lowest = float(block.min())
+    highest = float(pairs[2].max(initial=-np.inf))
+    if not np.isfinite(lowest) or not np.isfinite(highest):
         n_infinite = int(np.isinf(block).sum())
         require(
             n_infinite == 0,
             f"{n_infinite} score(s) of a block are infinite; mark failed comparisons as missing, "
             "or NaN",
         )
-        row, col = np.nonzero(np.isnan(block))
-        row = (row + first_row).astype(np.int32)
-        col = (col + first_col).astype(np.int32)
-        impostor = labels.person[row] != labels.person[col]
-        impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
-        if labels.symmetric:
-            impostor &= col > row
-        failed_row = row[impostor]
-        failed_col = col[impostor]
-        lowest = np.fmin.reduce(block, axis=None, initial=np.inf)
-        highest = np.fmax.reduce(block, axis=None, initial=-np.inf)
-        extremes = float(lowest), float(highest)
-    return pairs, (failed_row, failed_col), block[genuine_row, genuine_col], extremes
+        lowest = float(np.fmin.reduce(block, axis=None, initial=np.inf))
+        is_nan = np.isnan(pairs[2])
+        failed = pairs[0][is_nan], pairs[1][is_nan]
+        pairs = [column[~is_nan] for column in pairs]
+        within = [column[~np.isnan(within[2])] for column in within]
+    return Scanned(pairs, within, failed, block[genuine[:, 0], genuine[:, 1]], lowest)
 
 
 _SCAN = dask.delayed(_scan, pure=False)
 
 
-# --- which pairs are kept ------------------------------------------------------------------------
+def _by_group(groups, n_groups):
+    """Columns in the order of their small groups, and where each group begins, (group + 1)."""
+    group, column = groups.ravel(), np.tile(np.arange(groups.shape[1]), len(groups))
+    order = np.argsort(group, kind="stable")
+    start = np.searchsorted(group[order], np.arange(n_groups + 1))
+    return column[order].astype(np.int32), start
 
 
-@cache
-def place_levels():
-    """(PATTERN_ROWS, SEGMENT) the level of each place: k with probability 2 ** -(k + 1)."""
-    shape = PATTERN_ROWS, kernels.SEGMENT
-    bits = np.random.default_rng(1).integers(1, 1 << 31, shape)
-    lowest_bit = bits & -bits
-    return np.minimum(np.log2(lowest_bit), N_LEVELS - 1).astype(np.uint8)
+# --- all blocks together -------------------------------------------------------------------------
 
 
-class Selection:
-    """The pairs that are kept so far, and the cuts that later pairs must exceed.
+def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col, lowest):
+    """The kept pairs of all blocks, in the order of their places, each of them once."""
+    cuts = {}
+    columns = {}
+    for group, selection in selections.items():
+        columns[group], cuts[group] = selection.finish()
+    row, col, score = (np.concatenate(parts) for parts in zip(*columns.values()))
+    columns.clear()
+    row = sides.probe[row]
+    col = sides.reference[col]
+    halvings = _halvings(sides, row, col, score, cuts)
 
-    batches : (row, column, score, level) of the pairs of each batch of blocks.
-    counts : (level, bin) pairs by score. mass : (curve, bin) their weight.
+    of_itself = sides.probe[genuine.row] == sides.reference[genuine.col]
+    self_score = np.full(len(sides.person), np.nan, score.dtype)
+    self_score[sides.probe[genuine.row[of_itself]]] = genuine_score[of_itself]
+    genuine = genuine[~of_itself]
+    genuine_score = genuine_score[~of_itself]
+    failed_row = sides.probe[failed_row]
+    failed_col = sides.reference[failed_col]
+    failed = _failed_images(sides, failed_row, failed_col)
+    single = ~(failed[failed_row] | failed[failed_col])
+
+    n_unthinned = len(genuine) + np.count_nonzero(single)
+    row = np.concatenate([row, sides.probe[genuine.row], failed_row[single]])
+    col = np.concatenate([col, sides.reference[genuine.col], failed_col[single]])
+    score = np.concatenate([score, genuine_score, np.full(single.sum(), np.nan, score.dtype)])
+    halvings = np.concatenate([halvings, np.zeros(n_unthinned, np.uint8)])
+    order = _order_of_places(row, col, len(sides.person))
+    row = row[order]  # one column at a time, so that no pair is in memory twice
+    col = col[order]
+    score = score[order]
+    return SweptPairs(
+        row=row,
+        col=col,
+        score=score,
+        halvings=halvings[order],
+        self_score=self_score,
+        failed=failed,
+        n_failed=len(failed_row),
+        n_genuine=len(genuine),
+        n_genuine_failed=int(np.isnan(genuine_score).sum()),
+        lowest=lowest,
+        highest=float(np.fmax.reduce(score, initial=-np.inf)),
+    )
+
+
+def _halvings(sides, row, col, score, cuts):
+    """How often the share of pairs that are kept was halved where each pair is kept.
+
+    cuts : of all pairs, -1, and of small groups, of which the one that keeps most counts.
     """
+    halvings = stands_for(score, cuts[-1])
+    thinned = np.flatnonzero(halvings)
+    for groups in sides.groups:
+        group = np.where(groups[row[thinned]] == groups[col[thinned]], groups[row[thinned]], -1)
+        for number in np.unique(group[group >= 0]).tolist():
+            pairs = thinned[group == number]
+            halvings[pairs] = np.minimum(halvings[pairs], stands_for(score[pairs], cuts[number]))
+    return halvings
 
-    def __init__(self, protocol: Protocol, least_weights, thresholds) -> None:
-        self.protocol, self.least_weights, self.thresholds = protocol, least_weights, thresholds
-        self.cuts = np.full(N_LEVELS, -np.inf)
-        self.batches: list[list[np.ndarray]] = []
-        self.n = self.n_after_drop = 0
-        self.counts = np.zeros((N_LEVELS, BINS), np.int64)
-        self.mass = np.zeros((len(least_weights), BINS))
-        self.low = self.bins_per_score = np.nan
 
-    def add(self, blocks) -> None:
-        """Add the pairs of some blocks and let the cuts rise."""
-        batch = [np.concatenate(column) for column in zip(*blocks)]
-        row, col, score, level = batch
-        if len(score) == 0:
-            return
-        if np.isnan(self.low):  # bins wide enough for more than the first scores show
-            low = float(score.min())
-            high = float(score.max())
-            spread = max(high - low, 1e-6 * max(abs(high), 1.0))
-            self.low = low - spread / 2
-            self.bins_per_score = BINS / (2 * spread)
-        protocol = self.protocol
-        kernels.count(
-            row, col, score, level, protocol.scale, protocol.kind, protocol.cells_of_kinds,
-            self.low, self.bins_per_score, self.counts, self.mass,
-        )  # fmt: skip
-        self.batches.append(batch)
-        self.n += len(score)
-        self.cuts = np.maximum(self.cuts, self._enough().astype(score.dtype))
-        if self.n > 1.1 * self.n_after_drop + SLACK:
-            self._drop()
+def _order_of_places(row, col, n_images):
+    """The order of pairs by row and column, in which a pair of two populations stands once."""
+    place = row.astype(np.int64) * n_images + col
+    order = np.argsort(place)
+    place = place[order]
+    is_first = np.ones(len(place), bool)
+    is_first[1:] = place[1:] != place[:-1]
+    return order[is_first]
 
-    def _enough(self):
-        """For each level the lowest edge of a bin that hardly more pairs exceed than are needed."""
-        # pairs of this level and higher ones, in this bin and higher ones
-        reversed_counts = self.counts[::-1, ::-1]
-        above = reversed_counts.cumsum(0).cumsum(1)[::-1, ::-1]
-        n_above = above[0]
-        precise = (n_above > MARGIN * PRECISE).sum()
-        at_thresholds = (self.thresholds - self.low) * self.bins_per_score - 1
-        mass_above = self.mass[:, ::-1].cumsum(1)[:, ::-1]
-        needed = MARGIN * self.least_weights[:, :, None]
-        at_levels = (mass_above[:, None] > needed).sum(2).max(0) - 1
-        first_bins = np.append(at_thresholds, at_levels)
-        first_bins = np.clip(first_bins, 0, BINS - 1).astype(int)
-        exact = min(first_bins[n_above[first_bins] <= MOST_EXACT], default=precise)
-        exact = min(exact, precise)
-        n_exact = n_above[exact] if exact < BINS else 0
-        enough = np.maximum(PRECISE / 2, n_exact / 2.0 ** np.arange(N_LEVELS))
-        edges = (above > MARGIN * enough[:, None]).sum(1)
-        edges[0] = exact
-        edges = np.minimum.accumulate(edges)
-        return np.where(edges > 0, self.low + edges / self.bins_per_score, -np.inf)
 
-    def _drop(self):
-        """Drop the pairs that no longer exceed the cut of their level."""
-        for number, batch in enumerate(self.batches):
-            _, _, score, level = batch
-            exceeds = np.flatnonzero(score > self.cuts.astype(score.dtype)[level])
-            self.batches[number] = [column[exceeds] for column in batch]
-        self.n = self.n_after_drop = sum(len(batch[0]) for batch in self.batches)
-
-    def kept(self):
-        """Rows, columns and scores of the pairs above the cuts."""
-        if not self.batches:
-            none = np.empty(0, np.int32)
-            return [none, none, none.astype(np.float32)]
-        self._drop()
-        columns = []
-        for _ in range(3):  # one column at a time, so that no pair is in memory twice
-            columns.append(np.concatenate([batch.pop(0) for batch in self.batches]))
-        return columns
+def _failed_images(sides, failed_row, failed_col):
+    """The images of which all impostor comparisons failed."""
+    n_images = len(sides.person)
+    n_failed = np.bincount(failed_row, minlength=n_images)
+    n_failed += np.bincount(failed_col, minlength=n_images)
+    n_compared = np.zeros(n_images, int)
+    people = sides.person.max() + 1
+    for images, partners in ((sides.probe, sides.reference), (sides.reference, sides.probe)):
+        of_person = np.bincount(sides.person[partners], minlength=people)
+        n_compared += np.bincount(
+            images, len(partners) - of_person[sides.person[images]], n_images
+        ).astype(int)
+    if sides.symmetric:
+        n_compared //= 2
+    return (n_failed > 0) & (n_failed == n_compared)

@@ -14,34 +14,42 @@ SMALL_GROUPS = (
 )
 
 
-def caution(protocol, resampling, far, tables, models, n_failed):
+def caution(protocol, resampling, far, tables, models, n_failed, n_genuine):
     """Warn where these data and options do not support a rate or its interval.
 
     tables, models : of the models, and their names or None. n_failed : genuine comparisons that
-    failed, of the model with most of them.
+    failed, of the model with most of them; n_genuine : all of them.
     """
-    if n_failed >= protocol.n_genuine / 2:
+    if n_failed >= n_genuine / 2:
         warn(
-            f"{n_failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as "
+            f"{n_failed} of {n_genuine} genuine comparisons failed (NaN or marked as "
             "missing) and are left out: the rates are those of the others, which may be the easier "
             "ones"
         )
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES:
         _caution_of_images(protocol, resampling.scheme)
-    n_impostors = protocol.n_probes * (len(protocol.person) - protocol.offset) / 2
+    images = protocol.images
+    n_impostors = images.probe.sum() * images.reference.sum() / 2
     if protocol.listed is not None:
         n_impostors = len(protocol.listed.impostor)
     one_pair = 1 / max(n_impostors, 1)
     names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
     for name, table in zip(names, tables):
         data = table.isel({COLUMN: 0}, missing_dims="ignore")
-        below = far[(far < one_pair) | (data.far.values <= 0)] if far.size else far
+        nothing_accepted = data.far.values <= 0 if far.size else np.zeros(0, bool)
+        largest = "the threshold there is the largest impostor score, whose bootstrap is not valid"
+        below = far[far < one_pair]
         if below.size:
             warn(
-                f"FAR levels {', '.join(f'{level:g}' for level in below)} lie below the weight of "
-                f"one impostor pair (about {one_pair:.2g}){name}: the threshold there is the "
-                "largest impostor score, whose bootstrap is not valid; take levels above, or "
-                "compare more images"
+                f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
+                f"{one_pair:.2g}){name}: {largest}; take levels above, or compare more images"
+            )
+        tied = far[(far >= one_pair) & nothing_accepted]
+        if tied.size:
+            warn(
+                f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
+                f"{_levels(tied)}: {largest}, and no pair is accepted; take levels above, or "
+                "scores with more digits"
             )
         rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
         if value > 0.5:
@@ -52,12 +60,15 @@ def caution(protocol, resampling, far, tables, models, n_failed):
             )
 
 
+def _levels(far):
+    """FAR levels in words."""
+    return ", ".join(f"{level:g}" for level in far)
+
+
 def _caution_of_images(protocol, scheme):
     """Warn where replicates that draw images vary too little: people of few images, no copies."""
-    identity = protocol.genuine_identity[: protocol.n_genuine]
-    n_pairs = np.bincount(identity, minlength=len(protocol.share))
+    images, n_pairs = protocol.images_and_pairs()
     weight = protocol.share**2 * (n_pairs if protocol.pooled else n_pairs > 0)
-    images = np.bincount(protocol.images.identity_code, minlength=len(n_pairs))
     few = (images < FEW_IMAGES) & (n_pairs > 0)
     share = weight[few].sum() / weight.sum()
     if share >= FEW_SHARE:

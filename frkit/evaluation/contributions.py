@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,13 +10,15 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_one_of, require_returned, require_whole
-from frkit.engine.people import errors_of_entries, of_entries
+from frkit.engine.people import of_rows
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import ratio
-from frkit.engine.tally import tally_scores
+from frkit.engine.tally import tally_pairs
 from frkit.evaluation.options import asked_levels, check_options
+from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import rates_table
-from frkit.scores.groups import checked_scores, models_of, turned
+from frkit.scores.groups import checked_scores, turned
+from frkit.scores.kept import is_list, pairs_of_models
 
 KINDS = ("genuine", "impostor")
 
@@ -76,20 +77,20 @@ def contributions(
     1.0
     """
     scores = checked_scores(scores)
-    named = "probe_identity" in scores.coords
+    named = not is_list(scores) or "probe_identity" in scores.coords
     require(named, "these pairs carry no identities, so nobody can be named")
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
+    kept = swept(scores, far, threshold)
     far, thresholds, labels = asked_levels(far, threshold, scores)
-    models = models_of(scores)
-    protocol = make_protocol(models[0], **options)
+    protocol = make_protocol(kept, **options)
     of_models = []
-    for model, fixed in zip(models, thresholds):
-        tally = tally_scores(model, protocol, far=far, threshold=fixed)
+    for pairs, fixed in zip(pairs_of_models(kept), thresholds):
+        tally = tally_pairs(pairs, protocol)
         of_models.append(_shares(tally, far, fixed, by is not None))
     result = of_models[0]
-    if "model" in scores.dims:
-        result = xr.concat(of_models, scores["model"].variable.astype(str))
+    if "model" in kept.dims:
+        result = xr.concat(of_models, kept["model"].variable.astype(str))
     if labels is not None:
         result = result.assign_coords(threshold_level=labels)
     if turned(scores):
@@ -102,33 +103,33 @@ def _shares(tally, far, fixed, grouped):
     protocol = tally.protocol
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
     result = rates.drop_vars(["group", "reference_group"], errors="ignore")
-    names, first = np.unique(protocol.images.identity, return_index=True)
+    images = protocol.images
+    names = images.identities
     thresholds = rates.threshold.values
-    pairs = tally.genuine
+    impostors, genuine = tally.impostors, tally.genuine
 
-    def by_identity(of_entries):
-        sums = [np.bincount(protocol.identity, of_level, len(names)) for of_level in of_entries]
-        return np.array(sums)
+    def by_identity(of_rows):
+        return np.array([np.bincount(protocol.identity, sums, len(names)) for sums in of_rows])
 
-    accepted = by_identity(errors_of_entries(tally.impostors, thresholds, np.greater))
-    rejected = by_identity(errors_of_entries(pairs, thresholds, np.less_equal))
-    genuine = by_identity([of_entries(pairs, pairs.weight * ~pairs.copy)])
+    accepted = by_identity(
+        of_rows(impostors, impostors.weight, np.greater, level) for level in thresholds
+    )
+    rejected = by_identity(
+        of_rows(genuine, genuine.weight, np.less_equal, level) for level in thresholds
+    )
+    compared = by_identity([of_rows(genuine, genuine.weight)])
     dims = (*rates.threshold.dims, "identity")
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
         result[f"{rate}_share"] = dims, share
         result[f"{rate}_effective"] = dims[:-1], 1 / (share**2).sum(1)
-    result["frr_identity"] = dims, ratio(rejected, genuine)
-    images = np.bincount(protocol.images.identity_code, minlength=len(names))
-    coords = {"identity": names, "images": ("identity", images), "scores": _mark(tally)}
+    result["frr_identity"] = dims, ratio(rejected, compared)
+    n_images, _ = protocol.images_and_pairs()
+    coords = {"identity": names, "images": ("identity", n_images)}
     if grouped:
-        coords["group"] = "identity", protocol.images.group[first]
+        _, first = np.unique(protocol.identity, return_index=True)
+        coords["group"] = "identity", images.stratum[first]
     return result.assign_coords(coords)
-
-
-def _mark(tally):
-    """By what the same scores are known again: those of the genuine pairs."""
-    return hashlib.sha256(np.sort(tally.genuine.score).tobytes()).hexdigest()[:16]
 
 
 def worst_pairs(
@@ -181,7 +182,7 @@ def worst_pairs(
     require_one_of("kind", kind, KINDS)
     identities = require_whole("identities", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
-    require_returned("who", who, "fk.contributions", "threshold", "scores")
+    require_returned("who", who, "fk.contributions", "threshold", "frr_share")
     scores = checked_scores(scores)
     require(
         "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"
@@ -192,15 +193,19 @@ def worst_pairs(
         f"who runs over {over}: select one level and model with .sel or .isel",
     )
     by, impostors, varying = (who.attrs[name] for name in ("by", "impostors", "varying"))
-    protocol = make_protocol(scores, by=by or None, impostors=impostors, varying=varying)
     sign = -1.0 if turned(scores) else 1.0
     threshold = 0.0 + sign * float(who.threshold)
-    tally = tally_scores(scores, protocol, threshold=np.array([threshold]))
+    kept = swept(scores, threshold=[float(who.threshold)])
+    protocol = make_protocol(kept, by=by or None, impostors=impostors, varying=varying)
+    [pairs_of_model] = pairs_of_models(kept)
+    tally = tally_pairs(pairs_of_model, protocol)
+    names = protocol.images.identities
+    n_images, _ = protocol.images_and_pairs()
     require(
-        _mark(tally) == str(who["scores"].values),
+        np.array_equal(who["identity"].values, names)
+        and np.array_equal(who["images"].values, n_images),
         "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
     )
-    names = np.unique(protocol.images.identity)
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)
     worst = np.argsort(-share, kind="stable")[:identities]
@@ -209,7 +214,7 @@ def worst_pairs(
     compared = tally.genuine if kind == "genuine" else tally.impostors
     table = pd.DataFrame({"row": compared.row, "col": compared.col, "score": compared.score})
     if kind == "genuine":
-        wrong = (compared.score <= threshold) & ~compared.copy
+        wrong = compared.score <= threshold
     else:
         wrong = compared.score > threshold
     person = protocol.identity
@@ -218,7 +223,7 @@ def worst_pairs(
         ["score", "row", "col"], ascending=[kind == "genuine", True, True]
     )
     table = table.head(pairs)
-    image_names = protocol.images.names[protocol.image]
+    image_names = protocol.images.name
     probe = person[table.row]
     reference = person[table.col]
     columns = {

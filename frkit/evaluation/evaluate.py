@@ -8,22 +8,22 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.engine.people import people_sums
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
-from frkit.engine.tally import tally_scores
+from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import caution
 from frkit.evaluation.nodes import provenance, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
-from frkit.evaluation.tables import COLUMN, distribution_table, rates_table, thinned
+from frkit.evaluation.people import people_table
+from frkit.evaluation.sweep import swept
+from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, models_of
-
-LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless progress= is given
+from frkit.scores.groups import checked_scores
+from frkit.scores.kept import pairs_of_models
 
 
 def evaluate(
-    scores: xr.DataArray | xr.Dataset,
+    scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
     far: ArrayLike | None = None,
     threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -43,19 +43,18 @@ def evaluate(
     the share of their genuine pairs that are rejected (eq. 3); ISO/IEC 19795-1 calls them FMR and
     FNMR.
 
-    Every evaluation is a weighted list of pairs. All genuine pairs are in it, and all impostor
-    pairs above the lowest threshold that was asked for (as far as these are 20 million at most),
-    and at least the highest million. Of the others one in two, in four, in eight ... is kept, with
-    weight 2, 4, 8 ... A rate that is read there (a high FAR level or an EER of many images, an AUC,
-    a histogram) has a relative standard error of about 0.1 %, a small part of its sampling error.
-    The attribute `thinned` of the result says from which FAR on. All numbers of lists, and of
-    tensors with up to a million impostor pairs, are exact.
+    Scores are swept once (`sweep`), which keeps all genuine pairs, all impostor pairs above the
+    lowest threshold that was asked for, and of the others a part that stands for them. Give kept
+    pairs in place of scores to ask several questions of one sweep. All numbers of lists, and of
+    tensors with up to two million impostor pairs, are exact; of larger ones `thinned` is the
+    relative standard error of each FAR that is read from pairs which stand for others.
 
     Parameters
     ----------
-    scores : xr.DataArray or xr.Dataset
-        From `score_tensor`, `score_matrix` or `open_scores`, or a list of pairs from `pairs` or
-        `open_pairs`; with a `model` dim every model is evaluated on the same replicates.
+    scores : xr.DataArray, xr.Dataset or xr.DataTree
+        From `score_tensor`, `score_matrix` or `open_scores`, a list of pairs from `pairs` or
+        `open_pairs`, or kept pairs from `sweep`; several models are evaluated on the same
+        replicates.
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it
         (D.1). Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
@@ -93,8 +92,7 @@ def evaluate(
         warning: each pair counts in the group that its own row names.
     histogram : int or (int, (float, float)), optional
         A number of bins, or (bins, (low, high)), for `auc`, means, standard deviations and
-        histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores,
-        which are read once more for that.
+        histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.
     progress : bool or callable, optional
         A progress bar with the time that is left; by default for long sweeps only. A callable is
         given the share of a model's scores that is done, from 0 to 1; what it raises ends the
@@ -109,14 +107,15 @@ def evaluate(
         (far_level, group, reference_group); `eer`, `eer_threshold`, and per group `eer_group`,
         `eer_threshold_group`. `empirical` also has raw counts `false_accepts`, `false_rejects` and
         `resolved` (both at least 10), the same with `_group`, and `false_accepts_cross` and
-        `resolved_cross` between groups. `people` contains what each image adds to the error rates,
-        from which intervals come without replicates. A histogram adds `auc` (its attribute
+        `resolved_cross` between groups. Where pairs were thinned, `thinned`, `thinned_group` and
+        `thinned_cross` are relative standard errors of the FAR there, for want of the other pairs.
+        `people` contains what each image adds to the error rates, from which intervals come without
+        replicates. A histogram adds `auc` (its attribute
         `error_bound`: how far from the exact AUC of the pairs it can be), and for kind in genuine,
         impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
         with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
         `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
-        `provenance` is one JSON text; `thinned`, where pairs were thinned, another: for each model
-        from which FAR on, and the largest relative standard error.
+        `provenance` is one JSON text for people to read.
 
     Raises
     ------
@@ -176,59 +175,36 @@ def evaluate_parts(
 ) -> xr.DataTree:
     """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
     check_options(scores, far_of, by, resampling, weighting, impostors, varying)
-    models = models_of(scores)
     far, thresholds, labels = asked_levels(far, threshold, scores)
+    kept = swept(scores, far if len(far) else None, threshold, progress=progress)
     if not rates:
         far = np.empty(0)
-    edges = histogram_edges(histogram, scores)
-    if progress is None:
-        progress = scores.size > LONG_SWEEP
+    models = pairs_of_models(kept)
+    edges = histogram_edges(histogram, kept, models)
     options = {"by": by, "varying": varying, "weighting": weighting, "impostors": impostors}
-    protocol = make_protocol(models[0], resampling=resampling, **options)
+    protocol = make_protocol(kept, resampling=resampling, **options)
     tables = []
     sums = []
-    failed = []
-    thin = []
-    complete = protocol.symmetric
-    for model, fixed in zip(models, thresholds):
-        tally = tally_scores(
-            model,
-            protocol,
-            far=far,
-            threshold=fixed,
-            far_of=far_of,
-            edges=edges,
-            progress=progress,
-        )
+    tallies = []
+    for pairs, fixed in zip(models, thresholds):
+        tally = tally_pairs(pairs, protocol, edges)
         table = xr.Dataset()
         if rates:
             table = rates_table(tally, far, fixed, far_of)
             if labels is not None:
                 table = table.assign_coords(threshold_level=labels)
         if rates and people and protocol.people_known:
-            sums.append(people_sums(tally, *_points(table), auc=len(edges) > 0))
+            sums.append(people_table(tally, table, auc=len(edges) > 0))
         if len(edges):
             distributions = distribution_table(tally, edges)
             table = table.merge(distributions).assign_attrs(distributions.attrs)
         tables.append(table)
-        failed.append(tally.n_failed)
-        thin.append(thinned(tally))
-        if complete:
-            no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
-            complete = tally.n_failed == 0 and no_impostor_failed
-    names = scores["model"] if "model" in scores.dims else None
-    caution(protocol, resampling, far, tables, names, max(failed))
-    facts = provenance(scores, protocol, resampling, weighting, impostors, by)
-    facts["failed_genuine_comparisons"] = failed
+        tallies.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
+    names = kept["model"] if "model" in kept.dims else None
+    n_failed, n_genuine, impostor_failed = zip(*tallies)
+    caution(protocol, resampling, far, tables, names, max(n_failed), n_genuine[0])
+    facts = provenance(kept, protocol, resampling, weighting, impostors, by)
+    facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
-    facts["thinned"] = thin
-    facts["complete"] = bool(complete)
+    facts["complete"] = protocol.symmetric and not any(n_failed) and not any(impostor_failed)
     return tree(tables, sums, names, facts)
-
-
-def _points(table):
-    """Thresholds of the data's levels, then of the EERs of groups and of all; FAR or EER there."""
-    data = table.isel({COLUMN: 0})
-    thresholds = [data.threshold, data.get("eer_threshold_group", []), [data.eer_threshold]]
-    rates = [data.far, data.get("eer_group", []), [data.eer]]
-    return np.concatenate(thresholds), np.concatenate(rates)

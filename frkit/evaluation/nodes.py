@@ -11,13 +11,13 @@ import xarray as xr
 
 import frkit
 from frkit.base import require, require_path, warn
-from frkit.data.arrays import zarr_store
-from frkit.data.files import check_regular, named, reading
-from frkit.data.hdf5 import check_heaps
+from frkit.data.files import named
 from frkit.data.opening import demo_file
-from frkit.engine.entries import Protocol
+from frkit.data.trees import open_tree
+from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import COLUMN
+from frkit.scores.kept import IMAGES, is_list
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -29,11 +29,14 @@ LONG_NAMES = {
     "false_accepts": "accepted impostor pairs, each counted once",
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
+    "thinned": "relative standard error of FAR because pairs were thinned",
 }
 OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
+DIGEST = "digest_of_"  # in front of the name of labels
+NO_EVALUATION = "this is no evaluation: pass what evaluate(...) returned"
 LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
 
@@ -67,32 +70,55 @@ def tree(tables, people, names, facts):
         numbers = np.arange(replicates.sizes["replicate"])
         nodes["replicates"] = replicates.assign_coords(replicate=numbers)
     if people:
-        level = "threshold_level" if "threshold_level" in table.dims else "far_level"
-        nodes["people"] = _of_people(people, model).assign_attrs(
-            levels=table.sizes[level],
-            groups=table.sizes.get("group", 0),
-            auc=int("auc" in table),
-            complete=int(facts["complete"]),
-            level_of=level.removesuffix("_level"),
-            far_of=facts["far_of"],
-        )
+        level_of = "threshold" if "threshold_level" in table.dims else "far"
+        about = {
+            "complete": int(facts["complete"]),
+            "far_of": facts["far_of"],
+            "level_of": level_of,
+        }
+        nodes["people"] = _of_people(people, model).assign_attrs(about)
     for message in small_groups(nodes["empirical"]):
         warn(message)
     labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}
     result = xr.DataTree.from_dict(nodes)
+    result.attrs |= _attributes(facts)
     result.attrs["provenance"] = json.dumps(facts | labels)
-    if any(facts["thinned"]):
-        result.attrs["thinned"] = json.dumps(facts["thinned"])
     return result
 
 
+def _attributes(facts) -> dict:
+    """Facts as attributes that files can store; what is unknown has none."""
+    digests = {f"{DIGEST}{name}": digest for name, digest in facts["labels"].items()}
+    attrs = {}
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            value = json.dumps(value)
+        if value is not None and name not in ("labels", "versions"):
+            attrs[name] = int(value) if isinstance(value, bool) else value
+    return attrs | digests
+
+
+def facts_of(evaluation: xr.DataTree) -> dict:
+    """What an evaluation is about, from its attributes; `labels` are digests by name."""
+    require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
+    facts: dict = {"labels": {}}
+    for name, value in evaluation.attrs.items():
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        if name.startswith(DIGEST):
+            facts["labels"][name.removeprefix(DIGEST)] = value
+        else:
+            facts[name] = value
+    return facts
+
+
 def _of_people(people, model):
-    """What entries add to the rates of every model; curves of fewer places repeat the last one."""
+    """What images add to the rates of every model; curves of fewer places repeat the last one."""
     if model is None:
         return people[0]
     most = max(part.sizes["place"] for part in people)
     even = [part.pad(place=(0, most - part.sizes["place"]), mode="edge") for part in people]
-    codes = ["person", "image", "group", "cells"]
+    codes = ["person", "image", "group_of_row", "cells"]
     sums = [part.drop_vars(codes) for part in even]
     return xr.concat(sums, dim=model, data_vars="all").merge(people[0][codes])
 
@@ -116,16 +142,16 @@ def versions():
 
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by) -> dict:
     """What made these numbers, as JSON can contain it."""
-    images = np.bincount(protocol.images.identity_code)
+    images, _ = protocol.images_and_pairs()
     word = "pair" if protocol.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):
         word = "p_k"
+    table = scores.to_dataset() if is_list(scores) else scores[IMAGES].dataset
     digests = {}  # of the labels of images or pairs
-    for name in sorted(map(str, scores.coords)):
-        if "model" not in (name, *scores[name].dims):
-            labels = scores[name].values.astype(str)
-            text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
-            digests[name] = hashlib.sha256(text).hexdigest()[:16]
+    for name in sorted({*map(str, table.variables)} - {"score", "model"}):
+        labels = table[name].values.astype(str)
+        text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
+        digests[name] = hashlib.sha256(text).hexdigest()[:16]
     facts = {}
     if resampling is not None:
         facts = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
@@ -189,15 +215,12 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     """
     path = require_path("path", path)
     with named(path):
-        check_regular(path)
-        if path.is_dir() or path.name.endswith(".zip"):
-            with reading("the evaluation"), zarr_store(path) as (store, _):
-                evaluation = xr.open_datatree(store, engine="zarr", consolidated=False).load()
-        else:
-            check_heaps(path)
-            with reading("the evaluation"), xr.open_datatree(path, engine="h5netcdf") as tree:
-                evaluation = tree.load()
+        evaluation = open_tree(path, "the evaluation")
         require("empirical" in evaluation, "it has no node 'empirical': it is no evaluation")
+        require(
+            "people" not in evaluation or "group_of_row" in evaluation["people"],
+            "an earlier version of frkit made this evaluation: evaluate the scores again",
+        )
     return evaluation
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import dask
 import numpy as np
 import xarray as xr
 
@@ -19,6 +18,7 @@ from frkit.data.labels import VARYING_RULES
 from frkit.engine.tally import WORST_GROUP
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
+from frkit.scores.kept import is_list
 
 MOST_BINS = 100_000  # of a histogram
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
@@ -49,7 +49,7 @@ def check_options(
             impostors == "all" or by is not None,
             "impostors='same-group' needs groups: name an attribute with by=",
         )
-    identified = "probe_identity" in scores.coords
+    identified = not is_list(scores) or "probe_identity" in scores.coords
     require(
         identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
         "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give "
@@ -66,7 +66,7 @@ def _check_scheme(scores, resampling, identified):
         f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}",
     )
     scheme = resampling.scheme
-    if "pair" not in scores.dims:
+    if not is_list(scores):
         require(
             scheme != "pair",
             "scheme 'pair' is for lists of pairs: the pairs of a tensor share images; draw those",
@@ -175,8 +175,8 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def histogram_edges(histogram, scores):
-    """Edges of the bins of a histogram; none where none is asked for."""
+def histogram_edges(histogram, scores, models):
+    """Edges of the bins of a histogram; none where none is asked for. models : their pairs."""
     if histogram is None:
         return np.empty(0)
     with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
@@ -190,8 +190,8 @@ def histogram_edges(histogram, scores):
     if with_bounds and turned(scores):
         low, high = -high, -low
     elif not with_bounds and scores.attrs.get("similarity") != "cosine":
-        low, high = dask.compute(scores.min(), scores.max())  # one look at all scores
-        low, high = float(low), float(high)
+        low = min(pairs.lowest for pairs in models)
+        high = max(pairs.highest for pairs in models)
         if low == high:
             low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, bins + 1)

@@ -13,6 +13,7 @@ from frkit.engine.rates import (
     false_acceptance,
     false_rejection,
     ratio,
+    thinning_errors,
     thresholds_at,
 )
 from frkit.engine.tally import WORST_GROUP
@@ -54,6 +55,11 @@ def rates_table(tally, far, fixed, far_of):
         "false_rejects": (counts, rejects),
         "resolved": (counts, (accepts >= RESOLVED) & (rejects >= RESOLVED)),
     }
+    is_thinned = bool(np.any(tally.impostors.stands_for > 1))
+    if is_thinned:
+        thinned_cells, thinned_all = thinning_errors(tally, thresholds[0])
+        thinned = np.append(thinned_cells[:, :n_groups], thinned_all[:, None], axis=1)
+        of_curves["thinned"] = counts, thinned
     table = _table(tally, of_curves, {level: levels})
     table["threshold"] = rates, thresholds
     cells = tally.protocol.cells_of_groups[:-1, :-1]
@@ -65,6 +71,8 @@ def rates_table(tally, far, fixed, far_of):
     table["far_cross"] = rates + two_groups, far_of_cells[..., cells]
     table["false_accepts_cross"] = counts + two_groups, accepts_of_pairs
     table["resolved_cross"] = counts + two_groups, accepts_of_pairs >= RESOLVED
+    if is_thinned:
+        table["thinned_cross"] = counts + two_groups, thinned_cells[:, cells]
     return table
 
 
@@ -109,25 +117,10 @@ def distribution_table(tally, edges):
         of_curves["impostor_pairs"] = [COLUMN], impostor
     images = genuine + impostor
     if "n_images" not in protocol.facts:  # a list that names no images has pairs in their place
-        first = np.unique(protocol.image, return_index=True)[1]
-        group = protocol.images.group[protocol.image[first]]
+        first = protocol.images.first_row
+        group = protocol.images.stratum[first]
         in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]
         images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
     of_curves["images"] = [COLUMN], images
     middles = (edges[1:] + edges[:-1]) / 2
     return _table(tally, of_curves, {"score_bin": middles}).assign_attrs(auc_error=error)
-
-
-def thinned(tally):
-    """From which FAR on rates are read from thinned pairs, and their relative standard error."""
-    stands_for = tally.impostors.stands_for
-    thin = np.flatnonzero(stands_for > 1)
-    if len(thin) == 0:
-        return None
-    first = int(thin.max())  # the highest chunk of thinned pairs
-    accepted = tally.accepted[first + 1, :, 0].sum()
-    far = accepted / tally.totals[:, 0].sum()
-    numbers = tally.impostors.numbers().sum(1)[::-1]
-    noise = np.cumsum(numbers * (stands_for[::-1] - 1))
-    relative = np.sqrt(noise) / np.maximum(np.cumsum(numbers), 1)
-    return {"from_far": float(far), "standard_error": float(relative.max())}

@@ -1,19 +1,17 @@
 """What the field prints of a verification protocol: accuracy over folds, minDCF, Cllr, d' ..."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
-from frkit.base import UNKNOWN, affordable, require_inside, require_whole
-from frkit.scores.groups import (
-    checked_scores,
-    groups_among,
-    is_symmetric,
-    labels_of_sides,
-    models_of,
-    turned,
-)
+from frkit.base import require_inside, require_whole
+from frkit.engine.protocol import make_protocol
+from frkit.engine.tally import kinds_of_pairs
+from frkit.evaluation.sweep import swept
+from frkit.scores.groups import checked_scores, turned
+from frkit.scores.kept import is_list, pairs_of_models
 
 FOLD = "fold"
 
@@ -35,14 +33,15 @@ def verification_metrics(
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        A list of pairs from `pairs` or `open_pairs`, or a tensor, whose scores are then all in
-        memory.
+        A list of pairs from `pairs` or `open_pairs`, a tensor, or kept pairs; of more than two
+        million impostor pairs of a tensor some stand for others (`sweep`).
     by : str or list of str, optional
         Attribute(s) whose groups get numbers of their own, from the pairs within the group and at
         the group's own thresholds, as in RFW's tables.
     folds : int
         Of a list: the genuine pairs are cut into so many equal parts in their order, and the
-        impostor pairs too, which gives the folds of LFW's and RFW's files. A tensor has none.
+        impostor pairs too, which gives the folds of LFW's and RFW's files; a comparison that
+        failed keeps its place. A tensor has none.
     p_target : float in (0, 1)
         Prior probability of a genuine pair, for the detection cost.
     cost_miss, cost_fa : float
@@ -62,7 +61,7 @@ def verification_metrics(
     ------
     InputError
         For no scores of pairs, unknown attributes, fewer than two folds, a prior or cost out of
-        range, or a tensor too large for memory.
+        range.
 
     References
     ----------
@@ -85,32 +84,23 @@ def verification_metrics(
     require_inside("p_target", p_target, 0, 1)
     require_inside("cost_miss", cost_miss, 0, np.inf)
     require_inside("cost_fa", cost_fa, 0, np.inf)
-    n_folds = require_whole("folds", folds, 2) if "pair" in scores.dims else 0
+    n_folds = require_whole("folds", folds, 2) if is_list(scores) else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
-    genuine, compared = _kinds(scores)
-    groups = []
-    label = None
-    if by is not None:
-        probe, reference = labels_of_sides(scores, by)
-        probe = probe if "pair" in scores.dims else probe[:, None]
-        label = np.where(probe == reference, probe, UNKNOWN)
-        groups = groups_among(label, by)
+    kept = swept(scores, by=by)
+    protocol = make_protocol(kept, by=by, varying="keep", weighting="pair")
     results = []
-    for model in models_of(scores):
-        values = model.values
-        present = compared & ~np.isnan(values)
-        result = _numbers(values[present & genuine], values[present & ~genuine], n_folds, costs)
-        of_groups = []
-        for group in groups:
-            some = present & (label == group)
-            of_groups.append(
-                _numbers(values[some & genuine], values[some & ~genuine], n_folds, costs)
-            )
-        results.append(_with_groups(result, of_groups, groups) if of_groups else result)
+    for pairs in pairs_of_models(kept):
+        table = _table_of_pairs(pairs, protocol)
+        result = _numbers(_in_folds(table, n_folds), n_folds, costs)
+        groups = [table[table.group == g] for g in range(len(protocol.groups))]
+        if groups:
+            of_groups = [_numbers(_in_folds(group, n_folds), n_folds, costs) for group in groups]
+            result = _with_groups(result, of_groups, protocol.groups)
+        results.append(result)
     result = results[0]
-    if "model" in scores.dims:
-        result = xr.concat(results, scores["model"].variable.to_index_variable())
-    if turned(scores):
+    if "model" in kept.dims:
+        result = xr.concat(results, kept["model"].variable.to_index_variable())
+    if turned(kept):
         for name in {"best_threshold", "best_threshold_group"} & {*result}:
             result[name] = 0.0 - result[name]
     if not result.dims:  # one row of `to_dataframe()`
@@ -118,96 +108,119 @@ def verification_metrics(
     return result
 
 
-def _kinds(scores):
-    """Which pairs are genuine, and which count, shaped as the scores of a model."""
-    if "pair" in scores.dims:
-        genuine = scores["genuine"].values.astype(bool)
-        if "probe" not in scores.coords:
-            return genuine, np.ones_like(genuine)
-        return genuine, scores["probe"].values != scores["reference"].values
-    size = scores.sizes["probe"] * scores.sizes["reference"]
-    affordable(16 * size, f"all {size:,} scores at once; select images, or a list of pairs")
-    probe, reference = labels_of_sides(scores, "identity")
-    compared = scores["probe"].values[:, None] != scores["reference"].values
-    if is_symmetric(scores):
-        compared &= np.triu(np.ones(compared.shape, bool), 1)
-    return probe[:, None] == reference, compared
+def _table_of_pairs(pairs, protocol) -> pd.DataFrame:
+    """The pairs: score, weight, whether genuine, and the group of both sides, or -1."""
+    row, col, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
+    group = np.where(protocol.group[row] == protocol.group[col], protocol.group[row], -1)
+    table = pd.DataFrame(
+        {
+            "score": pairs.score,
+            "weight": 1.0 if pairs.stands_for is None else pairs.stands_for.astype(float),
+            "genuine": is_genuine,
+            "group": np.where(group < len(protocol.groups), group, -1),
+        }
+    )
+    return table[is_genuine | is_impostor]
 
 
-def _numbers(genuine, impostor, n_folds, costs):
-    """All numbers of one set of genuine and impostor scores; NaN without scores of one kind."""
+def _in_folds(table, n_folds):
+    """The pairs that were scored, with their fold.
+
+    Folds are cut from all pairs of a kind in their order, those that failed included.
+    """
+    of_kind = table.groupby("genuine").genuine
+    fold = of_kind.cumcount() * n_folds // of_kind.transform("size")
+    return table.assign(fold=fold)[table.score.notna()]
+
+
+def _numbers(table, n_folds, costs):
+    """All numbers of one set of pairs; NaN where one kind has no scores."""
+    genuine = table[table.genuine]
+    impostor = table[~table.genuine]
     if min(len(genuine), len(impostor)) == 0:
-        return _numbers(np.zeros(1), np.zeros(1), n_folds, costs) * np.nan
-    _, frr, far = rates_at_scores(genuine, impostor)
-    accuracy, threshold = best_accuracy(genuine, impostor)
+        nobody = pd.DataFrame({"score": [0.0, 0.0], "weight": 1.0, "genuine": [True, False]})
+        return _numbers(nobody.assign(fold=0), n_folds, costs) * np.nan
+    rates = rates_at_scores(table)
+    accuracy, threshold = best_accuracy(table)
     numbers = {"best_accuracy": accuracy, "best_threshold": threshold}
-    accuracies = fold_accuracies(genuine, impostor, n_folds)
     if n_folds:
+        accuracies = fold_accuracies(table, n_folds)
         numbers["accuracy"] = accuracies.mean()
         numbers["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
-    sd = np.sqrt((genuine.var() + impostor.var()) / 2)
+    means, variances = zip(*(_moments(kind) for kind in (genuine, impostor)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers["d_prime"] = (genuine.mean() - impostor.mean()) / sd
+        numbers["d_prime"] = (means[0] - means[1]) / np.sqrt(sum(variances) / 2)
     cost_miss, cost_fa = costs
-    numbers["min_dcf"] = (cost_miss * frr + cost_fa * far).min() / min(costs)
-    nats = np.logaddexp(0, -genuine).mean() + np.logaddexp(0, impostor).mean()
+    numbers["min_dcf"] = (cost_miss * rates.frr + cost_fa * rates.far).min() / min(costs)
+    nats = np.average(np.logaddexp(0, -genuine.score), weights=genuine.weight)
+    nats += np.average(np.logaddexp(0, impostor.score), weights=impostor.weight)
     numbers["cllr"] = nats / (2 * np.log(2))
-    numbers["min_cllr"] = least_cllr(genuine, impostor)
+    numbers["min_cllr"] = least_cllr(table)
     for name, level in (("zero_fmr", 0.0), ("fmr100", 1 / 100), ("fmr1000", 1 / 1000)):
-        numbers[name] = frr[far <= level * (1 + 1e-12)].min()
+        numbers[name] = rates.frr[rates.far <= level * (1 + 1e-12)].min()
     if n_folds:
         numbers["accuracy_fold"] = FOLD, accuracies
     return xr.Dataset(numbers)
 
 
-def rates_at_scores(genuine, impostor):
-    """Thresholds at each distinct score and below all of them, and FRR and FAR there."""
-    thresholds = np.append(-np.inf, np.unique(np.concatenate([genuine, impostor])))
-    rejected = np.searchsorted(np.sort(genuine), thresholds, side="right")
-    not_accepted = np.searchsorted(np.sort(impostor), thresholds, side="right")
-    return thresholds, rejected / len(genuine), 1 - not_accepted / len(impostor)
+def _moments(table):
+    """Mean and variance (ddof 0) of scores."""
+    mean = np.average(table.score, weights=table.weight)
+    return mean, np.average((table.score - mean) ** 2, weights=table.weight)
 
 
-def best_accuracy(genuine, impostor):
+def weights_at_scores(table):
+    """Weight of the genuine and of the impostor pairs at each distinct score, rising."""
+    weight = table.weight.groupby([table.score, table.genuine]).sum().unstack(fill_value=0.0)
+    return weight.reindex(columns=[True, False], fill_value=0.0)
+
+
+def rates_at_scores(table):
+    """FRR and FAR at each distinct score, and at a threshold below all of them."""
+    weight = weights_at_scores(table)
+    lowest = pd.DataFrame({True: 0.0, False: 0.0}, index=[-np.inf])
+    not_above = pd.concat([lowest, weight]).cumsum() / weight.sum()
+    return pd.DataFrame({"frr": not_above[True], "far": 1 - not_above[False]})
+
+
+def best_accuracy(table):
     """The largest share of right decisions at any threshold, and the strictest such threshold.
 
     A threshold lies halfway between two scores.
     """
-    scores, frr, far = rates_at_scores(genuine, impostor)
-    n = len(genuine) + len(impostor)
-    right = (len(genuine) * (1 - frr) + len(impostor) * (1 - far)) / n
+    rates = rates_at_scores(table)
+    scores = rates.index.to_numpy()
+    n_genuine = table.weight[table.genuine].sum()
+    n_impostor = table.weight.sum() - n_genuine
+    right = (n_genuine * (1 - rates.frr) + n_impostor * (1 - rates.far)) / (n_genuine + n_impostor)
     # rounding must not decide between equals: shares differ by a pair at least
-    best = np.flatnonzero(right >= right.max() - 0.5 / n)[-1]
+    best = np.flatnonzero(right >= right.max() - 0.5 / table.weight.sum())[-1]
     threshold = scores[best : best + 2].mean() if best else scores[1] - 1
-    return float(right[best]), float(threshold)
+    return float(right.iloc[best]), float(threshold)
 
 
-def fold_accuracies(genuine, impostor, n_folds):
+def fold_accuracies(table, n_folds):
     """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind."""
-    accuracies = np.full(n_folds, np.nan)
-    if min(len(genuine), len(impostor)) < n_folds:
-        return accuracies
-    genuine_fold = np.arange(len(genuine)) * n_folds // len(genuine)
-    impostor_fold = np.arange(len(impostor)) * n_folds // len(impostor)
+    n_kinds = table.groupby("fold").genuine.nunique().reindex(range(n_folds), fill_value=0)
+    if n_kinds.min() < 2:
+        return np.full(n_folds, np.nan)
+    accuracies = []
     for k in range(n_folds):
-        _, threshold = best_accuracy(genuine[genuine_fold != k], impostor[impostor_fold != k])
-        accepted = genuine[genuine_fold == k] > threshold
-        rejected = impostor[impostor_fold == k] <= threshold
-        accuracies[k] = np.concatenate([accepted, rejected]).mean()
-    return accuracies
+        _, threshold = best_accuracy(table[table.fold != k])
+        fold = table[table.fold == k]
+        right = (fold.score > threshold) == fold.genuine
+        accuracies.append(np.average(right, weights=fold.weight))
+    return np.array(accuracies)
 
 
-def least_cllr(genuine, impostor):
+def least_cllr(table):
     """Cllr after the best monotone calibration; both kinds have the same weight."""
-    scores, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
-    n_genuine = len(genuine)
-    n_scores = len(scores)
-    share = np.bincount(place[:n_genuine], minlength=n_scores) / n_genuine
-    other = np.bincount(place[n_genuine:], minlength=n_scores) / len(impostor)
-    weight = share + other
-    posterior = isotonic_regression(share / weight, weights=weight).x
+    weight = weights_at_scores(table)
+    share = (weight / weight.sum()).to_numpy()
+    both = share.sum(1)
+    posterior = isotonic_regression(share[:, 0] / both, weights=both).x
     posterior = np.clip(posterior, 0, 1)
-    nats = xlogy(share, posterior) + xlogy(other, 1 - posterior)
+    nats = xlogy(share[:, 0], posterior) + xlogy(share[:, 1], 1 - posterior)
     return float(0.0 - nats.sum() / (2 * np.log(2)))
 
 

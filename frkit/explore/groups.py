@@ -1,6 +1,5 @@
 """Explorers of what compares groups: disparities of rates, SFI/CFI/DFI, and N-Sigma."""
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -12,13 +11,15 @@ from frkit import indices, nsigma, plot
 from frkit.base import require, require_returned
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.nodes import facts_of
 from frkit.explore.controls import far_range, menu, number, several, slider, tick
 from frkit.explore.curves import LEVEL, TREE, interval_methods, within
 from frkit.explore.panel import Panel, remembered, say
-from frkit.intervals import band, decision_zones, fair_floor, provenance
+from frkit.intervals import band, decision_zones, fair_floor
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
 from frkit.resampling import OF_IMAGES, Resampling
+from frkit.scores.kept import is_kept
 
 SHARES = [(f"{percent} %", percent / 100) for percent in (100, 70, 50, 35, 25, 17, 12, 8, 5)]
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
@@ -32,7 +33,7 @@ TENSOR = ("frkit.score_tensor(faces)", "probe", "reference")
 
 def fairness(
     evaluation: xr.DataTree | dict[str, xr.DataTree],
-    scores: xr.DataArray | None = None,
+    scores: xr.DataArray | xr.DataTree | None = None,
     *,
     varying: str = "error",
     **start,
@@ -44,9 +45,9 @@ def fairness(
     evaluation : xr.DataTree or dict of str to xr.DataTree
         What `evaluate(..., by=..., resampling=...)` returned at FAR levels, or several by
         attribute.
-    scores : xr.DataArray, optional
-        The tensor they were made of. Then scheme and impostors can be changed, and a button
-        evaluates anew; what has been evaluated once is kept.
+    scores : xr.DataArray or xr.DataTree, optional
+        The tensor they were made of, or its kept pairs. Then scheme and impostors can be changed,
+        and a button evaluates anew; what has been evaluated once is remembered.
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
     **start
@@ -82,7 +83,7 @@ def fairness(
     evaluations = {}
     for tree in trees:
         require_groups_and_replicates(tree)
-        settings = provenance(tree)
+        settings = facts_of(tree)
         words = " & ".join(attributes_of(settings["by"]))
         attributes[words] = settings["by"]
         same = settings["impostors"] == "same-group"
@@ -95,7 +96,8 @@ def fairness(
     controls |= fairness_controls(rates, n)
     controls["method"] = menu("interval", options=interval_methods(trees))
     if scores is not None:
-        require_returned("scores", scores, *TENSOR)
+        if not is_kept(scores):
+            require_returned("scores", scores, *TENSOR)
         controls["scheme"] = menu("scheme", options=OF_IMAGES, value=settings["scheme"])
         controls["same"] = tick("same-group pairs only", value=same)
 
@@ -133,7 +135,7 @@ def fairness(
 def require_groups_and_replicates(tree):
     """Refuse an evaluation that has no groups, no FAR levels, or no replicates."""
     lacks = "this evaluation has no {}: call evaluate(..., {}=...)"
-    require(provenance(tree)["by"] is not None, lacks.format("groups", "by"))
+    require("by" in facts_of(tree), lacks.format("groups", "by"))
     require("far_level" in tree["empirical"].coords, lacks.format("FAR levels", "far"))
     require("replicates" in tree.children, lacks.format("replicates", "resampling"))
 
@@ -158,7 +160,7 @@ def fairness_controls(rates, n):
 def first_replicates(evaluation, n):
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
     result = evaluation.isel(replicate=slice(n))
-    result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
+    result.attrs["n"] = n
     return result
 
 

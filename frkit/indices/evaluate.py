@@ -13,10 +13,11 @@ import xarray as xr
 
 from frkit.base import listed, require, require_flag, require_returned, require_whole, warn
 from frkit.evaluation.evaluate import evaluate_parts
+from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.sweep import swept
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
 from frkit.intervals.permuted import DEALT, distributions_of_permuted
-from frkit.intervals.reading import provenance
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
     Sizes,
@@ -29,6 +30,8 @@ from frkit.measures.sfi_cfi_dfi import (
     sfi,
 )
 from frkit.resampling import Resampling
+from frkit.scores.groups import checked_scores
+from frkit.scores.kept import is_list
 
 NEEDS = {"genuine": "a person with two images", "impostor": "two people"}
 PER_BIN = 100  # scores that a group needs for each bin, or sample size decides about DFI
@@ -183,7 +186,8 @@ def evaluate(
     if deals is None:
         deals = 0 if resampling is None else resampling.n
     require(deals == 0 or deals >= 2, f"deals must be 0 (no floor) or at least 2, got {deals}")
-    mapped = unit_scores(scores, score_map)
+    kept = swept(checked_scores(scores), by=by, progress=progress)
+    mapped = unit_scores(kept, score_map)
     evaluation = evaluate_parts(
         mapped,
         by=by,
@@ -192,7 +196,6 @@ def evaluate(
         impostors="same-group",
         varying=varying,
         histogram=(bins, (0.0, 1.0)),
-        progress=progress,
         rates=False,
     )
     tallies = evaluation["empirical"].to_dataset()
@@ -209,10 +212,11 @@ def evaluate(
     if deals:
         seed = 0 if resampling is None else resampling.seed
         edges = np.linspace(0, 1, bins + 1)
-        dealt = distributions_of_permuted(mapped, by, varying, deals, seed, edges, progress)
-        if "pair" in mapped.dims:
+        dealt = distributions_of_permuted(mapped, by, varying, deals, seed, edges)
+        if is_list(mapped):
             dealt["images_group"] = tallies.images_group
-        units = "people" if "probe_identity" in mapped.coords else "scores"
+        nameless = is_list(mapped) and "probe_identity" not in mapped.coords
+        units = "scores" if nameless else "people"
         evaluation[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return evaluation
 
@@ -304,7 +308,7 @@ def summary(
             index = make(variant, group_sizes=group_sizes, c=c, **options)
             rows.append(_with_ends(evaluation, index, make.__name__, level))
         result = result.merge(xr.concat(rows, variants))
-    facts = provenance(evaluation)
+    facts = facts_of(evaluation)
     for name in ("scheme", "target", "n", "similarity"):
         if facts.get(name) is not None:
             result.attrs[name] = facts[name]

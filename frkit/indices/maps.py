@@ -8,6 +8,7 @@ import xarray as xr
 
 from frkit.base import listed, require, require_one_of
 from frkit.scores.groups import checked_scores
+from frkit.scores.kept import is_kept, with_mapped_scores
 
 ROUNDING = 1e-5  # how far a mapped score may lie outside [0, 1]; it is then cut off
 N_TRIED = 256  # scores that show whether a map increases
@@ -47,23 +48,21 @@ def unit_scores(
     --------
     >>> import frkit as fk
     >>> table = fk.pairs([0.8, -1.0], [True, False])
-    >>> fk.indices.unit_scores(table, "cosine").values.tolist()
+    >>> fk.indices.unit_scores(table, "cosine").score.values.tolist()
     [0.9, 0.0]
     """
     scores = checked_scores(scores)
     if not callable(score_map):
         require_one_of("score_map (or a function of an array)", score_map, SCORE_MAPS)
     apply = partial(_mapped, score_map=score_map)
-    if "pair" in scores.dims:
-        data = apply(scores.values)
-    else:
-        data = scores.data.map_blocks(apply, dtype=scores.dtype)
     name = getattr(score_map, "__name__", score_map)
     similarity = f"{scores.attrs.get('similarity', 'given')}, map {name}"
     attrs = scores.attrs | {"similarity": similarity, "distance": 0}  # now larger is more alike
     if "self_score" in attrs:
         attrs["self_score"] = float(apply(np.array(attrs["self_score"], float)))
-    return scores.copy(data=data).assign_attrs(attrs)
+    if is_kept(scores):
+        return with_mapped_scores(scores, apply, attrs)
+    return scores.copy(data=scores.data.map_blocks(apply, dtype=scores.dtype)).assign_attrs(attrs)
 
 
 def _mapped(scores, score_map):

@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.special import stdtrit
 
 from frkit.base import listed, require, require_inside, warn
+from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
@@ -16,7 +17,6 @@ from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
     labelled,
-    provenance,
     warn_of,
     with_resolved,
 )
@@ -177,7 +177,7 @@ def _pairs(data, dim, wanted):
 
 def _require_same_images(a, b):
     """Refuse evaluations of other images or other draws."""
-    first, second = provenance(a), provenance(b)
+    first, second = facts_of(a), facts_of(b)
     differ = [fact for fact in SAME if first.get(fact) != second.get(fact)]
     labels, others = first.get("labels", {}), second.get("labels", {})
     differ += [name for name in labels if others.get(name, labels[name]) != labels[name]]

@@ -5,10 +5,10 @@ FRR is a mean over people, FAR a mean over pairs of people, which count for both
 Guyonvarch 2021). At a FAR level the threshold has an error of its own: it moves every rate along
 the slope of the data's own curve.
 
-The node `people` of an evaluation contains sums by entry (an image under a group label) and by
-point (a threshold). A unit is a person, or an image for intervals about these people. g and h are
-numbers of groups, over `group` and `reference_group`; None stands for all pairs. The functions work
-on all models, levels and groups at once. Each returns a Dataset with
+The node `people` of an evaluation contains sums by row (an image under its labels), at each level,
+and at the EER of all and of each group. A unit is a person, or an image for intervals about these
+people. g and h are numbers of groups, over `group` and `reference_group`; None stands for all
+pairs. The functions work on all models, levels and groups at once. Each returns a Dataset with
 - rate, and of FAR total, the weight of all its comparisons;
 - influence: what each unit adds to the rate, over `unit`, with sum 0;
 - noise: variance of single pairs of units, which the squared influences contain twice;
@@ -27,45 +27,77 @@ import xarray as xr
 
 from frkit.base import require, require_one_of
 from frkit.intervals.pooled import pooled_frr
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, remembered
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
 BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
+REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
+LABELLED = ("far_level", "threshold_level", "group")  # dims of the node `people`
 UNSEEN = 2  # units with errors that are supposed beside those that were seen
 
 
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
     """What units add to a rate (or to the threshold), at every model, level and group.
 
-    fixed_threshold : whether the threshold is held fixed, without its own error. Returns the
-    variables above and `variance`, over the dims of the rate.
+    It is computed once for an evaluation. fixed_threshold : whether the threshold is held fixed,
+    without its own error. Returns the variables above and `variance`, over the dims of the rate;
+    `identity` names the units where they are people with names.
     """
+    known = remembered(evaluation, "contributions", dict)
+    key = name, target, fixed_threshold
+    if key in known:
+        return known[key]
+    result = _contributions(evaluation, name, target, fixed_threshold)
+    if result.nbytes <= REMEMBERED:
+        known[key] = result
+    return result
+
+
+def _contributions(evaluation, name, target, fixed_threshold):
+    """`contributions` without a memory."""
     rate = evaluation["empirical"][name]
     people = _people(evaluation, target)
-    evaluated = provenance(evaluation)
-    numbers = {}  # a selection may have fewer labels than were evaluated, in another order
-    for dim in {"far_level", "threshold_level", "group", "reference_group"} & {*rate.coords}:
-        numbers[dim] = xr.apply_ufunc(evaluated[dim].index, rate[dim].variable, vectorize=True)
-    point = numbers.get("far_level", numbers.get("threshold_level"))
     kind, *of_groups = name.split("_")
-    g = numbers["group"] if of_groups else None
-    h = numbers.get("reference_group", g)
+    codes = {}
+    for dim in {"group", "reference_group"} & {*rate.coords}:
+        labels = rate[dim].variable
+        code = people.indexes["partner"].get_indexer(np.atleast_1d(labels))
+        codes[dim] = labels.copy(data=code.reshape(labels.shape))
+    for dim in {*LABELLED} & {*people.dims} & {*rate.dims}:
+        # a selection may have fewer labels than were evaluated, in another order
+        people = people.drop_duplicates(dim).sel({dim: rate[dim]})
+    people = people.drop_vars({*people.coords} - {"owner"})  # without labels, to compute faster
+    g = codes["group"] if of_groups else None
+    h = codes.get("reference_group", g)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
-            result = eer_or_auc(people, kind, g)
+            result = eer_or_auc(_at_point(people, name), kind, g)
         elif kind == "threshold":
-            result = threshold(people.isel(point=point))
-        elif "reference_group" in numbers:  # one group at a time needs less memory than all
-            of_point = people.isel(point=point)
-            rows = [_at_level(of_point, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
+            result = threshold(people)
+        elif "reference_group" in codes:  # one group at a time needs less memory than all
+            rows = [_at_level(people, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
             result = xr.concat(rows, "group", data_vars="all")
         else:
-            result = _at_level(people.isel(point=point), kind, g, h, fixed_threshold)
+            result = _at_level(people, kind, g, h, fixed_threshold)
         result["variance"] = variance(result)
+    names = evaluation["people"].coords.get("identity")
+    if target == NEW_PEOPLE and names is not None:
+        result = result.assign_coords(identity=(UNIT, names.values))
     return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT)
+
+
+def _at_point(people, name):
+    """The sums at the EER (or of 1 - AUC), of all or of each group, under the names of levels."""
+    of_levels = [variable for variable in people if "_level" in "".join(people[variable].dims)]
+    at_point = {
+        variable: variable.removesuffix(f"_{name}")
+        for variable in people
+        if variable.endswith(f"_{name}") and not variable.endswith(f"_{name}_group")
+    }
+    return people.drop_vars(of_levels).rename(at_point)
 
 
 def _at_level(people, kind, g, h, fixed_threshold):
@@ -81,7 +113,7 @@ def _at_level(people, kind, g, h, fixed_threshold):
 
 
 def _people(evaluation, target):
-    """The node `people`, its entries sorted by unit, with the first entry of each unit."""
+    """The node `people`, its rows sorted by unit, with the first row of each unit."""
     require_one_of("target", target, TARGETS)
     require(
         "people" in evaluation.children,
@@ -89,26 +121,25 @@ def _people(evaluation, target):
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
     people = evaluation["people"].to_dataset().assign_attrs(target=target)
-    people = people.drop_vars(people.coords)  # without labels, to compute faster
     people["couples"] = BOTH_PARTNERS, np.triu(people.cells >= 1)  # each couple of groups once
     if target == NEW_PEOPLE:
         people = people.sortby("person")
-        _, first_entry = np.unique(people.person, return_index=True)
-        return people.assign(first_entry=(UNIT, first_entry))
+        _, first_row = np.unique(people.person, return_index=True)
+        return people.assign(first_row=(UNIT, first_row))
     require(
         people.complete,
         "target='these people' needs every image compared with every other, without failures, "
         "which is not so here: take target='new people'",
     )
     people = people.sortby(["person", "image"])
-    _, first_entry = np.unique(people.image, return_index=True)
-    first_entry.sort()
-    person = people.person.values[first_entry]
+    _, first_row = np.unique(people.image, return_index=True)
+    first_row.sort()
+    person = people.person.values[first_row]
     _, first_unit, owner, images = np.unique(
         person, return_index=True, return_inverse=True, return_counts=True
     )
     return people.assign(
-        first_entry=(UNIT, first_entry),
+        first_row=(UNIT, first_row),
         first_unit=("owner", first_unit),
         owner=(UNIT, owner),
         images_of_owner=(UNIT, images[owner]),
@@ -149,7 +180,7 @@ def far(people, g, h):
         comparisons=comparisons,
         most=comparisons,
         weight=compared,
-        images=_sums(_in_group(people, g) + 0.0, people.first_entry),
+        images=_sums(_in_group(people, g) + 0.0, people.first_row),
     )
 
 
@@ -173,12 +204,15 @@ def far_covariance(people, g, h, between, whole):
 def frr(people, g):
     """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
     in_group = _in_group(people, g)
-    rejected = _sums(people.rejected.variable * in_group, people.first_entry)
-    genuine = _sums(people.genuine.variable * in_group, people.first_entry)
+    within = "" if g is None else "_within"  # of a group only pairs of two of its images count
+    rejected, genuine, pairs = (
+        _sums(people[f"{name}{within}"].variable * in_group, people.first_row)
+        for name in ("rejected", "genuine", "genuine_pairs")
+    )
     total = genuine.sum(UNIT)
     rate = rejected.sum(UNIT) / total
     n_people = (genuine != 0).sum(UNIT)
-    pairs = _sums(people.genuine_pairs.variable * in_group, people.first_entry) / 2
+    pairs = pairs / 2
     comparisons = pairs.sum(UNIT)
     result = {
         "rate": rate,
@@ -203,7 +237,7 @@ def frr(people, g):
 
 def alike(people, g):
     """Effective number of a group's FRR at a fixed threshold, if people differ alike in all."""
-    every = xr.Variable("any_group", np.arange(people.attrs["groups"]))
+    every = xr.Variable("any_group", np.arange(people.sizes["partner"] - 1))
     of_all = frr(people, every)
     numbers = xr.apply_ufunc(
         pooled_frr,
@@ -280,7 +314,7 @@ def far_at_level(people):
     """
     if people.far_of == "all":
         return far(people, None, None), None
-    groups = xr.Variable("any_group", np.arange(people.attrs["groups"]))
+    groups = xr.Variable("any_group", np.arange(people.sizes["partner"] - 1))
     of_groups = far(people, groups, groups)
     worst = of_groups.rate.fillna(-1).argmax("any_group")
     return of_groups.isel(any_group=worst), worst
@@ -302,13 +336,8 @@ def eer_or_auc(people, kind, g):
     """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b); 1 - AUC: φ_k + ψ_k.
 
     a and b are what FAR falls and FRR rises with the threshold. 1 - AUC is the probability that an
-    impostor pair scores higher than a genuine one. The points of EERs (of each group and of all),
-    and those of 1 - AUC, follow those of levels.
+    impostor pair scores higher than a genuine one. people : from `_at_point`.
     """
-    n_groups = people.attrs["groups"]
-    place = n_groups if g is None else g
-    first = people.levels if kind == "eer" else people.levels + n_groups + 1
-    people = people.isel(point=first + place)
     accepts = far(people, g, g)
     rejects = frr(people, g)
     of_far = of_frr = 1.0
@@ -374,8 +403,8 @@ def _curve(people, kind, g, h):
 
 
 def _in_group(people, g):
-    """Whether an entry is in group g; None is all."""
-    group = people.group.variable
+    """Whether a row is in group g; None is all."""
+    group = people.group_of_row.variable
     return group == group if g is None else group == g
 
 
@@ -385,23 +414,25 @@ def _in_group(people, g):
 def _between(people, name, g, h):
     """Weight of the impostor pairs of each unit, of all or between groups g and h.
 
-    name : of a table over `entry` and `partner`, the group of the partner.
+    name : of a table over `row` and `partner`, the group of the partner.
     """
     table = people[name].variable
-    group = people.group.variable
+    group = people.group_of_row.variable
+    if "partner" not in table.dims:  # of pairs within the row's own group
+        return _sums(table.where(group == g, 0.0), people.first_row)
     if g is None:
-        return _sums(table.sum("partner", dtype=float), people.first_entry)
+        return _sums(table.sum("partner", dtype=float), people.first_row)
     as_g = table.isel(partner=h).where(group == g, 0.0)
     as_h = table.isel(partner=g).where((group == h) & (g != h), 0.0)
-    return _sums(as_g, people.first_entry) + _sums(as_h, people.first_entry)
+    return _sums(as_g, people.first_row) + _sums(as_h, people.first_row)
 
 
 def _sums(values, first):
-    """Sums of a variable over the entries of each unit (or the units of each owner).
+    """Sums of a variable over the rows of each unit (or the units of each owner).
 
-    first : the first entry of each unit. Variables, which have no labels, are faster.
+    first : the first row of each unit. Variables, which have no labels, are faster.
     """
-    last_dim = "entry" if "entry" in values.dims else UNIT
+    last_dim = "row" if "row" in values.dims else UNIT
     return xr.apply_ufunc(
         np.add.reduceat,
         values,
@@ -415,6 +446,8 @@ def _sums(values, first):
 def _of_pairs(people, name, g, h):
     """A sum over pairs of two people, of all or of groups g and h."""
     table = people[name].variable
+    if "partner" not in table.dims:  # of pairs within each group
+        return table
     if g is None:
         return (table * people.couples.variable).sum(BOTH_PARTNERS)
     return table.isel(partner=g, partner_b=h)

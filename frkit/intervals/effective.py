@@ -12,8 +12,9 @@ from scipy import stats
 from scipy.special import ndtri, stdtrit
 
 from frkit.base import require
+from frkit.evaluation.nodes import facts_of
 from frkit.intervals.contributions import UNIT, UNSEEN, contributions
-from frkit.intervals.reading import data_of, provenance
+from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
 LIKE_OTHERS = 4  # people with errors of a group from which it is half like all groups
@@ -117,7 +118,7 @@ def linearised(evaluation, chosen, target):
     for name, contribution in added.items():
         falls = name.startswith("auc")  # what people add is to 1 - AUC
         if name == "threshold":
-            falls = provenance(evaluation)["distance"]
+            falls = facts_of(evaluation)["distance"]
         moved[name] = data[name] + (-STEP if falls else STEP) * scaled_influence(contribution, name)
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -10,16 +10,17 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import DataWarning, require, require_inside, require_whole
-from frkit.engine.protocol import make_protocol
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.options import asked_levels
+from frkit.evaluation.sweep import swept
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import RATES_OF_GROUPS, rates_of_line
 from frkit.intervals.floors import against
 from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permutations
 from frkit.intervals.reading import data_of, labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
-from frkit.scores.groups import checked_scores, models_of
+from frkit.scores.groups import checked_scores
+from frkit.scores.images import images_of
 
 
 def permutation_test(
@@ -92,7 +93,7 @@ def permutation_test(
     >>> bool(test.p[0] > 0.05)
     True
     """
-    chosen, scores = find_measure(measure), checked_scores(scores)
+    chosen = find_measure(measure)
     require_whole("n", n, 1)
     require_inside("level", level, 0, 1)
     require(
@@ -100,7 +101,9 @@ def permutation_test(
         "varying='split' makes several people of one, whose labels cannot be permuted one by one",
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
-    evaluation = evaluate(scores, far=far, threshold=threshold, **options)
+    scores = checked_scores(scores)
+    kept = swept(scores, far, threshold)
+    evaluation = evaluate_parts(kept, far=far, threshold=threshold, **options)
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing
     names = rates_of_line(chosen, data)
@@ -109,17 +112,17 @@ def permutation_test(
         f"{chosen.name!r} has no fair value or does not read {', '.join(RATES_OF_GROUPS)} alone: "
         "take a disparity measure of group rates",
     )
-    who = make_protocol(models_of(scores)[0], by=by, varying=varying).images
-    person, group = groups_of_people(who)
+    images = images_of(kept, by, varying)
+    person, group = groups_of_people(images)
     message = "these pairs carry no identities, so there are no people whose labels can be permuted"
     require(person.max() > 0, message)
     permuted = np.append([group], permutations(group, n, seed), axis=0)
     level_dim = "far_level" if "far_level" in data.dims else "threshold_level"
-    _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), scores)
+    _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), kept)
     with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
         rates = evaluate_permuted(
-            scores, person, permuted, data["group"].values, weighting, thresholds=thresholds
+            kept, person, permuted, data["group"].values, weighting, thresholds=thresholds
         )
     rates = rates.rename(threshold_level=level_dim)[list(names)]
     for name in names:

@@ -11,9 +11,11 @@ import xarray as xr
 
 from frkit.base import UNKNOWN
 from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import NONE, tally_scores
+from frkit.engine.tally import NONE, tally_pairs
 from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
-from frkit.scores.groups import labels_of_sides, models_of, people
+from frkit.scores.groups import group_codes, groups_among, labels_of_sides
+from frkit.scores.images import Images, images_of
+from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
 
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were permuted
 CELLS = 100_000_000  # counts of images in one sweep
@@ -35,79 +37,80 @@ def permutations(group, n, seed, kind=0):
     return np.array([permute(group, rng, kind) for rng in generators], np.int16)
 
 
-def groups_of_people(who):
-    """The number of the person of each image, and of the group of each person; -1 is no group."""
-    _, first = np.unique(who.identity, return_index=True)
-    name = who.group[first]
-    group = np.searchsorted(who.groups, name)
-    group[name == UNKNOWN] = -1
-    return who.identity_code, group
+def groups_of_people(images: Images):
+    """The number of the person of each row, and of the group of each person; -1 is no group."""
+    _, first = np.unique(images.identity_code, return_index=True)
+    label = images.stratum[first]
+    group = group_codes(label, images.groups)
+    group[label == UNKNOWN] = -1
+    return images.identity_code, group
 
 
-def distributions_of_permuted(scores, by, varying, n, seed, edges, progress):
+def distributions_of_permuted(kept, by, varying, n, seed, edges):
     """Moments and histograms of all permutations, over ([model,] replicate, group).
 
     In a list a pair goes with the person of its probe. Without people each score is permuted alone,
     and every group keeps its numbers of genuine and of impostor scores.
     """
     kind = 0
-    if "pair" in scores.dims:
-        label, partner = labels_of_sides(scores, by)
+    if is_list(kept):
+        label, partner = labels_of_sides(kept, by)
         within = (label == partner) & (label != UNKNOWN)
-        if "probe" in scores.coords:
-            within &= scores["probe"].values != scores["reference"].values
-        scores = scores.isel(pair=within)
-        groups, group_of_pair = np.unique(label[within], return_inverse=True)
+        if "probe" in kept.coords:
+            within &= kept["probe"].values != kept["reference"].values
+        pairs = kept.to_dataset().isel(pair=within)
+        groups = groups_among(label[within], by)
+        group_of_pair = group_codes(label[within], groups)
         owner = np.arange(len(group_of_pair))
-        if "probe_identity" in scores.coords:
-            owner = np.unique(scores["probe_identity"].values, return_inverse=True)[1]
+        if "probe_identity" in pairs.coords:
+            owner = np.unique(pairs["probe_identity"].values, return_inverse=True)[1]
         else:
-            kind = scores["genuine"].values.astype(int)
+            kind = pairs["genuine"].values.astype(int)
         group = np.zeros(owner.max() + 1, int)
         group[owner] = group_of_pair
         person = np.tile(owner, 2)  # of both sides of each pair
-        names = [name for name, column in scores.coords.items() if "pair" in column.dims]
-        scores = scores.drop_vars({*names} - {"genuine"})
+        labels = [name for name, column in pairs.coords.items() if "pair" in column.dims]
+        kept = kept_list(pairs.drop_vars({*labels} - {"genuine"}))
     else:
-        who = people(scores, by, varying)
-        scores = who.relabel(scores)
-        groups = who.groups
-        person, group = groups_of_people(who)
+        images = images_of(kept, by, varying)
+        kept = with_labels(kept, identity=images.identity, person=images.person)
+        groups = images.groups
+        person, group = groups_of_people(images)
     permuted = permutations(group, n, seed, kind)
-    how = {"weighting": "pair", "edges": edges, "progress": progress}
-    return evaluate_permuted(scores, person, permuted, groups, **how)
+    return evaluate_permuted(kept, person, permuted, groups, weighting="pair", edges=edges)
 
 
-def evaluate_permuted(
-    scores, person, permuted, groups, weighting, *, thresholds=None, edges=NONE, progress=False
-):
+def evaluate_permuted(kept, person, permuted, groups, weighting, *, thresholds=None, edges=NONE):
     """Rates at thresholds, or distributions, of permuted groups: ([model,] replicate, group).
 
-    person : the person of each image. permuted : the group of each person, (permutation, person).
+    person : the person of each row. permuted : the group of each person, (permutation, person).
     thresholds : (model, level). edges : of the bins of histograms.
     """
-    models = models_of(scores)
+    models = pairs_of_models(kept)
     if thresholds is None:
         thresholds = [NONE] * len(models)
-    protocol = make_protocol(models[0], weighting=weighting)
-    first = np.unique(protocol.images.identity, return_index=True)[1]
-    step = max(1, CELLS // (len(groups) * len(person)))
+    protocol = make_protocol(kept, weighting=weighting)
+    _, first = np.unique(protocol.images.identity_code, return_index=True)
+    n_images = len(protocol.images.first_row)
+    step = max(1, CELLS // (len(groups) * n_images))
     every = []
     for begin in range(0, len(permuted), step):
         group_of_identity = permuted[begin : begin + step, None, person[first]]
         identities = group_of_identity == np.arange(len(groups))[:, None]
         identities = identities.reshape(-1, len(first))
-        images = np.ones((len(identities), len(person)), np.uint8)
+        images = np.ones((len(identities), n_images), np.uint8)
         columns = replace(protocol, drawn=(images, identities))
         tables = []
-        for model, fixed in zip(models, thresholds):
-            tally = tally_scores(model, columns, threshold=fixed, edges=edges, progress=progress)
+        for pairs, fixed in zip(models, thresholds):
+            tally = tally_pairs(pairs, columns, edges)
             if len(edges):
                 table = distribution_table(tally, edges)
             else:
                 table = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
             tables.append(table[[name for name in table if COLUMN in table[name].dims]])
-        table = xr.concat(tables, scores["model"]) if "model" in scores.dims else tables[0]
+        table = tables[0]
+        if "model" in kept.dims:
+            table = xr.concat(tables, kept["model"].variable)
         every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
     result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
     result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)

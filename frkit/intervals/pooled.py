@@ -51,6 +51,8 @@ def pooled_eer(rate, pairs, weight):
     """
     rate, pairs, weight, share = _of_present(rate, pairs, weight)
     p0, c, squares = _squares_about_common_rate(rate, weight)
+    if not 0 < p0 < 1:  # without an error a person counts as one comparison
+        return 1 / (share**2).sum(1)
     a, b = _variance_law(1 / pairs, squares / np.where(c > 0, c, 1), c)
     of_person = np.maximum(a + b / pairs, squares.sum())
     variance = (share**2 * of_person).sum(1)

@@ -10,6 +10,7 @@ import xarray as xr
 
 from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
+from frkit.evaluation.nodes import NO_EVALUATION, facts_of
 from frkit.evaluation.tables import RESOLVED
 from frkit.measures.registry import with_reads
 from frkit.resampling import SCHEMES
@@ -19,7 +20,6 @@ NAMELESS = (
     "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
     "cover .72 to .98 of the time at nominal .95), and no p-value of groups is given"
 )
-NO_EVALUATION = "this is no evaluation: pass what evaluate(...) returned"
 ERRORS_OF = {
     "far_group": "false_accepts_group",
     "frr_group": "false_rejects_group",
@@ -31,7 +31,7 @@ KINDS = {
     "group": "of group",
     "model": "of model",
 }
-_GIVEN: dict[int, set] = {}  # cautions that were given of each evaluation in memory
+_REMEMBERED: dict[int, dict] = {}  # of each evaluation in memory
 _AGAIN = ContextVar("again", default=False)
 
 
@@ -73,7 +73,15 @@ def provenance(evaluation: xr.DataTree) -> dict:
 
 def names_people(evaluation):
     """Whether identities are known; a list of pairs may have none."""
-    return bool(provenance(evaluation).get("n_identities"))
+    return bool(facts_of(evaluation).get("n_identities"))
+
+
+def remembered(evaluation, what, kind):
+    """A set or dict that lasts as long as the evaluation is in memory."""
+    if id(evaluation) not in _REMEMBERED:
+        _REMEMBERED[id(evaluation)] = {}
+        weakref.finalize(evaluation, _REMEMBERED.pop, id(evaluation), None).atexit = False
+    return _REMEMBERED[id(evaluation)].setdefault(what, kind())
 
 
 # --- labels of a result --------------------------------------------------------------------------
@@ -88,7 +96,7 @@ def labelled(result, evaluation, chosen, method, **attrs):
     attrs: more of them, such as the level. A `target` says that no replicates were read: then the
     interval is about new people, or these; otherwise about what the scheme draws.
     """
-    facts = provenance(evaluation)
+    facts = facts_of(evaluation)
     names = ("scheme", "target", "n", "weighting")
     if "target" in attrs:
         names = ("weighting",)
@@ -142,10 +150,7 @@ def each_time() -> Iterator[None]:
 
 def warn_of(evaluation, chosen, result):
     """Warn where the interval is less certain than its level; once for each evaluation."""
-    if id(evaluation) not in _GIVEN:
-        _GIVEN[id(evaluation)] = set()
-        weakref.finalize(evaluation, _GIVEN.pop, id(evaluation), None).atexit = False
-    given = _GIVEN[id(evaluation)]
+    given = remembered(evaluation, "cautions", set)
     for message in _cautions(data_of(evaluation), chosen, result):
         if message not in given or _AGAIN.get():
             given.add(message)

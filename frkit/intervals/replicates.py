@@ -10,8 +10,9 @@ import xarray as xr
 from scipy.special import ndtri
 
 from frkit.base import require
+from frkit.evaluation.nodes import facts_of
 from frkit.intervals.effective import logarithm
-from frkit.intervals.reading import data_of, provenance
+from frkit.intervals.reading import data_of
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
@@ -94,7 +95,7 @@ def values_of(evaluation, chosen):
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    facts = provenance(evaluation)
+    facts = facts_of(evaluation)
     require(
         facts.get("varies", True),
         "this scheme cannot vary these data: there is nothing to draw from but one image of each "

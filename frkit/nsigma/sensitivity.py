@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from frkit.base import UNKNOWN, require, require_returned
+from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
-from frkit.scores.groups import checked_scores, people
+from frkit.scores.groups import checked_scores
+from frkit.scores.images import images_of
+from frkit.scores.kept import is_list, with_labels
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 
@@ -158,21 +161,18 @@ def floor(
     >>> bool((found.n_absolute.max("group") > 0).all())
     True
     """
-    scores = checked_scores(scores)
+    scores = swept(checked_scores(scores), by=by)
     require(
-        "pair" not in scores.dims,
+        not is_list(scores),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
-    who = people(scores, by, "error")
-    person, group = groups_of_people(who)
+    images = images_of(scores, by, "error")
+    person, group = groups_of_people(images)
     each = []
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)
-        label = np.append(who.groups, UNKNOWN)[permute(group, rng)[person]]
-        assigned = scores.assign_coords(
-            probe_dealt_group=("probe", label[who.probe]),
-            reference_dealt_group=("reference", label[who.reference]),
-        )
+        label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
+        assigned = with_labels(scores, dealt_group=label)
         each.append(n_sigma(assigned, by="dealt_group", seed=int(rng.integers(2**32)), **options))
     return _stacked(each, "deal", np.arange(deals))
 

@@ -8,17 +8,25 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, InputError, listed, require, require_inside, require_whole
-from frkit.data.labels import attributes_of
+from frkit.base import InputError, listed, require, require_inside, require_one_of, require_whole
+from frkit.data.labels import VARYING_RULES, attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
-from frkit.engine.tally import tally_scores
+from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import caution
 from frkit.evaluation.options import asked_levels
+from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import COLUMN
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, groups_among, labels_of_sides, models_of, people
-from frkit.scores.tensor import SIMILARITIES
+from frkit.scores.groups import checked_scores
+from frkit.scores.images import images_of, list_images
+from frkit.scores.kept import (
+    failed_pairs,
+    is_list,
+    pairs_of_models,
+    select_images,
+    with_labels,
+)
 
 BATCH, SUBSET = "batch", "subset"
 
@@ -78,12 +86,15 @@ def subset_rates(
     require_whole("batches", batches, 1)
     require_whole("seed", seed, 0)
     require_inside("fpr", fpr, 0, 1)
+    require(by is not None, "N-Sigma compares groups: name an attribute with by=")
+    require_one_of("varying", varying, VARYING_RULES)
     scores = checked_scores(scores)
     far = [fpr] if threshold is None else None
     _, thresholds, labels = asked_levels(far, threshold, scores)
-    scores_of_groups = _within_groups(scores, by, varying)
+    kept = swept(scores, threshold=threshold, by=by)
+    scores_of_groups = _within_groups(kept, by, varying)
     n_people = {
-        group: len(np.unique(np.concatenate(labels_of_sides(part, "identity"))))
+        group: len(images_of(part, None, "error").identities)
         for group, part in scores_of_groups.items()
     }
     smallest = min(n_people, key=n_people.get)
@@ -117,36 +128,38 @@ def subset_rates(
     )
 
 
-def _within_groups(scores, by, varying):
-    """The scores within each group; pairs across groups and of unknown people are left out."""
-    require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    from_embeddings = scores.attrs.get("similarity") in SIMILARITIES  # where no score is NaN
-    n_failed = 0 if from_embeddings else int(scores.isnull().sum())
+def _within_groups(kept, by, varying):
+    """The kept pairs within each group; pairs across groups and of unknown people are left out."""
+    n_failed, n_pairs = failed_pairs(kept)
     require(
         n_failed == 0,
-        f"{n_failed} of {scores.size} scores are NaN (failed comparisons): every subset needs all "
+        f"{n_failed:,} of {n_pairs:,} scores are NaN (failed comparisons): every subset needs all "
         "of its pairs; leave out the images that failed, or give their comparisons a score (the "
         "lowest one counts as a rejection)",
     )
-    if "pair" in scores.dims:
-        require(
-            "probe_identity" in scores.coords,
-            "these pairs carry no identities, and subsets are drawn of people: give "
-            "probe_identity= and reference_identity= to frkit.pairs",
-        )
-        probe, reference = labels_of_sides(scores, by)
-        sides = {"pair": np.where(probe == reference, probe, UNKNOWN)}
-        groups = groups_among(probe, by)
-    else:
-        who = people(scores, by, varying)
-        sides = {"probe": who.group[who.probe], "reference": who.group[who.reference]}
-        groups = who.groups
-    require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
+    require(
+        not is_list(kept) or "probe_identity" in kept.coords,
+        "these pairs carry no identities, and subsets are drawn of people: give probe_identity= "
+        "and reference_identity= to frkit.pairs",
+    )
     scores_of_groups = {}
-    for group in groups.tolist():
-        places = {dim: np.flatnonzero(labels == group) for dim, labels in sides.items()}
-        require(all(map(len, places.values())), f"group {group!r} has no pairs of its own")
-        scores_of_groups[group] = scores.isel(places)
+    if is_list(kept):
+        images, row, col = list_images(kept, by, varying)
+    else:
+        images = images_of(kept, by, varying)
+        identity = {"identity": images.identity, "person": images.person}
+        kept = with_labels(kept, **identity)
+    groups = images.groups
+    require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
+    for number, group in enumerate(groups.tolist()):
+        in_group = images.group_code == number
+        if is_list(kept):
+            part = kept.isel(pair=np.flatnonzero(in_group[row] & in_group[col]))
+        else:
+            part = select_images(kept, in_group)
+        some = part.sizes.get("pair", 1) and in_group.any()
+        require(some, f"group {group!r} has no pairs of its own")
+        scores_of_groups[group] = part
     return scores_of_groups
 
 
@@ -162,14 +175,14 @@ def _rates_of(part, fpr, draws, thresholds):
     thresholds : (model, level), which may be none.
     """
     far = np.array([fpr])
-    models = models_of(part)
-    protocol = make_protocol(models[0], weighting="pair", resampling=draws)
+    protocol = make_protocol(part, weighting="pair", resampling=draws)
     tables = [
-        _rates_of_model(model, protocol, far, fixed) for model, fixed in zip(models, thresholds)
+        _rates_of_model(tally_pairs(pairs, protocol), far, fixed)
+        for pairs, fixed in zip(pairs_of_models(part), thresholds)
     ]
     names = part["model"] if "model" in part.dims else None
-    rates = tables[0] if names is None else xr.concat(tables, names)
-    caution(protocol, draws, far, tables, names, 0)
+    rates = tables[0] if names is None else xr.concat(tables, names.variable)
+    caution(protocol, draws, far, tables, names, 0, 1)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
@@ -182,9 +195,8 @@ def _rates_of(part, fpr, draws, thresholds):
     return subsets.assign(eer_all=of_data.eer, tpr_all=of_data.tpr)
 
 
-def _rates_of_model(scores, protocol, far, fixed):
+def _rates_of_model(tally, far, fixed):
     """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
-    tally = tally_scores(scores, protocol, far=far, threshold=fixed)
     at_far = thresholds_at(tally, far, tally.n_groups)
     eer, _ = equal_error_rates(tally)
     rates = {
@@ -193,7 +205,7 @@ def _rates_of_model(scores, protocol, far, fixed):
         "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),
     }
     if fixed.size:
-        thresholds = np.tile(fixed, (protocol.n_columns, 1))
+        thresholds = np.tile(fixed, (tally.protocol.n_columns, 1))
         dims = (COLUMN, "threshold_level")
         rates["fmr"] = dims, false_acceptance(tally, thresholds)[1]
         rates["fnmr"] = dims, false_rejection(tally, thresholds)[1]

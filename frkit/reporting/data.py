@@ -5,12 +5,12 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
-from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
-from frkit.scores.groups import models_of
+from frkit.scores.images import images_of
+from frkit.scores.kept import facts_of_first_model, is_list, pairs_of_models
 
 SIDES = ("probe", "reference")
 MOST_GROUPS = 6  # named in a sentence
@@ -20,24 +20,23 @@ def data(inputs):
     """Count what the data are."""
     section = Section("The data")
     facts = provenance(inputs.evaluation)
-    scores = models_of(inputs.scores)[0]
-    section.answers.append(say("counts", facts, scores.size))
-    card = pd.Series(_counts(inputs, facts, scores)).rename_axis(" ").to_frame("")
+    comparisons = _comparisons(inputs.scores)
+    section.answers.append(say("counts", facts, sum(comparisons[:2])))
+    card = pd.Series(_counts(inputs, facts, *comparisons)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
-    if "pair" in scores.dims and "probe" in scores.coords:
-        _warn_of_repeats(scores)
+    if is_list(inputs.scores) and "probe" in inputs.scores.coords:
+        _warn_of_repeats(inputs.scores)
     if inputs.faces is not None:
         section.lines.append(_duplicates(inputs.faces))
-    if inputs.by is not None and (inputs.named or "probe" in scores.coords):
+    if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
         sizes = groups.iloc[:, 0].to_dict()
         section.answers.append(say("groups", attributes_of(inputs.by), sizes, MOST_GROUPS))
     return section
 
 
-def _counts(inputs, facts, scores):
+def _counts(inputs, facts, genuine, impostor, failed):
     """Rows of the table of what was compared."""
-    genuine, impostor = _comparisons(scores)
     counts = {
         "images": facts.get("n_images"),
         "people": facts.get("n_identities"),
@@ -48,27 +47,20 @@ def _counts(inputs, facts, scores):
     if facts.get("images_per_identity"):
         rows["images per person"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
-        failed = int(scores.isnull().sum().compute()) // _times_stored(scores)
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
-    rows["models"] = ", ".join(inputs.models) or "one"
+    rows["models"] = ", ".join(inputs.models) if inputs.models != [""] else "one"
     return rows
 
 
-def _times_stored(scores):
-    """How often a tensor contains every pair of images."""
-    return 2 if scores.attrs.get("symmetric") else 1
-
-
-def _comparisons(scores):
-    """Genuine and impostor comparisons of one model, each pair of images once."""
-    if "pair" in scores.dims:
-        genuine = int(scores["genuine"].sum())
-        return genuine, scores.size - genuine
-    counts = [scores[f"{side}_identity"].to_series().value_counts() for side in SIDES]
-    genuine = int(counts[0].mul(counts[1], fill_value=0).sum())
-    impostor = scores.size - genuine
-    genuine -= len(np.intersect1d(scores["probe"], scores["reference"]))  # no image with itself
-    return genuine // _times_stored(scores), impostor // _times_stored(scores)
+def _comparisons(kept):
+    """Genuine, impostor and failed comparisons of the first model, each pair of images once."""
+    if is_list(kept):
+        genuine = int(kept["genuine"].sum())
+        n_failed = int(np.isnan(pairs_of_models(kept)[0].score).sum())
+        return genuine, kept.sizes["pair"] - genuine, n_failed
+    facts = facts_of_first_model(kept)
+    n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
+    return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
 
 
 def _warn_of_repeats(pairs):
@@ -76,7 +68,7 @@ def _warn_of_repeats(pairs):
     sides = np.sort(np.stack([pairs[side].values for side in SIDES]).astype(str), axis=0)
     repeated = int(pd.DataFrame(sides.T).duplicated().sum())
     if repeated:
-        warn(say("repeats", repeated, pairs.size))
+        warn(say("repeats", repeated, pairs.sizes["pair"]))
 
 
 def _duplicates(faces):
@@ -91,11 +83,13 @@ def _duplicates(faces):
 
 def _groups(inputs):
     """People and images of every group, and of none."""
-    images = make_protocol(inputs.scores, by=inputs.by, varying=inputs.options["varying"]).images
-    frame = pd.DataFrame({"group": images.group, "person": images.identity})
+    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    first = images.first_row
+    frame = pd.DataFrame({"group": images.stratum[first], "person": images.identity[first]})
     counts = frame.groupby("group").person.agg(people="nunique", images="size")
     counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]
     counts = counts.rename(index={UNKNOWN: "no label: in no group"})
-    shown = {"people": inputs.named, "images": "probe" in inputs.scores.coords}
+    shows_images = not is_list(inputs.scores) or "probe" in inputs.scores.coords
+    shown = {"people": inputs.named, "images": shows_images}
     counts = counts[[name for name in shown if shown[name]]].astype(object)
     return Table(counts.map(lambda count: Cell(f"{count:,}", {"": count})))

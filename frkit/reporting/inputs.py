@@ -10,10 +10,11 @@ import xarray as xr
 from frkit.base import DataWarning, InputError, listed, require
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
+from frkit.evaluation.sweep import sweep
 from frkit.intervals import band
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.opening import kind_of
-from frkit.scores.groups import checked_scores
+from frkit.scores.kept import is_list, model_names_of
 from frkit.scores.tensor import score_tensor
 
 ENOUGH = 30  # errors of either kind on which the leading level rests
@@ -42,25 +43,23 @@ class Inputs:
     def __post_init__(self):
         """Evaluate the scores."""
         self.faces = self.data if kind_of(self.data) == "faces" else None
-        scores = checked_scores(self.data) if self.faces is None else score_tensor(self.data)
-        how = {"by": self.by, "progress": False, **self.options}
-        self.scores = scores
-        self.evaluation = evaluate(scores, **self.levels, **how)
-        self.rates = self.evaluation["empirical"].to_dataset()
-        self.along = "far_level" if "far_level" in self.rates.dims else "threshold_level"
-        self.models = (
-            scores["model"].values.astype(str).tolist() if "model" in scores.dims else [""]
-        )
-        self.named = "probe_identity" in scores.coords
-        self.require_directions()
-        self.leading, self.too_few_errors = leading_level(self.rates, self.along)
+        scores = self.data if self.faces is None else score_tensor(self.data)
         asked = self.levels.get("far", CURVE_OF_THRESHOLDS)
         least = min(asked)
         most = max(asked)
         if most == least:
             most = min(10 * least, (1 + least) / 2)
+        self.scores = sweep(scores, far=most, threshold=self.levels.get("threshold"))
+        how = {"by": self.by, **self.options}
+        self.evaluation = evaluate(self.scores, **self.levels, **how)
+        self.rates = self.evaluation["empirical"].to_dataset()
+        self.along = "far_level" if "far_level" in self.rates.dims else "threshold_level"
+        self.models = model_names_of(self.scores) or [""]
+        self.named = not is_list(self.scores) or "probe_identity" in self.scores.coords
+        self.require_directions()
+        self.leading, self.too_few_errors = leading_level(self.rates, self.along)
         with no_cautions():
-            self.curve = evaluate(scores, far=far_levels(least, most), **how)
+            self.curve = evaluate(self.scores, far=far_levels(least, most), **how)
 
     def require_directions(self):
         """Stop where strangers are more alike than images of one person, beyond doubt."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, DataWarning
 from frkit.reporting.opening import columns_read, kind_of, open_data
+from frkit.scores.kept import IMAGES, facts_of_first_model
 
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
 NO_ATTRIBUTES = ("identity", "image", "model", "person", "pair", "genuine", "probe", "reference")
@@ -77,6 +78,7 @@ KINDS = {
     "faces": "embeddings of images",
     "pairs": "a list of scored pairs",
     "a score tensor": "a matrix of scores",
+    "kept pairs": "kept pairs of a sweep",
 }
 
 
@@ -92,6 +94,13 @@ def _sizes(data, kind):
             f"{data.sizes['image']:,} images of {len(people):,} people, {several:,} of whom have"
         )
         return f"{words} two or more; {data.sizes['feature']:,} features{models}"
+    if kind == "kept pairs":
+        images = data[IMAGES].dataset
+        n_people = len(np.unique(images["identity"].values))
+        facts = facts_of_first_model(data)
+        words = f"{images.sizes['image']:,} images of {n_people:,} people"
+        every = f"{facts['genuine_pairs']:,} genuine and {facts['impostor_pairs']:,} impostor pairs"
+        return f"{words}; {every}, of which {facts['pairs_kept']:,} are kept{models}"
     names = [name for name in ("probe_identity", "reference_identity") if name in data.coords]
     people = np.unique(np.concatenate([data[name].values for name in names])) if names else []
     who = f"{len(people):,} people" if names else "nobody is named"
@@ -108,6 +117,10 @@ def _sizes(data, kind):
 def _attributes(data):
     """Labels of every attribute; of both sides together."""
     labels = {}
+    if kind_of(data) == "kept pairs":
+        table = data[IMAGES].dataset
+        names = [name for name in table.data_vars if name not in NO_ATTRIBUTES]
+        return {name: table[name].values for name in names}
     for name, column in data.coords.items():
         bare = str(name).removeprefix("probe_").removeprefix("reference_")
         if bare not in NO_ATTRIBUTES and column.ndim == 1:

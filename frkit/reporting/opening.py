@@ -22,6 +22,8 @@ from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping, is_number_column
 from frkit.data.sides import side_columns
 from frkit.data.tables import read_frame
+from frkit.scores.kept import is_kept, is_list, stack_kept
+from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_files import open_scores
 from frkit.scores.matrix_names import is_matrix
@@ -151,6 +153,8 @@ def _opened(path, format, columns, score, options):
         return _of_frame(path.rename(columns=str), format, options)
     path = require_path("path", path)
     with named(path):
+        if contains_kept_pairs(path):
+            return open_kept(path)
         format = format or guess_format(path, options)
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = listed(name for name in options if name not in takes)
@@ -289,6 +293,8 @@ def together(models):
     require(not several, f"{listed(several)} contains several models already")
     names = xr.Variable("model", list(models))
     try:
+        if kinds & {"pairs", "kept pairs"}:
+            return stack_kept(models)
         stacked = xr.concat(
             [*models.values()],
             names,
@@ -307,6 +313,8 @@ def together(models):
 
 def kind_of(data):
     """Tell whether something is faces, pairs or a score tensor."""
+    if is_kept(data):
+        return "pairs" if is_list(data) else "kept pairs"
     dims = set(getattr(data, "dims", ()))
     kinds = {
         "faces": {"image", "feature"},

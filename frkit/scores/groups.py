@@ -1,8 +1,6 @@
 """Scores, checked once; who stands on their two sides, under which labels; weights p_k."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -10,40 +8,42 @@ import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require, require_one_of
 from frkit.data.labels import (
-    CROSSED,
     attributes_of,
     clean_labels,
     complete_labels,
     crossed,
     image_names,
-    resolve_varying,
 )
+from frkit.data.order import reading_order
+from frkit.scores.kept import is_kept, is_list, kept_list
 from frkit.scores.tensor import block_side
 
 
-def checked_scores(scores) -> xr.DataArray:
-    """A lazy tensor over (probe, reference), or scores of a list over (pair), with clean labels.
+def checked_scores(scores) -> xr.DataArray | xr.DataTree:
+    """A lazy tensor over (probe, reference), or kept pairs, with clean labels.
 
     Every public function passes its scores through this once; what it calls relies on that.
     """
+    if is_kept(scores):
+        return _checked_list(scores) if is_list(scores) else scores
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
     dims = {*getattr(scores, "dims", ())} - {"model"}
     names = {*getattr(scores, "coords", ())}
-    is_list = dims == {"pair"} and "genuine" in names and scores["genuine"].dtype.kind in "biu"
+    if dims == {"pair"} and "genuine" in names and scores["genuine"].dtype.kind in "biu":
+        attrs = {"similarity": "given", "distance": 0} | scores.attrs
+        scores = scores.assign_attrs(attrs).rename("score")
+        return _checked_list(kept_list(scores.to_dataset()))
     sides = {"probe", "reference", "probe_identity", "reference_identity"}
     require(
-        is_list or dims == {"probe", "reference"} and sides <= names,
-        "scores must be a tensor over (probe, reference) that names images and identities, or a "
-        "list of pairs: make it with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
+        dims == {"probe", "reference"} and sides <= names,
+        "scores must be a tensor over (probe, reference) that names images and identities, a list "
+        "of pairs, or kept pairs: make them with fk.score_tensor, fk.score_matrix, fk.pairs, "
+        "fk.open_pairs or fk.sweep",
     )
     if scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(float)
-    scores = _with_clean_labels(scores)
-    if is_list:
-        infinite = bool(np.isinf(scores.values).any())
-        require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
-        return scores
+    scores = scores.assign_coords(_clean_coords(scores))
     scores = scores.transpose(..., "probe", "reference")
     if scores.chunks is None:
         side = block_side(max(scores.shape))
@@ -51,21 +51,44 @@ def checked_scores(scores) -> xr.DataArray:
     return scores
 
 
-def _with_clean_labels(scores):
-    """The scores, with all labels as clean text; no image and no identity is without a name."""
+def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
+    """A list of pairs with clean labels and float scores."""
+    table = pairs.to_dataset()
+    score = table["score"]
+    if score.dtype not in (np.float32, np.float64):
+        score = score.astype(float)
+    infinite = bool(np.isinf(score.values).any())
+    require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
+    table = table.assign(score=score).assign_coords(_clean_coords(table))
+    return xr.DataTree(table)
+
+
+def _clean_coords(scores) -> dict:
+    """All labels as clean text; no image and no identity is without a name."""
     labels = {}
+    cleaned: list[tuple] = []  # both sides of a tensor often have the same labels
     for name, column in scores.coords.items():
         if column.ndim != 1 or name in ("model", "pair", "genuine"):
             continue
         [dim] = column.dims
+        role = name.removeprefix("probe_").removeprefix("reference_")
         if name == dim:
-            clean = image_names(column.values, column.size, dim)
-        elif name in ("probe", "reference") or name.endswith("_identity"):
-            clean = complete_labels(column.values, column.size, name, dim)
+            clean, role = image_names, "image"
+        elif name in ("probe", "reference") or role == "identity":
+            clean = complete_labels
         else:
-            clean = clean_labels(column.values, column.size, name, dim)
-        labels[name] = dim, clean, column.attrs
-    return scores.assign_coords(labels)
+            clean = clean_labels
+        same = [text for r, values, text in cleaned if r == role and _same(values, column.values)]
+        text = same[0] if same else clean(column.values, column.size, name, dim)
+        cleaned.append((role, column.values, text))
+        labels[name] = dim, text, column.attrs
+    return labels
+
+
+def _same(values, others) -> bool:
+    """Whether two columns are equal, of one type."""
+    comparable = values.dtype == others.dtype and values.dtype != object
+    return comparable and np.array_equal(values, others)
 
 
 def turned(scores: xr.DataArray) -> bool:
@@ -78,12 +101,6 @@ def models_of(scores: xr.DataArray | xr.Dataset) -> list:
     if "model" not in scores.dims:
         return [scores]
     return [scores.isel(model=k, drop=True) for k in range(scores.sizes["model"])]
-
-
-def is_symmetric(scores: xr.DataArray) -> bool:
-    """Whether a triangle of a tensor is enough: its sides are the same images in the same order."""
-    same_images = np.array_equal(scores["probe"].values, scores["reference"].values)
-    return bool(scores.attrs.get("symmetric")) and same_images
 
 
 # --- labels --------------------------------------------------------------------------------------
@@ -114,8 +131,8 @@ def of_people(scores: xr.DataArray, by) -> bool:
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
-    """The group labels without "unknown", sorted; where groups were asked for there must be one."""
-    groups = np.unique(labels[labels != UNKNOWN])
+    """The group labels without "unknown", in reading order; where asked for there must be one."""
+    groups = reading_order(labels)
     require(
         by is None or len(groups) > 0,
         f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group",
@@ -125,93 +142,11 @@ def groups_among(labels: np.ndarray, by) -> np.ndarray:
 
 def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """The place of each label among the groups; behind the last one where it is "unknown"."""
-    return np.where(labels == UNKNOWN, len(groups), np.searchsorted(groups, labels))
+    codes = pd.Index(groups).get_indexer(labels)  # -1 where it is "unknown"
+    return np.where(codes < 0, len(groups), codes)
 
 
-# --- people --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class People:
-    """The images on both sides together, and what is known of each.
-
-    Attributes
-    ----------
-    names, identity, person, group : (image,) labels. An identity is a person, or the part of a
-        person that has one label of an attribute that varies.
-    groups : the group labels, without "unknown".
-    probe, reference : the place of each side's images among all.
-    """
-
-    names: np.ndarray
-    identity: np.ndarray
-    person: np.ndarray
-    group: np.ndarray
-    groups: np.ndarray
-    probe: np.ndarray
-    reference: np.ndarray
-
-    @cached_property
-    def identity_code(self) -> np.ndarray:
-        """The place of each image's identity among all, sorted by name."""
-        return np.unique(self.identity, return_inverse=True)[1]
-
-    @cached_property
-    def urn(self) -> np.ndarray:
-        """What images are drawn from: an identity's images that stand on the same sides.
-
-        A probe that is no reference is replaced by such a probe: its scores exist.
-        """
-        every = np.arange(len(self.names))
-        on_probe = np.isin(every, self.probe)
-        on_reference = np.isin(every, self.reference)
-        if np.all(on_probe & on_reference):
-            return self.identity
-        sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
-        return np.char.add(np.char.add(self.identity, "\x1f"), sides)
-
-    def relabel(self, scores: xr.DataArray) -> xr.DataArray:
-        """The scores with identities and persons as the rule for varying attributes left them."""
-        return scores.assign_coords(
-            probe_identity=("probe", self.identity[self.probe]),
-            reference_identity=("reference", self.identity[self.reference]),
-            probe_person=("probe", self.person[self.probe]),
-            reference_person=("reference", self.person[self.reference]),
-        )
-
-
-def people(scores: xr.DataArray, by, varying: str) -> People:
-    """The images of both sides of a tensor, with the rule for attributes that vary applied."""
-    names = probes = scores["probe"].values
-    place = np.tile(np.arange(len(probes)), 2)
-    if not is_symmetric(scores):
-        both = np.concatenate([probes, scores["reference"].values])
-        names, place = np.unique(both, return_inverse=True)
-    places = place[: len(probes)], place[len(probes) :]
-    identity = person = _on_images(scores, "identity", places)
-    if "probe_person" in scores.coords:
-        person = _on_images(scores, "person", places)
-    group = np.full(len(names), UNKNOWN)
-    if by is not None:
-        group = _on_images(scores, by, places)
-        attribute = CROSSED.join(attributes_of(by))
-        group, identity, person = resolve_varying(group, identity, varying, attribute, person)
-    return People(names, identity, person, group, groups_among(group, by), *places)
-
-
-def _on_images(scores, by, places):
-    """One label for each image; one that differs between the two sides is refused."""
-    probe, reference = labels_of_sides(scores, by)
-    _, first = np.unique(np.concatenate(places), return_index=True)
-    labels = np.concatenate([probe, reference])[first]
-    differs = labels[places[1]] != reference
-    names = scores["reference"].values[differs]
-    require(
-        len(names) == 0,
-        f"{len(names)} image(s) have another {by} as reference than as probe; the first is "
-        f"{listed(names[:1])}: give different images different names",
-    )
-    return labels
+# --- weights of people ----------------------------------------------------------------------------
 
 
 def shares(weighting, identities: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from frkit.data.joins import identities_from, joined
 from frkit.data.pair_roles import pair_roles
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.tables import read_frame, to_numbers
+from frkit.scores.kept import with_pair_labels
 from frkit.scores.pair_columns import once_each, pair_arguments, with_people
 from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES
 from frkit.scores.pairs import attribute_labels, pairs
@@ -141,7 +142,7 @@ def with_attributes(pairs, attributes, unknown):
     twice = [name for name in attributes if name in pairs.coords]
     require(not twice, f"{listed(twice)} cannot belong to the comparison and to its sides")
     labels = _labels(attributes, pairs.sizes["pair"], unknown)
-    return pairs.assign_coords({name: ("pair", values) for name, values in labels.items()})
+    return with_pair_labels(pairs, labels)
 
 
 def _labels(attributes, n, unknown):

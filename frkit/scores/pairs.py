@@ -14,6 +14,7 @@ from frkit.data.alignment import aligned
 from frkit.data.evidence import show_two_people
 from frkit.data.labels import check_names, clean_labels, complete_codes, model_names, one_each
 from frkit.data.roles import SIDES, WHO, as_mapping
+from frkit.scores.kept import kept_list
 from frkit.scores.pair_columns import of_table
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -35,8 +36,8 @@ def pairs(
     trial: Mapping | None = None,
     columns: Mapping | None = None,
     **attributes: ArrayLike | tuple,
-) -> xr.Dataset:
-    """Collect scored pairs, with what is known of their two sides, in one checked Dataset.
+) -> xr.DataTree:
+    """Collect scored pairs, with what is known of their two sides, as kept pairs.
 
     pandas and xarray inputs are joined by their labels.
 
@@ -76,9 +77,10 @@ def pairs(
 
     Returns
     -------
-    xr.Dataset
-        Variable `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison
-        failed; coordinates over pair: `genuine` (bool) and, where given, `probe`, `reference`,
+    xr.DataTree
+        Kept pairs, as `sweep` makes them of a tensor, in the order given. Variable `score` float64
+        over ([model,] pair), larger = more alike, NaN where the comparison failed; coordinates over
+        pair: `genuine` (bool) and, where given, `probe`, `reference`,
         `probe_identity`, `reference_identity`, `probe_<attribute>`, `reference_<attribute>`,
         `<attribute of the trial>`. A pair belongs to a group where both sides have that label;
         otherwise it is a cross-group pair.
@@ -123,7 +125,8 @@ def pairs(
         coords["model"] = models
     values = _settle_failed(values, labels["genuine"], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(is_distance)}
-    return xr.Dataset({"score": (("model", "pair")[-values.ndim :], values, attrs)}, coords=coords)
+    score = ("model", "pair")[-values.ndim :], values, attrs
+    return kept_list(xr.Dataset({"score": score}, coords=coords))
 
 
 def _in_one_order(inputs, trial, attributes):

@@ -13,7 +13,8 @@ from frkit.data.collect import NUMBERED
 from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
-MOST_BLOCKS = 96  # along a side, unless chunks are given
+MOST_BLOCKS = 16  # along a side, unless blocks would be too large
+MOST_IMAGES = 2048  # along a side of a block
 KEPT = 1_000_000_000  # bytes of rows from a disk that stay in memory
 
 
@@ -139,21 +140,22 @@ def _centred_rows(embedding):
     return embedding.astype(np.float64) - total / n_rows
 
 
-def _cosines(probe, reference):
-    """Inner products of two sets of rows of unit length."""
-    return probe @ reference.T
+def _cosines(probe, reference, out):
+    """Inner products of two sets of rows of unit length, which rounding may carry beyond 1."""
+    np.matmul(probe, reference.T, out=out)
+    np.clip(out, -1, 1, out=out)
 
 
-def _minus_distances(probe, reference):
+def _minus_distances(probe, reference, out):
     """Minus the Euclidean distances of two sets of float64 rows, in float32."""
     probe_squares = (probe**2).sum(1)
     reference_squares = (reference**2).sum(1)
     squares = probe_squares[:, None] + reference_squares
     squares -= 2 * (probe @ reference.T)
-    return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+    out[:] = -np.sqrt(np.maximum(squares, 0))
 
 
-def _checked(similarity, probe, reference):
+def _checked(similarity, probe, reference, out):
     """What a user's similarity returns for two sets of rows: a number for every pair."""
     scores = np.asarray(similarity(probe, reference), np.float32)
     require(
@@ -161,10 +163,10 @@ def _checked(similarity, probe, reference):
         "similarity must return a number for every pair of rows; for rows of shapes "
         f"{probe.shape} and {reference.shape} it returned shape {scores.shape}, or NaN",
     )
-    return scores
+    out[:] = scores
 
 
-# name -> (makes rows ready, scores of two sets of such rows, score of an image with itself)
+# name -> (makes rows ready, writes scores of two sets of such rows, score of an image with itself)
 SIMILARITIES = {
     "cosine": (_unit_rows, _cosines, 1.0),
     "euclidean": (_centred_rows, _minus_distances, 0.0),
@@ -175,9 +177,9 @@ SIMILARITIES = {
 
 
 def block_side(n: int) -> int:
-    """Images along each side of a block: some tiles, so that there are at most 4,600 blocks."""
+    """Images along each side of a block: some tiles, so that blocks are not too many or large."""
     side = TILE
-    while n > MOST_BLOCKS * side:
+    while n > MOST_BLOCKS * side and side < MOST_IMAGES:
         side *= 2
     return side
 
@@ -222,7 +224,7 @@ def _block(probe, reference, function, tile):
         for j in range(0, len(reference), tile):
             rows = slice(i, i + tile)
             cols = slice(j, j + tile)
-            scores[rows, cols] = function(probe[rows], reference[cols])
+            function(probe[rows], reference[cols], scores[rows, cols])
     return scores
 
 

@@ -18,12 +18,13 @@ from scipy.optimize import brentq
 
 from frkit.base import require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.nodes import facts_of
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import effective_number, jeffreys, with_more_people
 from frkit.intervals.equality import equal_groups
 from frkit.intervals.pooled import chi_square, common_rate, largest_chi_square
-from frkit.intervals.reading import NEW_PEOPLE, provenance
+from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
 GOALS = {
@@ -125,7 +126,7 @@ def sample_size(
     require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
     scores = score_tensor(data) if "image" in getattr(data, "dims", ()) else data
     evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel(far_level=0)
-    people = provenance(evaluation).get("n_identities")
+    people = facts_of(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
     of_groups = "_group" if goal == "ratio" else ""

@@ -5,6 +5,7 @@
     evaluate    10,000 images: two dimensions and ranges of FAR, with and without replicates, with
                 histograms of every pair
     images      10,000 to 200,000 images, FAR levels from 1e-7 to 1e-3
+    kept        the sweep alone, and questions that are asked of its kept pairs
     coverage    a coverage study of 20 data sets, against 20 products
     others      RLB (one seed of five folds), N-Sigma and the fairness indices of 1,500 images
     rivals      bootstraps of general packages, which need every score at once
@@ -110,6 +111,25 @@ def evaluation(images, dim, far, replicates=0, histogram=None):
     return partial(evaluate, few_faces), faces, partial(evaluate, faces), 1
 
 
+def kept(images, dim, far, question=None):
+    """The sweep; or a question of kept pairs: rates of groups, with what people add, replicates."""
+    levels = np.logspace(*np.log10(far), 13)
+
+    def sweep(faces):
+        return fk.sweep(fk.score_tensor(faces), far=levels, progress=False)
+
+    def ask(pairs):
+        resampling = fk.Resampling("image", n=200) if question == "replicates" else None
+        return fk.evaluate(pairs, far=levels, by="race", resampling=resampling)
+
+    faces = workload.make_faces(images, dim)
+    few_faces = workload.make_faces(300, dim)
+    ask(sweep(few_faces))
+    if question is None:
+        return partial(sweep, few_faces), faces, partial(sweep, faces), 1
+    return partial(sweep, few_faces), faces, partial(ask, sweep(faces)), 1
+
+
 def coverage(data_sets, people):
     """A coverage study: data sets are drawn and evaluated, and bands are counted."""
 
@@ -143,7 +163,13 @@ def rival(name, images, replicates):
     return partial(bootstrap, 2), faces, partial(bootstrap, replicates), 1
 
 
-WORKS = {"evaluation": evaluation, "coverage": coverage, "other": other, "rival": rival}
+WORKS = {
+    "evaluation": evaluation,
+    "kept": kept,
+    "coverage": coverage,
+    "other": other,
+    "rival": rival,
+}
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -184,6 +210,17 @@ def show_images(quick: bool) -> None:
             show(words, "evaluation", images=images, dim=128, **options)
 
 
+def show_kept(quick: bool) -> None:
+    """The sweep, and questions of what it keeps."""
+    sizes = ((10_000, 128, 1e-6), (10_000, 512, 1e-6), (100_000, 128, 1e-7))
+    for images, dim, lowest in ((400, 128, 1e-3),) if quick else sizes:
+        options = {"images": images, "dim": dim, "far": (lowest, 1e4 * lowest)}
+        rounds = 3 if images < 50_000 else 1
+        for question in (None, "rates", "replicates"):
+            words = f"{images:,} images of dimension {dim}, {question or 'sweep'}"
+            show(words, "kept", question=question, rounds=rounds, **options)
+
+
 def show_coverage(quick: bool) -> None:
     """A coverage study."""
     people = 60 if quick else 1000
@@ -208,6 +245,7 @@ PARTS = {
     "first": show_first,
     "evaluate": show_evaluate,
     "images": show_images,
+    "kept": show_kept,
     "coverage": show_coverage,
     "others": show_others,
     "rivals": show_rivals,

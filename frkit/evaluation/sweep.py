@@ -1,0 +1,281 @@
+"""`sweep`: from scores to kept pairs, which answer every later question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from frkit.base import UNKNOWN, listed, require, require_flag
+from frkit.data.labels import attributes_of
+from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
+from frkit.engine.sweep import Sides, sweep_scores, threads
+from frkit.evaluation.options import asked_levels
+from frkit.scores.groups import checked_scores, models_of
+from frkit.scores.kept import (
+    COMPLETE,
+    DESIGN,
+    IMAGES,
+    PROBES,
+    is_kept,
+    is_list,
+    node_of_model,
+)
+
+FAR = 1e-2  # the deepest level that is exact unless another one is named
+LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless progress= is given
+MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
+MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
+ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
+PASSED_ON = ("similarity", "distance", "self_score", "images")  # attributes of the scores
+
+
+def sweep(
+    scores: xr.DataArray | xr.Dataset | xr.DataTree,
+    *,
+    far: ArrayLike = FAR,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    by: str | list[str] | None = None,
+    anonymous: bool = False,
+    progress: bool | Callable[[float], None] | None = None,
+) -> xr.DataTree:
+    """Read all scores once and keep the pairs that answer every later question.
+
+    `evaluate` and all that follows take kept pairs in place of scores: other groups, FAR levels,
+    weights and replicates then take a fraction of a second. Kept pairs contain no embedding, need
+    little memory (15 MB for 10,000 images) and can be stored: `kept.to_netcdf("kept.nc")`, and
+    back with `fk.open_data("kept.nc")`.
+
+    All genuine pairs are kept, all comparisons that failed, and all impostor pairs above the
+    threshold of the deepest FAR level. Of the other impostor pairs, which have lower scores, one in
+    two, in four, in eight ... is kept and stands for so many. Where there are up to two million
+    impostor pairs, all are kept and every number is exact. Pairs within a small group are thinned
+    apart from the others, so that the FAR of each group is precise, too: `evaluate` returns the
+    relative standard error as `thinned`, which is below 0.25 % for all pairs and 1 % for a group.
+
+    Parameters
+    ----------
+    scores : xr.DataArray, xr.Dataset or xr.DataTree
+        From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is
+        swept. A list of pairs, or kept pairs, are returned as they are.
+    far : float or sequence of float in (0, 1)
+        The deepest FAR level that will be asked for: impostor pairs above its threshold are all
+        kept, up to 20 million.
+    threshold : sequence of float or mapping, optional
+        As in `evaluate`; impostor pairs above the lowest one are all kept, too.
+    by : str or list of str, optional
+        Attributes whose groups will be asked for. Default: all with up to 20 labels.
+    anonymous : bool
+        True replaces names of images and people by numbers. Labels and scores remain, and are
+        personal data all the same.
+    progress : bool or callable, optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    xr.DataTree
+        Node `images`: a table of the images with their identities and attributes, over `image`;
+        `probe` and `reference` say on which side an image stands where sides differ. Node `pairs`,
+        or for several models a node in it for each: `probe_image` and `reference_image` (places in
+        that table), `score` (larger = more alike, NaN where the comparison failed) and `stands_for`
+        (for how many pairs each stands) over `pair`, in the order of the images; `self_score` (of
+        an image with itself) and `failed` (all its comparisons with others failed) over `image`.
+        The attribute `design` says who was compared with whom.
+
+    Raises
+    ------
+    InputError
+        As `evaluate`, for scores and labels; for FAR levels outside (0, 1) and unknown attributes.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1))
+    >>> kept = fk.sweep(scores)
+    >>> kept["pairs"].sizes["pair"]
+    3160
+    >>> float(fk.evaluate(kept, far=[0.1])["empirical"].far[0].round(3))
+    0.1
+    """
+    require_flag("anonymous", anonymous)
+    kept = swept(checked_scores(scores), far, threshold, by, progress)
+    return _without_names(kept) if anonymous else kept
+
+
+@threads()
+def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTree:
+    """`sweep` of scores from `checked_scores`; far and threshold as in `evaluate`."""
+    if is_kept(scores):
+        return scores
+    far, thresholds, _ = asked_levels(FAR if far is None else far, None, scores)
+    if threshold is not None:
+        _, thresholds, _ = asked_levels(None, threshold, scores)
+    require(scores.size > 0, "there is no genuine pair, and no other: these scores have no images")
+    symmetric = _is_triangle_enough(scores)
+    images, probe, reference = _table_of_images(scores, symmetric)
+    sides = _sides(images, probe, reference, symmetric, by)
+    n_pairs = _n_impostor_pairs(sides)
+    n_exact = min(MARGIN * max(far) * n_pairs, MOST_EXACT)
+    if n_pairs <= WHOLE:
+        n_exact = n_pairs
+    if progress is None:
+        progress = scores.size > LONG_SWEEP
+    nodes = {IMAGES: images}
+    models = scores["model"].values.tolist() if "model" in scores.dims else [None]
+    for name, model, fixed in zip(models, models_of(scores), thresholds):
+        pairs = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
+        self_score = _exact_self_scores(pairs, scores.attrs.get("self_score"))
+        nodes[node_of_model(name)] = _node_of_pairs(pairs, self_score, n_pairs)
+    attrs = {DESIGN: COMPLETE if symmetric else PROBES, "similarity": "given", "distance": 0}
+    attrs |= {name: scores.attrs[name] for name in PASSED_ON if name in scores.attrs}
+    coords = {"model": scores["model"].variable} if "model" in scores.dims else {}
+    nodes["/"] = xr.Dataset(coords=coords, attrs=attrs)
+    return xr.DataTree.from_dict(nodes)
+
+
+def _is_triangle_enough(scores: xr.DataArray) -> bool:
+    """Whether both sides of a tensor are the same images in the same order, with equal scores."""
+    same_images = np.array_equal(scores["probe"].values, scores["reference"].values)
+    return bool(scores.attrs.get("symmetric")) and same_images
+
+
+def _table_of_images(scores, symmetric):
+    """The table of images, and the image of each probe and of each reference."""
+    names = scores["probe"].values
+    n_probes = len(names)
+    if symmetric:
+        place = np.tile(np.arange(n_probes), 2)
+    else:
+        both = np.concatenate([names, scores["reference"].values])
+        names, place = np.unique(both, return_inverse=True)
+    probe, reference = place[:n_probes], place[n_probes:]
+    first = np.unique(place, return_index=True)[1]
+    columns = {}
+    for name in scores.coords:
+        attribute = name.removeprefix("probe_")
+        if name == attribute or f"reference_{attribute}" not in scores.coords:
+            continue
+        on_references = scores[f"reference_{attribute}"].values
+        labels = np.concatenate([scores[name].values, on_references])[first]
+        differs = labels[reference] != on_references
+        others = scores["reference"].values[differs]
+        require(
+            len(others) == 0,
+            f"{len(others)} image(s) have another {attribute} as reference than as probe; the "
+            f"first is {listed(others[:1])}: give different images different names",
+        )
+        columns[attribute] = labels
+    if not symmetric:
+        columns["probe"] = np.isin(np.arange(len(names)), probe)
+        columns["reference"] = np.isin(np.arange(len(names)), reference)
+    variables = {name: ("image", values) for name, values in columns.items()}
+    return xr.Dataset(variables, {"image": names}), probe, reference
+
+
+def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:
+    """What the sweep must know of the images."""
+    person = images["person"] if "person" in images else images["identity"]
+    person = pd.factorize(person.values.astype(object))[0].astype(np.int32)
+    attributes = {*images.data_vars} - {"identity", "person", "probe", "reference"}
+    if by is None:
+        wanted = sorted(name for name in attributes if _n_labels(images[name]) <= MOST_LABELS)
+    else:
+        wanted = attributes_of(by) if by else []
+        unknown = [name for name in wanted if name not in attributes]
+        require(
+            not unknown,
+            f"by={by!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
+        )
+    sides = Sides(
+        probe.astype(np.int32), reference.astype(np.int32), person, np.empty((0, 0)), symmetric
+    )
+    groups = np.full((len(wanted), len(person)), -1, np.int32)
+    n_small = 0
+    n_pairs = _n_impostor_pairs(sides)
+    for row, name in zip(groups, wanted):
+        for label in np.unique(images[name].values).tolist():
+            is_member = images[name].values == label
+            of_group = sides._replace(
+                probe=sides.probe[is_member[probe]], reference=sides.reference[is_member[reference]]
+            )
+            share_of_precise = PRECISE * _n_impostor_pairs(of_group) / max(n_pairs, 1)
+            if label != UNKNOWN and n_pairs > WHOLE and share_of_precise < PRECISE_IN_GROUP:
+                row[is_member] = n_small
+                n_small += 1
+    return sides._replace(groups=groups[(groups >= 0).any(1)])
+
+
+def _n_labels(labels) -> int:
+    """How many labels an attribute has."""
+    return len(np.unique(labels.values))
+
+
+def _n_impostor_pairs(sides: Sides) -> int:
+    """How many impostor pairs there are, failed ones included."""
+    n_people = int(sides.person.max(initial=0)) + 1
+    n_probes = np.bincount(sides.person[sides.probe], minlength=n_people).astype(float)
+    n_references = np.bincount(sides.person[sides.reference], minlength=n_people)
+    n_pairs = n_probes.sum() * n_references.sum() - n_probes @ n_references
+    return int(n_pairs) // 2 if sides.symmetric else int(n_pairs)
+
+
+def _exact_self_scores(pairs, exact: float | None):
+    """Scores of images with themselves: where the exact one is known, computed ones are rounded."""
+    computed = pairs.self_score
+    if exact is None:
+        return computed
+    largest = max(abs(pairs.lowest), abs(pairs.highest))
+    if np.any(np.abs(computed - exact) > ROUNDING * largest):
+        return computed
+    return np.where(np.isnan(computed), computed, computed.dtype.type(exact))
+
+
+def _node_of_pairs(pairs, self_score, n_impostor_pairs) -> xr.Dataset:
+    """The node of a model."""
+    stands_for = (2 ** pairs.halvings.astype(np.int32)).astype(np.int32)
+    variables = {
+        "probe_image": ("pair", pairs.row, {"long_name": "place of the probe among the images"}),
+        "reference_image": ("pair", pairs.col, {"long_name": "place of the reference"}),
+        "score": ("pair", pairs.score, {"long_name": "similarity score; NaN: failed"}),
+        "stands_for": ("pair", stands_for, {"long_name": "for how many pairs it stands"}),
+        "self_score": ("image", self_score, {"long_name": "of the image with itself"}),
+        "failed": ("image", pairs.failed, {"long_name": "all comparisons with others failed"}),
+    }
+    attrs = {
+        "pairs_kept": len(pairs.row),
+        "images_swept": len(self_score),
+        "genuine_pairs": pairs.n_genuine,
+        "genuine_pairs_failed": pairs.n_genuine_failed,
+        "impostor_pairs": n_impostor_pairs,
+        "impostor_pairs_failed": pairs.n_failed,
+        "lowest_score": pairs.lowest,
+        "highest_score": float(np.fmax.reduce(self_score, initial=pairs.highest)),
+    }
+    return xr.Dataset(variables, attrs=attrs)
+
+
+def _without_names(kept: xr.DataTree) -> xr.DataTree:
+    """Kept pairs whose images and people are numbers."""
+    if is_list(kept):
+        table = kept.to_dataset()
+        for role in ("", "_identity"):
+            names = [f"{side}{role}" for side in ("probe", "reference")]
+            if names[0] in table.coords:
+                numbers = _numbered(np.concatenate([table[name].values for name in names]))
+                for name, column in zip(names, np.split(numbers, 2)):
+                    table = table.assign_coords({name: ("pair", column)})
+        return xr.DataTree(table)
+    images = kept[IMAGES].to_dataset(inherit=False)
+    for name in {"identity", "person"} & {*images}:
+        images[name] = "image", _numbered(images[name].values)
+    images = images.assign_coords(image=_numbered(images["image"].values))
+    return kept.assign({IMAGES: xr.DataTree(images)})
+
+
+def _numbered(names):
+    """Names as numbers from 1 on, with zeros in front, so that their order stays that of names."""
+    numbers = np.unique(names, return_inverse=True)[1] + 1
+    return np.char.zfill(numbers.astype(str), len(str(numbers.max())))

@@ -1,0 +1,204 @@
+"""Kept pairs: the form in which scores of every kind are evaluated.
+
+`frkit.sweep` makes them of a tensor or a matrix, `pairs` and `open_pairs` of a list. They are an
+xarray tree, whose attribute `design` says who was compared with whom.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import require
+
+COMPLETE = "every image with every other"
+PROBES = "probes with references"
+LISTED = "a list of pairs"
+DESIGN = "design"
+IMAGES = "images"  # the node with the table of images
+PAIRS = "pairs"  # the node with the pairs, or with a node for each model
+
+
+class ModelPairs(NamedTuple):
+    """The kept pairs of one model as arrays.
+
+    row, col : (pair,) rows of the table of images; None in a list, whose rows depend on the
+    question. score : (pair,) NaN where the comparison failed. stands_for : (pair,) for how many
+    pairs each one stands, or None where all were kept. self_score : (image,), or None.
+    failed : (image,) of which all comparisons failed, or None. lowest, highest : score of all.
+    """
+
+    row: np.ndarray | None
+    col: np.ndarray | None
+    score: np.ndarray
+    stands_for: np.ndarray | None
+    self_score: np.ndarray | None
+    failed: np.ndarray | None
+    lowest: float
+    highest: float
+
+
+def is_kept(scores) -> bool:
+    """Whether scores are kept pairs already."""
+    return isinstance(scores, xr.DataTree) and DESIGN in scores.attrs
+
+
+def is_list(scores) -> bool:
+    """Whether scores are a list of pairs."""
+    return is_kept(scores) and scores.attrs[DESIGN] == LISTED
+
+
+def is_symmetric(scores: xr.DataTree) -> bool:
+    """Whether every image was compared with every other, each pair once."""
+    return scores.attrs[DESIGN] == COMPLETE
+
+
+def kept_list(pairs: xr.Dataset) -> xr.DataTree:
+    """A list of scored pairs, `score` over ([model,] pair) with labels by pair, as kept pairs."""
+    of_scores = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
+    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | of_scores))
+
+
+def model_names_of(kept: xr.DataTree) -> list[str] | None:
+    """Names of the models of kept pairs, in their order; None for one without a name."""
+    if "model" not in kept.coords:
+        return None
+    return np.atleast_1d(kept["model"].values).tolist()
+
+
+def node_of_model(name: str | None) -> str:
+    """The path of a model's node."""
+    return PAIRS if name is None else f"{PAIRS}/{name.replace('/', '%2F')}"
+
+
+def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
+    """The kept pairs of each model as arrays."""
+    names = model_names_of(kept) or [None]
+    if is_list(kept):
+        scores = kept.to_dataset()["score"]
+        if "model" in scores.dims:
+            return [_of_list(scores.isel(model=k).values) for k in range(len(names))]
+        return [_of_list(scores.values)]
+    return [_of_node(kept[node_of_model(name)].dataset) for name in names]
+
+
+def _of_list(score) -> ModelPairs:
+    """The scores of a list, all of which are kept."""
+    return ModelPairs(
+        None, None, score, None, None, None, float(np.nanmin(score)), float(np.nanmax(score))
+    )
+
+
+def _of_node(pairs: xr.Dataset) -> ModelPairs:
+    """The pairs of a model's node."""
+    sizes = pairs.sizes["pair"], pairs.sizes["image"]
+    swept = pairs.attrs["pairs_kept"], pairs.attrs["images_swept"]
+    require(
+        sizes == swept,
+        f"these are {sizes[0]:,} of {swept[0]:,} kept pairs, of {sizes[1]:,} of {swept[1]:,} "
+        "images, whose rates would be wrong: select images before the sweep, or take all pairs",
+    )
+    return ModelPairs(
+        row=pairs["probe_image"].values,
+        col=pairs["reference_image"].values,
+        score=pairs["score"].values,
+        stands_for=pairs["stands_for"].values,
+        self_score=pairs["self_score"].values,
+        failed=pairs["failed"].values,
+        lowest=pairs.attrs["lowest_score"],
+        highest=pairs.attrs["highest_score"],
+    )
+
+
+def facts_of_first_model(kept: xr.DataTree) -> dict:
+    """Numbers of pairs of a complete design, of its first model."""
+    return kept[node_of_model((model_names_of(kept) or [None])[0])].attrs
+
+
+def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
+    """How many comparisons failed, of all models, and how many there were."""
+    if is_list(kept):
+        score = kept["score"].values
+        return int(np.isnan(score).sum()), score.size
+    facts = [kept[node_of_model(name)].attrs for name in model_names_of(kept) or [None]]
+    n_failed = sum(fact["genuine_pairs_failed"] + fact["impostor_pairs_failed"] for fact in facts)
+    return n_failed, sum(fact["genuine_pairs"] + fact["impostor_pairs"] for fact in facts)
+
+
+# --- parts of kept pairs, and other scores -------------------------------------------------------
+
+
+def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
+    """The pairs of some images with each other. chosen : (image,) of a complete design."""
+    place = np.cumsum(chosen) - 1
+    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset.isel(image=chosen)}
+    for name in model_names_of(kept) or [None]:
+        node = node_of_model(name)
+        pairs = kept[node].to_dataset(inherit=False)
+        row, col = pairs["probe_image"].values, pairs["reference_image"].values
+        pairs = pairs.isel(pair=chosen[row] & chosen[col], image=chosen)
+        pairs["probe_image"].values = place[pairs["probe_image"].values]
+        pairs["reference_image"].values = place[pairs["reference_image"].values]
+        nodes[node] = pairs.assign_attrs(
+            pairs_kept=pairs.sizes["pair"], images_swept=pairs.sizes["image"]
+        )
+    return xr.DataTree.from_dict(nodes)
+
+
+def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
+    """The same pairs with further labels of the images, (image,), of a complete design."""
+    columns = {name: ("image", values) for name, values in labels.items()}
+    images = kept[IMAGES].to_dataset(inherit=False).assign(columns)
+    return kept.assign({IMAGES: xr.DataTree(images)})
+
+
+def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
+    """The same pairs, whose scores a function maps to others; attrs : of the new scores."""
+    if is_list(kept):
+        table = kept.to_dataset()
+        score = table["score"].copy(data=function(table["score"].values)).assign_attrs(attrs)
+        return kept_list(table.assign(score=score))
+    nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: kept[IMAGES].dataset}
+    for name in model_names_of(kept) or [None]:
+        node = node_of_model(name)
+        pairs = kept[node].to_dataset(inherit=False)
+        for scores in ("score", "self_score"):
+            values = pairs[scores].values.copy()
+            present = ~np.isnan(values) | (scores == "score")
+            values[present] = function(values[present])
+            pairs[scores] = pairs[scores].copy(data=values)
+        for name in ("lowest_score", "highest_score"):
+            pairs.attrs[name] = float(function(np.array([pairs.attrs[name]]))[0])
+        nodes[node] = pairs
+    return xr.DataTree.from_dict(nodes)
+
+
+def with_pair_labels(pairs: xr.DataTree, labels: dict) -> xr.DataTree:
+    """A list with further labels of its pairs, (pair,) each."""
+    columns = {name: ("pair", values) for name, values in labels.items()}
+    return kept_list(pairs.to_dataset().assign_coords(columns))
+
+
+def stack_kept(models: dict[str, xr.DataTree]) -> xr.DataTree:
+    """Kept pairs of several models of the same images (or pairs), each of one model, as one."""
+    trees = [*models.values()]
+    names = xr.Variable("model", [*models])
+    if all(map(is_list, trees)):
+        joined = xr.concat(
+            [tree.to_dataset() for tree in trees],
+            names,
+            combine_attrs="override",
+            join="exact",
+            coords="minimal",
+            compat="equals",
+        )
+        return kept_list(joined.assign_coords(model=names))
+    tables = [tree[IMAGES].dataset if IMAGES in tree else None for tree in trees]
+    same_images = all(table is not None and table.identical(tables[0]) for table in tables)
+    if not same_images or len({tree.attrs[DESIGN] for tree in trees}) > 1:
+        raise ValueError("their tables of images differ")
+    nodes = {"/": xr.Dataset(coords={"model": names}, attrs=trees[0].attrs), IMAGES: tables[0]}
+    for name, tree in models.items():
+        own_name = (model_names_of(tree) or [None])[0]
+        nodes[node_of_model(name)] = tree[node_of_model(own_name)].to_dataset(inherit=False)
+    return xr.DataTree.from_dict(nodes)
