@@ -35,14 +35,14 @@ KINDS = {
     "a matrix of scores": "matrix",
 }
 ROLES = {
-    "score": "scores (larger: more alike)",
-    "distance": "distances (smaller)",
-    "genuine": "genuine (yes or no)",
-    "impostor": "impostor (yes or no)",
-    "probe_identity": "person of the probe",
-    "reference_identity": "person of the reference",
-    "probe": "image of the probe",
-    "reference": "image of the reference",
+    "score": "scores",
+    "distance": "distances",
+    "genuine": "genuine",
+    "impostor": "impostor",
+    "probe_identity": "probe's person",
+    "reference_identity": "reference's person",
+    "probe": "probe's image",
+    "reference": "reference's image",
     "embedding": "embedding",
     "identity": "person",
     "image": "image",
@@ -56,7 +56,10 @@ DATA = (
     "table of scored pairs and press Read, or upload it. Several files (a.npz; b.npz) are models "
     "that see the same images."
 )
-COLUMNS = "What the columns are. Choose what was not recognised, and correct what is wrong."
+COLUMNS = (
+    "What the columns are. Choose what was not recognised, and correct what is wrong. Larger "
+    "scores and smaller distances are more alike; genuine and impostor are yes or no."
+)
 CHOOSE = "Choose the columns in the menus below."
 QUESTION = "Choose the attribute whose groups are compared, the models, and the false accept rates."
 EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
@@ -343,5 +346,5 @@ def control(kind, label, **settings):
     """A control that fits into the narrow column."""
     widget = labelled(kind, label, **settings)
     widget.layout = {"width": "auto", "max_width": "38em"}
-    widget.style.description_width = "9em"
+    widget.style.description_width = "10em"
     return widget

@@ -110,4 +110,5 @@ def button(label, action, **settings):
 def message(words, alert=False):
     """A paragraph that screen readers announce; an alert has a colour."""
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
-    return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{escape(words)}</p>'
+    lines = escape(words).replace("\n", "<br>")
+    return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{lines}</p>'
