@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.io import savemat
 from test_command import store_pairs, two_files
 
 import frkit as fk
@@ -44,6 +45,18 @@ def test_a_file_is_evaluated_and_exported(files, tmp_path):
     app.save()
     assert (tmp_path / "out/report.html").exists() and "written" in app.status.value
     assert "'../one.npz'" in (tmp_path / "out/report.ipynb").read_text()
+
+
+@pytest.mark.slow
+def test_a_mat_that_was_read_is_evaluated_without_reading_it_in_the_app(files, tmp_path):
+    with np.load(files[0]) as arrays:
+        savemat(tmp_path / "one.mat", {name: arrays[name] for name in arrays})
+    app = OwnData(tmp_path / "one.mat")
+    (tmp_path / "one.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))  # SciPy may crash on it
+    app.far.value = "0.1"
+    app.work.start()
+    assert "done in" in app.work.words.value
+    assert app.report.evaluation["empirical"].sizes["group"] == 2
 
 
 @pytest.mark.slow

@@ -220,3 +220,14 @@ def test_scores_that_float64_cannot_tell_apart_are_refused(scores):
     shifted = [score - 2**60 for score in LARGE]
     rates = fk.evaluate(fk.pairs(shifted, [1, 0, 1, 0]), threshold=[1.5])["empirical"]
     assert (rates.far, rates.frr) == (0, 0)
+
+
+@pytest.mark.parametrize("ask", [fk.pairs, fk.evaluate, fk.sweep, fk.verification_metrics])
+def test_the_name_of_a_file_is_refused_with_what_opens_it(ask):
+    with pytest.raises(fk.InputError, match=r"fk.open_data\('scores.csv'\)"):
+        ask("scores.csv")
+
+
+def test_embeddings_in_place_of_scores_are_refused_with_what_compares_them():
+    with pytest.raises(fk.InputError, match="fk.score_tensor"):
+        fk.evaluate(fk.demo_faces())

@@ -64,37 +64,38 @@ def _n_images(columns, roles):
     return shape[-2] if len(shape) > 1 else shape[0]
 
 
-def _named(names, known, exact):
-    """Return the columns with a usual name; the one that has the role's own name goes first."""
-    found = [name for name in names if plain(name) in known]
-    return [name for name in found if name.lower() == exact] or found
+def _named(names, usual_names, role):
+    """Return the columns with a usual name, or only the one with the role's own name."""
+    columns = [name for name in names if plain(name) in usual_names]
+    return [name for name in columns if name.lower() == role] or columns
 
 
 def _embeddings(roles, columns):
     """Return the columns of embeddings: with a usual name, one of its words, or the only array."""
     arrays = [name for name, values in columns.items() if np.ndim(values) > 1]
-    found = _named(arrays, usual.NAMES["embedding"] | usual.PREFIXES, "embedding")
-    if not found:
-        found = [name for name in arrays if words_of(name) & usual.NAMES["embedding"]]
-        if not found and len(arrays) == 1 and not words_of(arrays[0]) & usual.NO_SCORE:
-            found = arrays
-        if found:
-            return found
-    if len(found) > 1:
-        why = f"there are several embeddings: {listed(found)}; name one, or those of all models"
-        roles.ask(columns, why, {"embedding": found[0]})
-    if not found:
+    embeddings = _named(arrays, usual.NAMES["embedding"] | usual.PREFIXES, "embedding")
+    if not embeddings:
+        embeddings = [name for name in arrays if words_of(name) & usual.NAMES["embedding"]]
+        if not embeddings and len(arrays) == 1 and not words_of(arrays[0]) & usual.NO_SCORE:
+            embeddings = arrays
+        if embeddings:
+            return embeddings
+    if len(embeddings) > 1:
+        names = listed(embeddings)
+        why = f"there are several embeddings: {names}; name one, or those of all models"
+        roles.ask(columns, why, {"embedding": embeddings[0]})
+    if not embeddings:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": arrays or "..."})
-    return found
+    return embeddings
 
 
 def _identities(roles, columns, labels):
     """Return the column of identities: by a usual name, with people who stand in several rows."""
-    for known in (usual.NAMES["identity"], usual.WEAK["identity"]):
-        found = [name for name in _named(labels, known, "identity")]
-        is_weak = known is usual.WEAK["identity"]
-        people = [name for name in found if not is_weak or _repeats(columns[name])]
+    for usual_names in (usual.NAMES["identity"], usual.WEAK["identity"]):
+        candidates = _named(labels, usual_names, "identity")
+        is_weak = usual_names is usual.WEAK["identity"]
+        people = [name for name in candidates if not is_weak or _repeats(columns[name])]
         if len(people) > 1:
             why = f"{listed(people)} could all be the identity"
             roles.ask(columns, why, {"identity": people[0]})

@@ -303,10 +303,11 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if pairs.empty:
         return labels, identity, person
     if rule == "error":
-        known = pairs[pairs.label != UNKNOWN]
-        if not known.identity.duplicated().any():
-            return _filled(images, known, name), identity, person
-        pairs = pairs[pairs.identity.isin(known.identity[known.identity.duplicated()])]
+        labelled = pairs[pairs.label != UNKNOWN]
+        varies = labelled.identity.duplicated()
+        if not varies.any():
+            return _filled(images, labelled, name), identity, person
+        pairs = pairs[pairs.identity.isin(labelled.identity[varies])]
         who = pairs.identity.iloc[0]
         labels_of_one = pairs.label[pairs.identity == who][:4]
         seen = ", ".join(f"{label} (row {row} from 0)" for row, label in labels_of_one.items())

@@ -76,8 +76,8 @@ def verification_metrics(
     --------
     >>> import frkit as fk
     >>> genuine = [True] * 20 + [False] * 20
-    >>> found = fk.verification_metrics(fk.pairs([*range(10, 30), *range(20)], genuine))
-    >>> float(found.best_accuracy), float(found.fmr100)
+    >>> metrics = fk.verification_metrics(fk.pairs([*range(10, 30), *range(20)], genuine))
+    >>> float(metrics.best_accuracy), float(metrics.fmr100)
     (0.75, 0.5)
     """
     scores = checked_scores(scores)

@@ -16,7 +16,7 @@ import numpy as np
 from frkit.base import InputError, require
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled
-from frkit.explore.reading import read_apart
+from frkit.explore.reading import may_crash, read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import (
     ENDINGS,
@@ -279,7 +279,8 @@ class OwnData:
         opening = {}
         if 0 < len(models) < len(self.models.options):
             data = data.sel(model=models).squeeze()
-        elif self.paths:  # the report's notebook opens the files again
+        elif self.paths and not may_crash(self.paths):
+            # the report's notebook opens the files again, as the report does now
             opening = self.opening
             data = by_model(self.paths) if len(self.paths) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value

@@ -97,11 +97,11 @@ def pooled_far(rate, noise, influence, weight, images, pairs_of_people, comparis
     errors = rate * pairs_of_people
     p0 = errors.sum() / pairs_of_people.sum()
     present = weight > 0
-    some = (rate > 0) & (rate < 1)
-    if not some.any():
+    varies = (rate > 0) & (rate < 1)
+    if not varies.any():
         return np.minimum(present.sum(1), comparisons).astype(float)
-    known = rate[some], noise[some], pairs_of_people[some], comparisons[some]
-    rho = _alike_of_pairs(*known, errors[some])
+    of_groups = rate, noise, pairs_of_people, comparisons, errors
+    rho = _alike_of_pairs(*(values[varies] for values in of_groups))
     per_pair = comparisons / pairs_of_people
     of_pairs = p0 * (1 - p0) * (rho + (1 - rho) / per_pair) / pairs_of_people
 
@@ -280,11 +280,12 @@ def contrast(rate, n, n_people, precision, *, weights, level):
     weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
     effective number of both sides, the ratio and its ends.
     """
-    known = np.isfinite(rate) & np.isfinite(n)
-    rate, n, weights = rate[known], n[known], weights[:, known]
+    was_compared = np.isfinite(rate) & np.isfinite(n)
+    rate, n, weights = rate[was_compared], n[was_compared], weights[:, was_compared]
     if not weights.any(1).all():
         return np.full(8, np.nan)
-    correlation = np.linalg.pinv(precision, hermitian=True)[np.ix_(known, known)]
+    correlation = np.linalg.pinv(precision, hermitian=True)
+    correlation = correlation[np.ix_(was_compared, was_compared)]
     weights = weights * n / (weights * n).sum(1, keepdims=True)
     covariance = weights @ (correlation / np.sqrt(np.outer(n, n))) @ weights.T
     n = 1 / np.diag(covariance)  # in units of p0 (1 - p0)

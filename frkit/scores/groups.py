@@ -15,7 +15,7 @@ from frkit.data.labels import (
     image_names,
 )
 from frkit.data.order import reading_order
-from frkit.scores.kept import is_kept, is_list, kept_list
+from frkit.scores.kept import is_kept, is_list, kept_list, refuse_file_name
 from frkit.scores.tensor import block_side
 
 
@@ -35,6 +35,11 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
         scores = scores.assign_attrs(attrs).rename("score")
         return _checked_list(kept_list(scores.to_dataset()))
     sides = {"probe", "reference", "probe_identity", "reference_identity"}
+    refuse_file_name(scores)
+    require(
+        "embedding" not in getattr(scores, "data_vars", ()),
+        "these are embeddings, not scores: compare them with fk.score_tensor",
+    )
     require(
         dims == {"probe", "reference"} and sides <= names,
         "scores must be a tensor over (probe, reference) that names images and identities, a list "

@@ -4,6 +4,7 @@
 xarray tree, whose attribute `design` says who was compared with whom.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,14 @@ class ModelPairs(NamedTuple):
     failed: np.ndarray | None
     lowest: float
     highest: float
+
+
+def refuse_file_name(scores) -> None:
+    """Refuse the name of a file where scores are expected, and say how to open it."""
+    require(
+        not isinstance(scores, (str, Path)),
+        f"scores are expected, not the name of a file: open it with fk.open_data({str(scores)!r})",
+    )
 
 
 def is_kept(scores) -> bool:

@@ -249,12 +249,12 @@ def read_vectors(path, scores=None):
         isinstance(path, (tuple, list)) and len(path) == 2,
         "two files are needed, a pair of paths: (genuine, impostor)",
     )
-    parts = []
+    tables = []
     for file, genuine in zip(path, (1, 0)):
         with named(file):
             scores = to_numbers(read_frame(Path(file), ["score"])["score"])
-        parts.append(pd.DataFrame({"score": scores, "genuine": genuine}))
-    return pd.concat(parts, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
+        tables.append(pd.DataFrame({"score": scores, "genuine": genuine}))
+    return pd.concat(tables, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
 
 
 PAIR_FORMATS = {

@@ -18,14 +18,14 @@ def read_json(path):
     """Read scores nested by names, of one model or several; two lists of scores; or a table."""
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
-    if isinstance(data, dict) and data and all(isinstance(one, dict) for one in data.values()):
+    if isinstance(data, dict) and data and all(isinstance(value, dict) for value in data.values()):
         return _nested(data)
     if isinstance(data, dict) and {*data} == {"genuine", "impostor"}:
-        parts = [
+        tables = [
             pd.DataFrame({"score": data[kind], "genuine": int(kind == "genuine")})
             for kind in ("genuine", "impostor")
         ]
-        return pd.concat(parts, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
+        return pd.concat(tables, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
     with reading("the JSON"):
         table = pd.DataFrame(data)
     require(len(table) > 0 and len(table.columns) > 1, FORMS)

@@ -14,7 +14,7 @@ from frkit.data.alignment import aligned
 from frkit.data.evidence import show_two_people
 from frkit.data.labels import check_names, clean_labels, complete_codes, model_names, one_each
 from frkit.data.roles import SIDES, WHO, as_mapping
-from frkit.scores.kept import kept_list
+from frkit.scores.kept import kept_list, refuse_file_name
 from frkit.scores.pair_columns import of_table
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -105,6 +105,7 @@ def pairs(
     (['Asian', 'Asian', 'unknown'], ['Asian', 'White', 'unknown'])
     """
     require_one_of("failed", failed, FAILED)
+    refuse_file_name(score)
     if isinstance(score, pd.DataFrame):
         sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
         sides |= {"genuine": genuine, "trial": trial}
