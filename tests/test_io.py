@@ -357,3 +357,9 @@ def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
     for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73, write_table)):
         write(one_encoder(), path)
     subprocess.run([sys.executable, "-c", LIMITED, *map(str, paths)], check=True)
+
+
+def test_a_note_in_brackets_is_no_list_of_numbers(tmp_path):
+    path = tmp_path / "faces.csv"
+    path.write_text("id,note,f0,f1\na,[blurred],1,2\na,[,2,1\nb,x,1,1\n")
+    assert open_faces(path, varying="keep").note.values.tolist() == ["[blurred]", "[", "x"]

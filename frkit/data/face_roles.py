@@ -219,14 +219,24 @@ def _blocks(table, header):
 def _is_list(column):
     """Return whether a column has a list of numbers in each row, also as JSON text."""
     first = column.iloc[0]
-    return np.ndim(first) == 1 or isinstance(first, str) and first.startswith("[")
+    if not isinstance(first, str):
+        return np.ndim(first) == 1
+    # a note such as "[blurred]" is none
+    is_enclosed = first.startswith("[") and first.rstrip().endswith("]")
+    numbers = _words_in_list(first)
+    return is_enclosed and len(numbers) > 0 and is_number_column(pd.Series(numbers))
+
+
+def _words_in_list(cell):
+    """Return what stands in a list that JSON or NumPy wrote, as text."""
+    return str(cell).strip("[] \n").replace(",", " ").split()
 
 
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
     cells = column.astype(object).tolist()
     if isinstance(cells[0], str):  # as JSON or NumPy writes them
-        rows = [str(cell).strip("[] ").replace(",", " ").split() for cell in cells]
+        rows = [_words_in_list(cell) for cell in cells]
         with reading(f"column {column.name!r}"):
             return np.array(rows, float)
     return real_numbers(column.name, cells)
