@@ -175,32 +175,37 @@ def compared_in_complete_design(protocol: Protocol, member) -> Compared:
         compared += weight @ group_of_kind
     if protocol.symmetric:
         compared /= 2  # each image is a probe and a reference of the same pairs
-    of_groups = np.einsum("sbkp,kg->bspg", tables, group_of_kind)
+    of_kinds = np.einsum("sbkp->bspk", np.stack(tables))
     if protocol.symmetric:
-        of_groups[:, 1] /= 2
-    (probe, reference), (n_probe, n_reference) = of_groups
+        of_kinds[:, 1] /= 2
+    (probe, reference), (n_probe, n_reference) = of_kinds
     as_probe = (n_probe > 0).astype(float)
     as_reference = (n_reference > 0).astype(float)
     as_both = as_probe * as_reference
-    squares = _couples(probe**2, reference**2)
+
+    def of_couples(first, second):
+        return _couples(first, second, allowed, group_of_kind)
+
+    squares = of_couples(probe**2, reference**2)
+    probe_of_group, reference_of_group = probe @ group_of_kind, reference @ group_of_kind
     return Compared(
         weight=compared,
-        square=squares + _couples(probe * reference, probe * reference),
-        people_pairs=_couples(as_probe, as_reference) - _couples(as_both, as_both / 2),
-        impostor_pairs=_couples(n_probe, n_reference),
-        of_sides=np.stack([probe.ravel(), reference.ravel()]),
+        square=squares + of_couples(probe * reference, probe * reference),
+        people_pairs=of_couples(as_probe, as_reference) - of_couples(as_both, as_both / 2),
+        impostor_pairs=of_couples(n_probe, n_reference),
+        of_sides=np.stack([probe_of_group.ravel(), reference_of_group.ravel()]),
         of_pair=np.empty(0),
     )
 
 
-def _couples(first, second):
+def _couples(first, second, allowed, group_of_kind):
     """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l: (group, group).
 
-    first, second : a and b, (person, group).
+    first, second : a and b, (person, kind). allowed : (kind, kind) which are compared.
     """
     of_all = np.outer(first.sum(0), second.sum(0))
-    sums = of_all - first.T @ second  # without k = l
-    return both_orders(sums)
+    sums = (of_all - first.T @ second) * allowed  # without k = l
+    return both_orders(group_of_kind.T @ sums @ group_of_kind)
 
 
 def both_orders(sums):

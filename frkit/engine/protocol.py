@@ -12,7 +12,7 @@ from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import shares
 from frkit.scores.images import Images, list_images, table_images
-from frkit.scores.kept import is_list, is_symmetric
+from frkit.scores.kept import WITHIN, is_list, is_symmetric
 
 MOST_COPIES = 255  # of an image in a replicate: counts are bytes
 
@@ -201,7 +201,15 @@ def make_protocol(
     resampling: Resampling | None = None,
 ) -> Protocol:
     """The protocol of kept pairs; options are those of `evaluate`."""
-    others = tuple(impostors) if isinstance(impostors, Mapping) else ()
+    labels_of_impostors = dict(impostors) if isinstance(impostors, Mapping) else {}
+    if WITHIN in kept.attrs:
+        site = kept.attrs[WITHIN]
+        require(
+            labels_of_impostors.get(site) != "other",
+            f"impostors={{{site!r}: 'other'}}: images of different sites were not compared",
+        )
+        labels_of_impostors[site] = "same"
+    others = tuple(labels_of_impostors)
     pair_scheme = resampling is not None and resampling.scheme == "pair"
     listed = None
     facts = {}
@@ -218,7 +226,7 @@ def make_protocol(
     cells = group_cells(len(images.groups), impostors)
     kind, cells_of_kinds = images.group_code, cells
     if others:
-        kind, cells_of_kinds = _kinds(images, cells, impostors)
+        kind, cells_of_kinds = _kinds(images, cells, labels_of_impostors)
     if weighting is None:
         weighting = "pair" if is_list(kept) else "identity"
     pooled = isinstance(weighting, str) and weighting == "pair"

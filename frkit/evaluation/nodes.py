@@ -17,7 +17,7 @@ from frkit.data.trees import open_tree
 from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import COLUMN
-from frkit.scores.kept import IMAGES, is_list
+from frkit.scores.kept import IMAGES, WITHIN, is_list
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -162,6 +162,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
         "weighting": word,
         "impostors": impostors if isinstance(impostors, str) else dict(impostors),
         "by": by if by is None or isinstance(by, str) else list(by),
+        "compared_within": scores.attrs.get(WITHIN),
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),
         "n_images": int(images.sum()),

@@ -16,6 +16,7 @@ from frkit.engine.sweep import Sides, sweep_scores, threads
 from frkit.evaluation.options import asked_levels
 from frkit.scores.groups import checked_scores, models_of
 from frkit.scores.kept import (
+    ANONYMOUS,
     COMPLETE,
     DESIGN,
     IMAGES,
@@ -267,12 +268,14 @@ def _without_names(kept: xr.DataTree) -> xr.DataTree:
                 numbers = _numbered(np.concatenate([table[name].values for name in names]))
                 for name, column in zip(names, np.split(numbers, 2)):
                     table = table.assign_coords({name: ("pair", column)})
-        return xr.DataTree(table)
+        return xr.DataTree(table.assign_attrs({ANONYMOUS: 1}))
     images = kept[IMAGES].to_dataset(inherit=False)
     for name in {"identity", "person"} & {*images}:
         images[name] = "image", _numbered(images[name].values)
     images = images.assign_coords(image=_numbered(images["image"].values))
-    return kept.assign({IMAGES: xr.DataTree(images)})
+    kept = kept.assign({IMAGES: xr.DataTree(images)})
+    kept.attrs[ANONYMOUS] = 1
+    return kept
 
 
 def _numbered(names):

@@ -10,7 +10,7 @@ from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.images import images_of
-from frkit.scores.kept import facts_of_first_model, is_list, pairs_of_models
+from frkit.scores.kept import facts_of_first_model, is_kept, is_list, pairs_of_models
 
 SIDES = ("probe", "reference")
 MOST_GROUPS = 6  # named in a sentence
@@ -48,6 +48,9 @@ def _counts(inputs, facts, genuine, impostor, failed):
         rows["images per person"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
+    if is_kept(inputs.data) and not is_list(inputs.data):
+        n_kept = pairs_of_models(inputs.scores)[0].score.size
+        rows["read from"] = f"{n_kept:,} kept pairs of a sweep, without embeddings"
     rows["models"] = ", ".join(inputs.models) if inputs.models != [""] else "one"
     return rows
 

@@ -176,7 +176,9 @@ def sigmas(inputs):
 def leakage(inputs):
     """RLB: what the embeddings reveal about the attribute."""
     inputs.require_groups()
-    require(inputs.faces is not None, "it reads embeddings, and these are scores")
+    require(
+        inputs.faces is not None, "it reads embeddings, and these are scores: give the embeddings"
+    )
     from frkit.representation import representation_bias  # scikit-learn, only here
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
