@@ -90,6 +90,7 @@ REPORT = {
         "default": "error",
         "help": "what to do where an attribute varies within a person",
     },
+    "pdf": {"action": "store_true", "help": "write the figures as PDF, too (always as SVG)"},
     "open": {"action": "store_true", "help": "show the report in the browser"},
 }
 FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
@@ -252,7 +253,7 @@ def _write(asked, data, opening):
         progress=sys.stderr.isatty(),
     )
     finished_report.command = asked.line
-    folder = finished_report.save(asked.output)
+    folder = finished_report.save(asked.output, pdf=asked.pdf)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     if asked.open:

@@ -93,7 +93,7 @@ def test_a_report_of_two_files(written):
     files = {"report.html", "report.json", "evaluation.nc", "report.ipynb"}
     assert {path.name for path in written.iterdir()} == files | {"tables", "figures"}
     assert {path.suffix for path in (written / "tables").iterdir()} == {".csv", ".tex"}
-    assert {path.suffix for path in (written / "figures").iterdir()} == {".svg", ".pdf"}
+    assert {path.suffix for path in (written / "figures").iterdir()} == {".svg"}
     assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
     evaluation = fk.open_evaluation(written / "evaluation.nc")
     both = fk.open_data([written.parent / f"{name}.npz" for name in ("one", "two")])

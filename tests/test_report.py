@@ -267,6 +267,16 @@ def test_json_has_every_number_typed(report, tmp_path):
     assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
 
 
+def test_figures_are_also_pdf_where_asked_for(report, tmp_path):
+    report.save(tmp_path / "out", pdf=True)
+    names = sorted(path.name for path in (tmp_path / "out/figures").iterdir())
+    pdfs = [name for name in names if name.endswith(".pdf")]
+    assert pdfs == [name.replace(".svg", ".pdf") for name in names if name.endswith(".svg")]
+    assert (tmp_path / "out/figures" / pdfs[0]).read_bytes().startswith(b"%PDF")
+    report.save(tmp_path / "out")
+    assert all(path.suffix == ".svg" for path in (tmp_path / "out/figures").iterdir())
+
+
 def test_models_keep_the_names_that_they_are_given():
     names = ["x/arc.face.npz", "cos.csv.gz", "y.JSON", "z.pq", "w.nc4", "v.zarr.zip", "u.zarr"]
     assert list(by_model(names)) == ["arc.face", "cos", "y", "z", "w", "v", "u"]

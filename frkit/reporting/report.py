@@ -18,6 +18,7 @@ from tqdm import tqdm
 from frkit.base import (
     DataWarning,
     InputError,
+    require_flag,
     require_inside,
 )
 from frkit.reporting import accuracy, fairness, page, people, writing
@@ -102,7 +103,7 @@ class Report:
         """The figures, drawn once for the page, the notebook and the files."""
         return {name: page.picture(draw) for name, draw in self.figures.items()}
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, pdf: bool = False) -> Path:
         """Write report.html, report.json, evaluation.nc, tables, figures and a notebook.
 
         Parameters
@@ -110,6 +111,8 @@ class Report:
         folder : str or Path
             A new folder, or one that an earlier report left, which is replaced. Nothing
             half-written stays.
+        pdf : bool
+            Whether the figures are written as PDF, too. They are always there as SVG.
 
         Returns
         -------
@@ -121,7 +124,7 @@ class Report:
         InputError
             The folder contains something else than a report, or cannot be written.
         """
-        return writing.write(self, Path(folder))
+        return writing.write(self, Path(folder), require_flag("pdf", pdf))
 
     def __str__(self):
         return page.text(self)

@@ -39,14 +39,14 @@ ABOUT = {  # attribute of a result -> its name in report.json
 NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
 
-def write(report, folder):
+def write(report, folder, pdf=False):
     """Write everything into a folder beside the one that is wanted, which then takes its place."""
     check_free(folder)
     with writing(folder, "free some space, or name a folder elsewhere"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as parent:
             draft = Path(parent, folder.name)
-            _write_into(draft, report, folder)
+            _write_into(draft, report, folder, pdf)
             if folder.exists():
                 shutil.rmtree(folder)  # an earlier report, as `check_free` saw
             draft.rename(folder)
@@ -72,7 +72,7 @@ def check_free(folder):
     )
 
 
-def _write_into(draft, report, folder):
+def _write_into(draft, report, folder, pdf):
     """All files of a report."""
     for path in (draft, draft / TABLES, draft / FIGURES):
         path.mkdir()
@@ -84,8 +84,9 @@ def _write_into(draft, report, folder):
         table.to_latex(draft / TABLES / f"{name}.tex")
     for name, picture in by_file_name(report.pictures).items():
         (draft / FIGURES / f"{name}.svg").write_bytes(picture.svg)
-        pdf = figure_bytes(picture.figure, picture.words, "pdf")
-        (draft / FIGURES / f"{name}.pdf").write_bytes(pdf)
+        if pdf:
+            drawn = figure_bytes(picture.figure, picture.words, "pdf")
+            (draft / FIGURES / f"{name}.pdf").write_bytes(drawn)
     (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
 
 
