@@ -116,8 +116,9 @@ def compare(
     if measure is None:
         pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
         evaluation = evaluation_a
-        if dim == "model":  # other models are not looked at
-            evaluation = evaluation.sel(model=np.unique(pairs))
+        chosen_models = np.unique(pairs)
+        if dim == "model" and len(chosen_models) < data_of(evaluation).sizes["model"]:
+            evaluation = evaluation.sel(model=chosen_models)
         method = choose(method, evaluation, chosen)
         if dim == "group" and method == EFFECTIVE:
             rows = _group_contrasts(evaluation, chosen, pairs, target, level)

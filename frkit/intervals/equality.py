@@ -18,7 +18,7 @@ from frkit.intervals.pooled import (
     pooled_frr,
     precision_of,
 )
-from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people
+from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people, remembered
 from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
@@ -52,14 +52,17 @@ def with_two_people(evaluation, chosen, target):
         return evaluation, []
     enough = xr.ones_like(data["group"], bool)
     for name in names:
-        level = {dim: [0] for dim in ("far_level", "threshold_level") if dim in data[name].dims}
-        people = contributions(evaluation.isel(level), name, target, fixed_threshold=True).people
-        some = (people >= 2) & data[name].notnull().any([*level])
-        enough = enough & some.any([dim for dim in some.dims if dim != "group"])
+        people = contributions(evaluation, name, target, fixed_threshold=True).people
+        levels = {"far_level", "threshold_level"} & {*data[name].dims}
+        some = (people >= 2) & data[name].notnull().any(levels)
+        enough = enough & some.any({*some.dims} - {"group"})
     left_out = data["group"].values[~enough.values].tolist()
     if not left_out:
         return evaluation, []
-    return evaluation.isel(group=np.flatnonzero(enough.values)), left_out
+    remaining = remembered(evaluation, "without groups", dict)
+    if tuple(left_out) not in remaining:
+        remaining[tuple(left_out)] = evaluation.isel(group=np.flatnonzero(enough.values))
+    return remaining[tuple(left_out)], left_out
 
 
 # --- the numbers of groups, if they are equal ----------------------------------------------------
@@ -68,11 +71,19 @@ def with_two_people(evaluation, chosen, target):
 def equal_groups(evaluation, name, target):
     """Rates of groups, `n_effective` if they are equal, and what their test needs.
 
-    `n_people` : the people of all groups; infinite where X² has its chi-square distribution.
-    `precision` : inverse of the correlations between groups.
+    They are computed once for an evaluation. `n_people` : the people of all groups; infinite where
+    X² has its chi-square distribution. `precision` : inverse of the correlations between groups.
     """
-    if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
-        return _each_group_alone(evaluation, name, target)
+    results = remembered(evaluation, "equal groups", dict)
+    if (name, target) not in results:
+        pooled = name in RATES_OF_GROUPS and target == NEW_PEOPLE
+        compute = _pooled_groups if pooled else _each_group_alone
+        results[name, target] = compute(evaluation, name, target)
+    return results[name, target]
+
+
+def _pooled_groups(evaluation, name, target):
+    """`equal_groups` with the variance of the people of all groups."""
     rate = data_of(evaluation)[name].drop_attrs()
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
@@ -173,13 +184,24 @@ def at_each_place(function, groups, dims=(), **options):
     )
 
 
+def _at_places_of(evaluation, name, target, function, dims=(), **options):
+    """`at_each_place` of the groups of an evaluation, once for all measures of a rate."""
+    results = remembered(evaluation, "at each place", dict)
+    key = name, target, function.__name__, *options.values()
+    if key not in results:
+        groups = equal_groups(evaluation, name, target)
+        results[key] = at_each_place(function, groups, dims, **options)
+    return results[key]
+
+
 def equality_test(evaluation, chosen, target):
     """The rates of groups that a measure reads, the p-value of equality, and n_effective."""
     rates = {}
     p = []
     for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = equal_groups(evaluation, name, target)
-        p.append(_tested(at_each_place(p_of_equality, rates[name]), rates[name]))
+        p_of_rate = _at_places_of(evaluation, name, target, p_of_equality)
+        p.append(_tested(p_of_rate, rates[name]))
     smallest = xr.concat(p, "rate").min("rate")
     test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
     if not names_people(evaluation):
@@ -200,10 +222,12 @@ def _tested(p, groups):
 def draws_of_equal_groups(evaluation, chosen, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
     rates, test = equality_test(evaluation, chosen, target)
-    drawn = {}
-    for name, groups in rates.items():
-        drawn[name] = at_each_place(equal_draws, groups, ("replicate", "group"), draws=DRAWS)
-    return chosen(data_of(evaluation).assign(drawn)), test
+    dims = "replicate", "group"
+    drawn = {
+        name: _at_places_of(evaluation, name, target, equal_draws, dims, draws=DRAWS)
+        for name in rates
+    }
+    return chosen(xr.Dataset(drawn)), test
 
 
 def disparity_interval(evaluation, chosen, level, target):
@@ -213,15 +237,15 @@ def disparity_interval(evaluation, chosen, level, target):
     two rates (FDR, IR, GARBE) joins both lines, each at 1 - (1 - level) / 2, with twice the smaller
     p: its ends are at those rates that are its ends with the other rate as observed.
     """
-    data = data_of(evaluation)
     rates, test = equality_test(evaluation, chosen, target)
+    data = data_of(evaluation)[[*rates]]
     how = {"level": 1 - (1 - level) / len(rates), "free_level": not _of_ratios(chosen, data, rates)}
     truths = {}
     observed = {}
     without_errors = False
     for name, groups in rates.items():
         dims = "truth", "group"
-        truths[name] = at_each_place(compatible_rates, groups, dims, **how)
+        truths[name] = _at_places_of(evaluation, name, target, compatible_rates, dims, **how)
         observed[name] = truths[name].isel(truth=-1)
         zero = groups.estimate == 0
         some = groups.estimate > 0

@@ -68,20 +68,26 @@ def tails(level):
 
 
 def quantiles(values, probabilities):
-    """Two quantiles over replicates, NumPy's default (type 7).
+    """Two quantiles over replicates, with the dims of the values."""
+    values = values.transpose(..., "replicate")
+    place = values.isel(replicate=0, drop=True)
+    return [place.copy(data=ends) for ends in quantiles_of_rows(values.values, probabilities)]
+
+
+def quantiles_of_rows(values, probabilities):
+    """Two quantiles over the last axis of an array, NumPy's default (type 7).
 
     NaN are left out, infinite values keep their rank: where one of two neighbours is infinite,
     the quantile between them is, too; between both infinities it lies outwards.
     """
-    finite = bool(np.isfinite(values).all())
+    if np.isfinite(values).all():
+        return np.quantile(values, probabilities, axis=-1)
     with warnings.catch_warnings():  # of rows without a number: their quantiles are NaN
         warnings.simplefilter("ignore", RuntimeWarning)
-        low, high = values.quantile(probabilities, "replicate", skipna=not finite)
-        if not finite:
-            below = values.quantile(probabilities[0], "replicate", method="lower", skipna=True)
-            above = values.quantile(probabilities[1], "replicate", method="higher", skipna=True)
-            low, high = low.fillna(below), high.fillna(above)
-    return low.drop_vars("quantile"), high.drop_vars("quantile")
+        low, high = np.nanquantile(values, probabilities, axis=-1)
+        below = np.nanquantile(values, probabilities[0], axis=-1, method="lower")
+        above = np.nanquantile(values, probabilities[1], axis=-1, method="higher")
+    return np.where(np.isnan(low), below, low), np.where(np.isnan(high), above, high)
 
 
 # --- the three values of a measure ---------------------------------------------------------------

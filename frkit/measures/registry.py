@@ -50,8 +50,8 @@ class Measure:
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         """The measure of one node of an evaluation."""
         if self.reads is not None:
-            others = [name for name in tallies.data_vars if name not in self.reads]
-            tallies = tallies.drop_vars(others)
+            read = [name for name in self.reads if name in tallies]
+            tallies = tallies[[*read, *tallies.coords]]
         with np.errstate(divide="ignore", invalid="ignore"):  # rates without an error
             values = self._of(tallies)
         require(

@@ -11,7 +11,6 @@ from frkit.reporting.contents import Section, Tile
 from frkit.reporting.formats import level_words, number, say
 from frkit.reporting.inputs import suffix
 from frkit.reporting.tables import Cell, Table
-from frkit.studies import sample_size
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 FEW_SHARE, ENOUGH_PEOPLE = 0.05, 30  # on the first screen: at most such a share of so many people
@@ -74,6 +73,8 @@ def plans(inputs):
         inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
     )
     inputs.require_all_impostors()
+    from frkit.studies import sample_size  # scikit-learn, only here
+
     section = Section("How many more people")
     far = float(inputs.rates["far_level"].isel(inputs.leading))
     for name, data in inputs.by_model(inputs.scores if inputs.faces is None else inputs.faces):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -102,7 +103,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         joined = pd.concat(columns, axis=1, sort=False)
     else:
         rows = pd.concat([texts_of(result) for result in results], sort=False)
-        joined = rows.groupby(level=KEYS, sort=False).first()
+        joined = rows.groupby(KEYS, sort=False).first()
     if not n_effective:
         joined = joined.loc[:, ~joined.columns.str.endswith(WORTH)]
     filled = _without_empty(joined)
@@ -111,7 +112,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
 
 def _column(name, result):
     """A result of a mapping: its name takes the place of the measure's."""
-    frame = texts_of(result)
+    frame = texts_of(result).set_index(KEYS)
     if frame.index.unique(MEASURE).size == 1:
         frame = frame.rename(index=lambda _: "", level=MEASURE)
     heads = [name if head == VALUE else f"{name}, {head}" for head in frame]
@@ -149,27 +150,37 @@ def _spread(filled, across):
 
 
 def texts_of(result):
-    """Cells of one result: the value with its interval, and a column for each other number."""
+    """Cells of one result: the value with its interval, and a column for each other number.
+
+    In front stand the names of the rows, KEYS.
+    """
     numbers = numbers_of(result)
-    ends = numbers.columns.intersection([*ENDS, RISK], sort=False)
+    ends = [column for column in numbers if column in (*ENDS, RISK)]
     values = []
     for place in numbers[ends].to_dict("records"):
         risk = place.get(RISK)
         text = cell(*(place[end] for end in ends if end != RISK))
         text = f"{text} ({risk})" if risk else text
         values.append(Cell(text, {"": place.pop("estimate"), **place}))
-    columns = {VALUE: values}
+    columns = {key: [_label_words(label) for label in numbers[key]] for key in KEYS}
+    columns[VALUE] = values
     formats = {WORTH: count_words, LIMIT: number}
-    for head, column in numbers.drop(columns=ends).items():
+    for head, column in numbers.drop(columns=[*KEYS, *ends]).items():
         words = formats.get(head, p_words)
         columns[head] = [Cell(words(value), {"": float(value)}) for value in column]
-    labels = numbers.index.to_frame()
-    labels = labels.map(lambda label: f"{label:g}" if isinstance(label, float) else str(label))
-    return pd.DataFrame(columns, index=pd.MultiIndex.from_frame(labels), dtype=object)
+    return pd.DataFrame(columns, dtype=object)
+
+
+def _label_words(label):
+    """The name of a row: a level in few digits, or a label as it is."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def numbers_of(result):
-    """Numbers of one result: a row for each place, named by all of KEYS ("" where it has none)."""
+    """Numbers of one result: a row for each place.
+
+    In front stand the names of the rows, KEYS, "" where a result has none.
+    """
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name="estimate").assign_attrs(
             {"measure": str(result.name or VALUE)} | result.attrs
@@ -216,18 +227,20 @@ def _rows(result, measure, p="p"):
     """The variables of a result that a table shows, as columns."""
     columns = COLUMNS | {"p": p}
     names = {variable: columns[variable] for variable in columns if variable in result}
-    values = result[list(names)].rename(names)
-    dims = values["estimate"].dims
-    if CONTRAST in dims and "a" in values.coords:
-        sides = zip(values["a"].values, values["b"].values)
-        pairs = [f"{a} {_sign(result)} {b}" for a, b in sides]
-        values = values.assign_coords({CONTRAST: pairs})
-    values = values.reset_coords(drop=True).expand_dims({MEASURE: [measure]})
-    frame = values.to_dataframe(dim_order=[MEASURE, *dims]).reset_index().rename(columns=HEADS)
-    shown = [*KEYS, *names.values()]
-    extra = frame.columns.difference(shown)
-    require(extra.empty, f"a table has no rows for {listed(extra)}: select one with .sel")
-    return frame.reindex(columns=shown, fill_value="").set_index(KEYS)
+    estimate = next(variable for variable in names if names[variable] == "estimate")
+    sizes = dict(result[estimate].sizes)
+    labels = {HEADS.get(dim, dim): result[dim].values for dim in sizes}
+    if CONTRAST in sizes and "a" in result.coords:
+        sides = zip(result["a"].values, result["b"].values)
+        labels[CONTRAST] = np.array([f"{a} {_sign(result)} {b}" for a, b in sides])
+    extra = sorted({*labels} - {*KEYS})
+    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    columns = dict.fromkeys(KEYS, "") | {MEASURE: measure}
+    for head, names_of_rows in zip(labels, np.meshgrid(*labels.values(), indexing="ij")):
+        columns[head] = names_of_rows.ravel().tolist()
+    for variable, head in names.items():
+        columns[head] = result[variable].variable.set_dims(sizes).transpose(*sizes).values.ravel()
+    return pd.DataFrame(columns, index=range(result[estimate].size))
 
 
 # --- tables as files ------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def _values(section, result):
     """Numbers of one result, one record for each place, with what its interval is about."""
     about = {name: result.attrs[attr] for attr, name in ABOUT.items() if attr in result.attrs}
     records = []
-    for row in numbers_of(result).reset_index().to_dict("records"):
+    for row in numbers_of(result).to_dict("records"):
         record = {"section": section, **about}
         for head, value in row.items():
             if value != "":
