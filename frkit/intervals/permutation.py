@@ -122,7 +122,13 @@ def permutation_test(
     with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
         rates = evaluate_permuted(
-            kept, person, permuted, data["group"].values, weighting, thresholds=thresholds
+            kept,
+            person,
+            permuted,
+            data["group"].values,
+            weighting,
+            thresholds=thresholds,
+            with_eer="eer_group" in names,
         )
     rates = rates.rename(threshold_level=level_dim)[list(names)]
     for name in names:

@@ -10,12 +10,13 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import UNKNOWN
-from frkit.engine.protocol import make_protocol
+from frkit.engine.protocol import Protocol, make_protocol
+from frkit.engine.rates import false_acceptance, false_rejection
 from frkit.engine.tally import NONE, tally_pairs
 from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
-from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
+from frkit.scores.kept import ModelPairs, is_list, kept_list, pairs_of_models, with_labels
 
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were permuted
 CELLS = 100_000_000  # counts of images in one sweep
@@ -80,8 +81,13 @@ def distributions_of_permuted(kept, by, varying, n, seed, edges):
     return evaluate_permuted(kept, person, permuted, groups, weighting="pair", edges=edges)
 
 
-def evaluate_permuted(kept, person, permuted, groups, weighting, *, thresholds=None, edges=NONE):
+def evaluate_permuted(
+    kept, person, permuted, groups, weighting, *, thresholds=None, with_eer=False, edges=NONE
+):
     """Rates at thresholds, or distributions, of permuted groups: ([model,] replicate, group).
+
+    Without EERs, which lie anywhere, pairs below all thresholds are left out of the count: totals
+    of a complete design do not come from its pairs.
 
     person : the person of each row. permuted : the group of each person, (permutation, person).
     thresholds : (model, level). edges : of the bins of histograms.
@@ -102,11 +108,13 @@ def evaluate_permuted(kept, person, permuted, groups, weighting, *, thresholds=N
         columns = replace(protocol, drawn=(images, identities))
         tables = []
         for pairs, fixed in zip(models, thresholds):
-            tally = tally_pairs(pairs, columns, edges)
             if len(edges):
-                table = distribution_table(tally, edges)
+                table = distribution_table(tally_pairs(pairs, columns, edges), edges)
+            elif with_eer:
+                table = rates_table(tally_pairs(pairs, columns), NONE, fixed, "all")
+                table = table.drop_vars("threshold_level")
             else:
-                table = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
+                table = _far_and_frr(pairs, columns, fixed)
             tables.append(table[[name for name in table if COLUMN in table[name].dims]])
         table = tables[0]
         if "model" in kept.dims:
@@ -115,3 +123,22 @@ def evaluate_permuted(kept, person, permuted, groups, weighting, *, thresholds=N
     result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
     result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)
     return result.rename({name: f"{name}_group" for name in result})
+
+
+def _far_and_frr(pairs: ModelPairs, protocol: Protocol, thresholds):
+    """FAR and FRR of all columns at thresholds, over (column, threshold_level)."""
+    if protocol.listed is None:
+        is_genuine = protocol.person[pairs.row] == protocol.person[pairs.col]
+        counts = is_genuine | ~(pairs.score <= thresholds.min())  # NaN of failed pairs, too
+        pairs = pairs._replace(
+            row=pairs.row[counts],
+            col=pairs.col[counts],
+            score=pairs.score[counts],
+            stands_for=None if pairs.stands_for is None else pairs.stands_for[counts],
+        )
+    tally = tally_pairs(pairs, protocol)
+    in_columns = np.tile(thresholds, (protocol.n_columns, 1))
+    _, far = false_acceptance(tally, in_columns)
+    _, frr = false_rejection(tally, in_columns)
+    dims = COLUMN, "threshold_level"
+    return xr.Dataset({"far": (dims, far), "frr": (dims, frr)})
