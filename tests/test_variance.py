@@ -94,7 +94,7 @@ def test_the_error_of_the_threshold_by_hand(n_people, level):
     assert (0.5 < width < 2) == (n_people == 12)
     width = np.clip(width, 0.5, 2)
     ends = np.log(far) + width * np.array([-1, 1])
-    log_far, frr, places = hand.curve()
+    log_far, frr, _ = hand.curve()
     low, high = np.interp(ends, log_far, frr)
     change = (high - low) / (2 * width) / far
     added = of_frr - change * of_far
@@ -103,12 +103,39 @@ def test_the_error_of_the_threshold_by_hand(n_people, level):
     n = worth(rate, variance, n_people * 3, n_people, erring, n_people)
     band = fk.band(tree, "frr")
     assert band.n_effective.item() == pytest.approx(n, rel=0.01)
-    highest, lowest = np.interp(ends, log_far, places)
-    rise = (lowest - highest) / (2 * width) / far
-    threshold = fk.band(tree, "threshold")
-    half = (threshold.upper - threshold.lower).item() / 2
-    of_t = stats.t.ppf(0.975, n_people - 1)
-    assert half == pytest.approx(of_t * abs(rise) * np.sqrt(variance_of_far), rel=0.02)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_an_interval_has_the_thresholds_whose_far_may_be_the_level(similarity):
+    """Jeffreys' interval at the observed FAR of every score, with n of the FAR at the level."""
+    level = 0.05
+    scores = fk.score_tensor(faces(14), similarity=similarity)
+    hand = ByHand(scores.values.astype(float), np.arange(14 * 3) // 3)
+    tree = fk.evaluate(scores, far=[level])
+    rate, added, noise = hand.far(tree["empirical"].threshold.item())
+    variance = max((added**2).sum() - noise, noise)
+    pairs = hand.accepted(tree["empirical"].threshold.item())[np.triu_indices(14, 1)]
+    n = worth(rate, variance, 91 * 9, 91, effective_count(pairs), 14)
+    log_far, _, places = hand.curve()
+    errors = np.exp(log_far) * n
+    tails = stats.beta.cdf(level, errors + 0.5, n - errors + 0.5)
+    accepted = places[(0.025 <= tails) & (tails <= 0.975)]
+    band = fk.band(tree, "threshold")
+    assert band.lower.item() == pytest.approx(accepted.min(), abs=0.01)
+    assert band.upper.item() == pytest.approx(accepted.max(), abs=0.01)
+    function = fk.band(tree, lambda data: 2 * data.threshold)
+    width = (band.upper - band.lower).item()
+    assert (function.upper - function.lower).item() == pytest.approx(2 * width, rel=0.2)
+
+
+def test_a_threshold_has_no_upper_end_where_hardly_a_pair_is_accepted():
+    """Two and a half independent errors are not enough: e^-2.5 is more than .025."""
+    data = faces(12)
+    tree = fk.evaluate(fk.score_tensor(data), far=[0.004, 0.2])
+    with pytest.warns(fk.DataWarning, match="one end only"):
+        band = fk.band(tree, "threshold")
+    assert np.isinf(band.upper).values.tolist() == [True, False]
+    assert np.isfinite(band.lower).all()
 
 
 def test_the_eer_by_hand_has_one_unseen_person():

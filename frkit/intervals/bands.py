@@ -17,6 +17,7 @@ from frkit.intervals.effective import (
     RATES,
     effective_rates,
     linearised_interval,
+    threshold_interval,
 )
 from frkit.intervals.equality import disparity_interval, rates_of_line, with_two_people
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
@@ -50,8 +51,10 @@ def band(
     error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
     them were seen, n is drawn towards the number of people, as if two more could err. The interval
-    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). Other functions of rates get estimate ±
-    t standard errors (delta method).
+    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). The interval of a threshold contains the
+    thresholds at which the interval of the FAR contains the FAR level; with less than about three
+    independent false accepts it has no upper end (inf). Other functions of rates get estimate ± t
+    standard errors (delta method).
 
     `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
     the variance comes from the people of all groups: of FRR and EER as in a one-way analysis of
@@ -155,6 +158,8 @@ def band(
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
     elif chosen.name in RATES:
         result = effective_rates(evaluation, chosen.name, target, level)
+    elif chosen.name == "threshold":
+        result = threshold_interval(evaluation, level, target)
     elif rates_of_line(chosen, data):
         result = disparity_interval(evaluation, chosen, level, target)
     else:

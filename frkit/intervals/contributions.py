@@ -86,7 +86,7 @@ def _contributions(evaluation, name, target, fixed_threshold):
     names = evaluation["people"].coords.get("identity")
     if target == NEW_PEOPLE and names is not None:
         result = result.assign_coords(identity=(UNIT, names.values))
-    return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT)
+    return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT, ...)
 
 
 def _at_point(people, name):
@@ -321,14 +321,15 @@ def far_at_level(people):
 
 
 def threshold(people):
-    """The threshold of a FAR level, which rises where a person adds to the FAR."""
+    """The FAR that the threshold keeps to the level, and the data's own curve of it.
+
+    change : d threshold / d FAR. curve_far, curve_threshold : over `place`, with rising FAR.
+    """
     reference, group = far_at_level(people)
-    change = _change_per_far(people, reference, group, people.curve_threshold)
     return reference.assign(
-        rate=people.threshold,
-        influence=-change * reference.influence,
-        noise=change**2 * reference.noise,
-        least=change**2 * reference.least,
+        change=_change_per_far(people, reference, group, people.curve_threshold),
+        curve_far=_curve(people, "far", group, group),
+        curve_threshold=people.curve_threshold,
     )
 
 

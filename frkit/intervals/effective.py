@@ -73,7 +73,7 @@ def jeffreys(rate, n, level):
     others = (1 - rate) * n + 0.5
     lower = xr.apply_ufunc(stats.beta.ppf, tail, errors, others)
     upper = xr.apply_ufunc(stats.beta.ppf, 1 - tail, errors, others)
-    return xr.where(rate == 0, 0.0, lower), xr.where(rate == 1, 1.0, upper)
+    return np.minimum(lower, rate), np.maximum(upper, rate)  # with less than half an error, too
 
 
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
@@ -87,6 +87,36 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
         n = effective_number(contribution, level).transpose(*rate.dims).where(rate.notnull())
     lower, upper = jeffreys(rate, n, level)
     return xr.Dataset({"estimate": rate, "n_effective": n, "lower": lower, "upper": upper})
+
+
+def threshold_interval(evaluation, level, target):
+    """Thresholds at which the interval of the FAR contains the FAR level.
+
+    Along the data's own curve the FAR has as many effective comparisons as at the level. Where few
+    impostor pairs are accepted, even the highest scores may lie below the true threshold: then
+    there is no upper end (no lower one of distances).
+    """
+    added = contributions(evaluation, "threshold", target)
+    estimate = data_of(evaluation)["threshold"].drop_attrs()
+    ends = [estimate]
+    for far in jeffreys(added.curve_far, effective_number(added, level), level):
+        end = xr.apply_ufunc(
+            np.interp,
+            np.log(estimate["far_level"]),
+            logarithm(far),
+            added.curve_threshold,
+            input_core_dims=[[], ["place"], ["place"]],
+            kwargs={"left": np.inf, "right": -np.inf},
+            vectorize=True,
+        )
+        ends.append(_sign_of_scores(evaluation) * end)
+    ends = xr.concat(ends, "end", coords="minimal", compat="override")
+    return xr.Dataset({"estimate": estimate, "lower": ends.min("end"), "upper": ends.max("end")})
+
+
+def _sign_of_scores(evaluation):
+    """-1 where the user's scores are distances, which are turned inside."""
+    return -1 if facts_of(evaluation)["distance"] else 1
 
 
 # --- functions of rates --------------------------------------------------------------------------
@@ -116,10 +146,12 @@ def linearised(evaluation, chosen, target):
     added = {name: contributions(evaluation, name, target) for name in names}
     moved = {}
     for name, contribution in added.items():
-        falls = name.startswith("auc")  # what people add is to 1 - AUC
+        influence = scaled_influence(contribution)
+        if name.startswith("auc"):  # what people add is to 1 - AUC
+            influence = -influence
         if name == "threshold":
-            falls = facts_of(evaluation)["distance"]
-        moved[name] = data[name] + (-STEP if falls else STEP) * scaled_influence(contribution, name)
+            influence = _sign_of_scores(evaluation) * -contribution.change * influence
+        moved[name] = data[name] + STEP * influence
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = on_scale(estimate)
@@ -130,13 +162,11 @@ def linearised(evaluation, chosen, target):
     return xr.Dataset({"estimate": estimate, "influence": influence, "se": se, "df": df})
 
 
-def scaled_influence(contribution, name):
+def scaled_influence(contribution):
     """What units add to a rate, so that its squares sum to the variance of the rate."""
-    variance = contribution.variance
-    if name != "threshold":
-        rate = contribution.rate
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variance = rate * (1 - rate) / n_among_units(contribution)
+    rate = contribution.rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = rate * (1 - rate) / n_among_units(contribution)
     squares = (contribution.influence**2).sum(UNIT)
     return contribution.influence * np.sqrt(variance / squares.where(squares > 0, np.inf))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require, warn
@@ -184,6 +185,13 @@ def _cautions(data, chosen, result):
             f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
             "more pairs, or other levels"
         )
+    if chosen.name == "threshold" and "upper" in result:
+        where = _where(np.isinf(result.upper - result.lower))
+        if where:
+            yield (
+                f"the interval of the threshold {where} has one end only: less than about three "
+                "independent impostor pairs are accepted there"
+            )
     left_out = result.attrs.get("left_out")
     if left_out:
         yield (
