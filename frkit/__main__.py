@@ -9,12 +9,24 @@ import shlex
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
-from frkit.base import DataWarning, InputError, require
+from frkit.base import DataWarning, InputError, parse_number, require
 
 BAD, STOPPED = 2, 130
+BAD_CHECK = 3  # of `frkit check`, where 2 says that the data cannot decide
 FAR = [1e-2, 1e-3, 1e-4]  # where no levels are asked for
+
+
+def _number(text):
+    """Read a number of an option, such as 0.001 or 0.1%."""
+    try:
+        return parse_number(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 EPILOG = """\
 examples
@@ -34,13 +46,18 @@ share of comparisons of different people that are accepted, FRR the share of com
 person that are rejected.
 """
 CHECK_EPILOG = """\
-Each limit is MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05, frr_max_min@1e-3=2 or eer=0.03. LEVEL is a
-FAR level (or threshold) of the report; without it all levels count. Every model and group counts.
+Each limit is MEASURE@LEVEL=VALUE, such as frr@0.1%=5%, frr_max_min@1e-3=2 or eer=0.03. LEVEL is a
+FAR level (or threshold) of the report; without it all levels count. Every group counts, and every
+model unless --model names one.
+
+--no-worse-than compares with an earlier report: new minus old must stay below the margin, of FRR
+below 0 unless --margin says otherwise. Reports on the same images are compared image by image.
 
 exit status
   0  the upper end of every interval is below its limit
   1  the lower end of some interval is above its limit
-  2  the data cannot decide, or the arguments cannot be used
+  2  the data cannot decide
+  3  an argument or a file cannot be used
 """
 READING = {  # options of `open_data`
     "format": {
@@ -64,7 +81,12 @@ READING = {  # options of `open_data`
         "help": "the column that says whom an image shows, or a pattern of image names such as "
         "{name}_{number}.jpg",
     },
-    "missing": {**SEVERAL, "type": float, "metavar": "SCORE", "help": "marks a failed comparison"},
+    "missing": {
+        **SEVERAL,
+        "type": _number,
+        "metavar": "SCORE",
+        "help": "marks a failed comparison",
+    },
     "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
     "distance": {
         "action": "store_true",
@@ -80,7 +102,7 @@ REPORT = {
     },
     "seed": {"type": int, "default": 0, "metavar": "N", "help": "of all random draws (default: 0)"},
     "level": {
-        "type": float,
+        "type": _number,
         "default": 0.95,
         "metavar": "P",
         "help": "of the intervals (default: 0.95)",
@@ -97,9 +119,16 @@ FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 where it went well, 2 for bad input, 130 where it was interrupted."""
+    """Run one command; 0 where it went well, 2 for bad input, 130 where it was interrupted.
+
+    `frkit check` returns what it found, and 3 for bad input.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
-    asked = parser().parse_args(arguments)
+    bad = BAD_CHECK if arguments[:1] == ["check"] else BAD
+    try:
+        asked = parser().parse_args(arguments)
+    except SystemExit as end:  # argparse has said what is wrong, or has shown the help
+        sys.exit(bad if end.code else 0)
     asked.line = shlex.join(["frkit", *arguments])
     commands = {"report": _report, "look": _look, "demo": _demo, "check": _check}
     shown = logging.StreamHandler()
@@ -116,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         print(f"frkit: {spoken(str(error))}", file=sys.stderr)
-        return BAD
+        return bad
     except KeyboardInterrupt:
         print("\nfrkit: stopped; nothing was written", file=sys.stderr)
         return STOPPED
@@ -155,9 +184,9 @@ def parser() -> argparse.ArgumentParser:
     for command, folder in ((report, "frkit-report"), (demo, "frkit-demo")):
         _add_options(command, REPORT)
         levels = command.add_mutually_exclusive_group()
-        levels.add_argument("--far", **SEVERAL, type=_level, metavar="LEVEL", help=FAR_HELP)
+        levels.add_argument("--far", **SEVERAL, type=_number, metavar="LEVEL", help=FAR_HELP)
         fixed = "fixed score thresholds instead"
-        levels.add_argument("--threshold", **SEVERAL, type=float, metavar="SCORE", help=fixed)
+        levels.add_argument("--threshold", **SEVERAL, type=_number, metavar="SCORE", help=fixed)
         where = f"folder for the report (default: {folder})"
         command.add_argument("-o", "--output", default=folder, metavar="DIR", help=where)
     for command in (report, look):
@@ -169,16 +198,16 @@ def parser() -> argparse.ArgumentParser:
         epilog=CHECK_EPILOG,
         **raw,
     )
-    check.add_argument("file", metavar="report.json")
-    check.add_argument(
-        "--max", **SEVERAL, required=True, metavar="LIMIT", help="MEASURE@LEVEL=VALUE"
-    )
+    check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
+    limits = check.add_argument_group("limits, of which at least one must be given")
+    limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
+    limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
+    margin = "by how much a rate may be higher than in OLD (default: frr=0)"
+    limits.add_argument("--margin", **SEVERAL, metavar="LIMIT", help=margin)
+    check.add_argument("--model", metavar="NAME", help="the model that is checked (default: all)")
+    check.add_argument("--junit", metavar="FILE", help="write the outcomes as JUnit XML, too")
+    check.add_argument("--json", metavar="FILE", help="write the outcomes as JSON, too")
     return top
-
-
-def _level(text):
-    """Read a level such as 0.001 or 0.1%."""
-    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
 def _add_options(command, options):
@@ -262,12 +291,27 @@ def _write(asked, data, opening):
 
 
 def _check(asked):
-    """A report's numbers against limits."""
-    from frkit.reporting.check import check, parse_limit
+    """A report's numbers against limits, and against those of an earlier report."""
+    from frkit.reporting import check
 
-    outcome, lines = check(asked.file, [parse_limit(limit) for limit in asked.max])
-    print(*lines, sep="\n")
-    return outcome
+    old = asked.no_worse_than
+    require(asked.max or old, "nothing to check: give --max or --no-worse-than")
+    require(old or not asked.margin, "--margin needs --no-worse-than")
+    limits = [check.parse_limit(text) for text in asked.max or []]
+    margins = [check.parse_limit(text) for text in asked.margin or ["frr=0"]]
+    try:
+        checked = check.check(asked.file, limits, model=asked.model, old=old, margins=margins)
+    except Exception as error:  # Python would end with 1, which says "above"
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{asked.file} cannot be checked: {error!r}") from error
+    if asked.junit:
+        check.write_junit(checked, asked.junit)
+    if asked.json:
+        check.write_json(checked, asked.json)
+    with suppress(BrokenPipeError):  # the outcome counts, also where nobody reads the lines
+        print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
+    return check.status_of(checked)
 
 
 if __name__ == "__main__":

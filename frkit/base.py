@@ -67,6 +67,17 @@ def require_inside(name: str, value, low: float, high: float) -> None:
     )
 
 
+def parse_number(text: str) -> float:
+    """Read a number that a person wrote: 0.001, 1e-3 or 0.1%."""
+    digits = text.strip()
+    is_percent = digits.endswith("%")
+    try:
+        number = float(digits.removesuffix("%"))
+    except ValueError:
+        raise InputError(f"{text!r} is no number: write 0.001, 1e-3 or 0.1%") from None
+    return number / 100 if is_percent else number
+
+
 def require_returned(name: str, value, made_by: str, *contents: str) -> None:
     """Raise InputError unless the value, or each of a mapping, is what a call returned.
 

@@ -1,6 +1,7 @@
 """The command `frkit`: what it writes, what it says, and how it ends."""
 
 import errno
+import json
 import os
 import pickle
 import re
@@ -11,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from unittest.mock import Mock
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -73,7 +75,7 @@ def run(*arguments):
 
 
 @pytest.mark.slow
-def test_the_script_of_the_documentation_has_three_outcomes(tmp_path):
+def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
     """As it is written, on the bundled faces."""
     page = (ROOT / "binder/docs/questions.md").read_text(encoding="utf-8")
     script = re.search(r"^```bash\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
@@ -83,7 +85,7 @@ def test_the_script_of_the_documentation_has_three_outcomes(tmp_path):
     where = {"PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     how = {"cwd": tmp_path, "env": os.environ | where, "capture_output": True, "text": True}
     answer = subprocess.run(["bash", "-e", "-c", script], **how)
-    assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2"]
+    assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2", "3"]
     assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
     assert "█" not in answer.stderr  # the progress bar is for terminals
 
@@ -205,24 +207,138 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("limits", "status", "words"),
     [
-        (["frr@0.1=0.9", "eer=0.9"], 0, "below"),
-        (["FRR_max_min@0.1=1e9", "frr_group@0.05=1e-6"], 1, "ABOVE"),
-        (["frr@0.2=1"], 2, "has frr at 0.05, 0.1, not at 0.2"),
-        (["colour=1"], 2, "has no intervals of 'colour'"),
-        (["frr@x=1"], 2, "'frr@x=1' is no limit"),
+        (["frr@0.1=0.9", "eer=90%"], 0, "below"),
+        (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
+        (["frr@0.2=1"], 3, "has frr at 0.05, 0.1, not at 0.2"),
+        (["colour=1"], 3, "has no intervals of 'colour'"),
+        (["frr@x=1"], 3, "'frr@x=1' is no limit"),
+        (["frr=nan"], 3, "is not finite"),
     ],
 )
-def test_check_has_three_outcomes(written, capsys, limits, status, words):
+def test_check_has_four_outcomes(written, capsys, limits, status, words):
     assert run("check", written / "report.json", "--max", *limits) == status
     said = capsys.readouterr()
     assert words in said.out + said.err
 
 
-def test_a_report_of_another_version_is_not_checked(tmp_path, capsys):
+@pytest.mark.parametrize("arguments", [[], ["--max"], ["--maximum", "eer=1"], ["--max", "eer=1"]])
+def test_wrong_arguments_of_check_are_no_outcome(tmp_path, arguments):
+    """Argparse alone would end with 2, which says that the data cannot decide."""
+    try:
+        status = run("check", tmp_path / "nowhere.json", *arguments)
+    except SystemExit as end:
+        status = end.code
+    assert status == 3
+
+
+def damaged(report):
+    """Reports of which a part is missing or something else."""
+    whole = json.dumps(report)
+    yield whole[: len(whole) // 2]
+    for part in ("schema", "schema_version", "values", "provenance"):
+        for instead in (None, 3, "x", [], [1]):
+            yield json.dumps(report | {part: instead})
+    for name in ("estimate", "lower", "measure", "interval_level"):
+        values = [value | {name: ["x"]} for value in report["values"]]
+        yield json.dumps(report | {"values": values})
+
+
+def test_a_damaged_report_is_no_outcome(written, tmp_path, capsys):
     path = tmp_path / "report.json"
-    path.write_text('{"schema": "frkit-report", "schema_version": 2}')
-    assert run("check", path, "--max", "eer=1") == 2
-    assert "make the report anew" in capsys.readouterr().err
+    for text in damaged(json.loads((written / "report.json").read_text())):
+        path.write_text(text)
+        assert run("check", path, "--max", "eer=1e-9") == 3
+        assert "report.json" in capsys.readouterr().err
+
+
+def test_check_of_one_model(written, capsys):
+    assert run("check", written, "--max", "frr@10%=0.9", "--model", "two") == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("below frr@0.1 two: ")
+    assert run("check", written, "--max", "frr=1", "--model", "three") == 3
+    assert "it has 'one', 'two'" in capsys.readouterr().err
+
+
+def test_outcomes_for_programs(written, tmp_path):
+    files = ["--junit", tmp_path / "check.xml", "--json", tmp_path / "check.json"]
+    evaluation = fk.open_evaluation(written / "evaluation.nc")
+    frr = fk.band(evaluation, "frr").sel(far_level=0.1, model="one")
+    limits = [f"frr@0.1={limit.item()}" for limit in (2 * frr.upper, frr.estimate, frr.lower / 2)]
+    assert run("check", written, "--model", "one", "--max", *limits, *files) == 1
+    suite = ElementTree.parse(tmp_path / "check.xml").getroot()
+    counts = {"tests": "3", "failures": "1", "skipped": "1", "errors": "0"}
+    assert counts.items() <= suite.attrib.items()
+    assert [case.find("failure") is not None for case in suite] == [False, False, True]
+    assert [case.find("skipped") is not None for case in suite] == [False, True, False]
+    contents = json.loads((tmp_path / "check.json").read_text())
+    assert contents["status"] == 1 and contents["outcome"] == "above"
+    assert [each["outcome"] for each in contents["checks"]] == ["below", "undecided", "above"]
+    assert contents["checks"][0]["upper"] == pytest.approx(frr.upper.item())
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Folders of reports: two models with the same named images, and the first on other people."""
+    folder = tmp_path_factory.mktemp("reports")
+    images = [f"{person}-{k}" for person in range(30) for k in range(5)]
+    good = people().assign_coords(image=images)
+    noise = np.random.default_rng(1).normal(scale=0.4, size=good.embedding.shape)
+    worse = good.assign(embedding=good.embedding + noise)
+    models = {"good": good, "worse": worse, "others": people(seed=3)}
+    for name, faces in models.items():
+        made = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
+        made.save(folder / name)
+    return folder
+
+
+def test_a_new_model_is_compared_with_the_old_one_in_pairs(reports, tmp_path, capsys):
+    file = tmp_path / "check.json"
+    assert run("check", reports / "worse", "--no-worse-than", reports / "good", "--json", file) == 1
+    assert "(paired)" in capsys.readouterr().out
+    a, b = (fk.open_evaluation(reports / name / "evaluation.nc") for name in ("worse", "good"))
+    expected = fk.compare(a, b, "frr")
+    checks = json.loads(file.read_text())["checks"]
+    for end in ("estimate", "lower", "upper"):
+        assert [each[end] for each in checks] == pytest.approx(expected[end].values.tolist())
+    assert run("check", reports / "good", "--no-worse-than", reports / "worse") == 0
+    margins = ["--margin", "frr@5%=1%", "eer=90%", "frr_group@0.1=1"]
+    assert run("check", reports / "good", "--no-worse-than", reports / "good", *margins) in (0, 2)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 1 + 1 + 2
+
+
+def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, capsys):
+    """Square-and-add (Newcombe 1998, method 10): the distances of the ends add in squares."""
+    file = tmp_path / "check.json"
+    run("check", reports / "good", "--no-worse-than", reports / "others", "--json", file)
+    assert "not paired: a paired comparison needs the same images" in capsys.readouterr().out
+    a, b = (
+        fk.band(fk.open_evaluation(reports / name / "evaluation.nc"), "frr").sel(far_level=0.1)
+        for name in ("good", "others")
+    )
+    difference = float(a.estimate - b.estimate)
+    lower = difference - np.sqrt((a.estimate - a.lower) ** 2 + (b.upper - b.estimate) ** 2)
+    upper = difference + np.sqrt((a.upper - a.estimate) ** 2 + (b.estimate - b.lower) ** 2)
+    check = json.loads(file.read_text())["checks"][1]
+    ends = [check[end] for end in ("estimate", "lower", "upper")]
+    assert ends == pytest.approx([difference, float(lower), float(upper)])
+
+
+def test_rates_that_average_differently_are_not_compared(reports, tmp_path, capsys):
+    report = json.loads((reports / "good/report.json").read_text())
+    report["provenance"]["weighting"] = "pair"
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert run("check", reports / "good", "--no-worse-than", tmp_path) == 3
+    assert "weighting" in capsys.readouterr().err
+
+
+def test_percentages_are_numbers(two, tmp_path):
+    options = ["--far", "5%", "0.1", "--level", "90%", "--quick"]
+    assert run("report", two[0], *options, "-o", tmp_path / "out") == 0
+    arguments = json.loads((tmp_path / "out/report.json").read_text())["options"]
+    assert arguments["far"] == [0.05, 0.1] and arguments["level"] == 0.9
+    with pytest.raises(SystemExit) as end:
+        run("report", two[0], "--far", "five", "-o", tmp_path / "new")
+    assert end.value.code == 2
 
 
 def test_so_many_people_decide(written, capsys):

@@ -137,7 +137,7 @@ def sample_size(
     rejects = int(rates[f"false_rejects{of_groups}"].min())
     accepts = max(int(rates.false_accepts.min()), 1)
     fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
-    factor = _smallest_factor(prospect, line, is_test, fewest)
+    factor = smallest_factor(prospect, line, is_test, fewest)
     predicted, n_effective = prospect(factor)
     value_now, n_effective_now = prospect(1.0)
     factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
@@ -269,7 +269,7 @@ PROSPECTS = {
 }
 
 
-def _smallest_factor(prospect, goal, rising, fewest):
+def smallest_factor(prospect, goal, rising, fewest):
     """Find the smallest factor on the number of people that reaches the goal, or NaN."""
 
     def missing(logarithm):
