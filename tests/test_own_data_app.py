@@ -43,7 +43,7 @@ def test_a_file_is_evaluated_and_exported(files, tmp_path):
     assert 'download="report.html"' in app.link.value
     app.folder.value = str(tmp_path / "out")
     app.save()
-    assert (tmp_path / "out/report.html").exists() and "written" in app.status.value
+    assert (tmp_path / "out/report.html").exists() and "written" in app.place.value
     assert "'../one.npz'" in (tmp_path / "out/report.ipynb").read_text()
 
 
@@ -126,6 +126,11 @@ def test_uploads_are_read_and_stay_in_their_folder(files):
     assert not app.work.button.disabled
     assert app.data.sizes == {"model": 2, "image": 150, "feature": 8}
     assert app.paths[0].name == "<b>.npz" and app.paths[0].parent.name.startswith("tmp")
+    assert app.path.value == "<b>.npz; c.npz"
+    shown = [app.status.value, app.place.value, app.path.value]
+    upload(app, ("broken.npz", b"PK nothing"))
+    assert "broken.npz" in app.status.value and 'role="alert"' in app.status.value
+    assert "/tmp" not in "".join([*shown, app.status.value, app.work.words.value])
 
 
 def test_what_is_wrong_becomes_words(files, tmp_path):
@@ -133,8 +138,77 @@ def test_what_is_wrong_becomes_words(files, tmp_path):
     assert "there is no such file" in app.status.value and app.work.button.disabled
     app.sample_button.click()
     assert "2,809 images" in app.status.value and not app.work.button.disabled
+    app.path.value = ""
+    app.read_button.click()
+    assert "No file is named" in app.status.value and app.work.button.disabled
     app = OwnData(files[0])
-    for level, words in (("one percent", "must be numbers"), ("7", "far must lie in (0, 1)")):
+    app.path.value = files[1]
+    app.work.start()
+    assert "press Read" in app.work.words.value
+    app.path.value = files[0]
+    for level, words in (("one percent", "is no number"), ("7", "far must lie in (0, 1)")):
         app.far.value = level
         app.work.start()
         assert words in app.work.words.value and "Traceback" not in app.work.words.value
+
+
+@pytest.mark.slow
+def test_a_report_of_other_settings_is_marked_and_cannot_be_written(files, tmp_path):
+    app = OwnData(files[0])
+    app.far.value = "10%"
+    app.work.start()
+    assert "done in" in app.work.words.value and not app.save_button.disabled
+    app.by.value = NONE
+    assert "other settings" in app.age.value and app.save_button.disabled
+    assert app.link.layout.display == "none" and "frkit-old" in app.result._dom_classes
+    app.by.value = "gender"
+    assert app.age.value == "" and not app.save_button.disabled
+    assert "frkit-old" not in app.result._dom_classes
+    upload(app, ("broken.npz", b"PK nothing"))
+    assert app.work.words.value == "" and app.save_button.disabled and app.link.value == ""
+    assert "The report appears here" in app.result.value
+
+
+def test_the_folder_is_shown_and_lies_beside_the_data(files, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    app = OwnData(files[0])
+    assert str(tmp_path / "frkit-report") in app.place.value
+    app.folder.value = "mine"
+    assert str(tmp_path / "mine") in app.place.value
+    app.folder.value = str(tmp_path / "elsewhere")
+    assert app.target() == tmp_path / "elsewhere"
+    app.folder.value = ""
+    upload(app, ("one.npz", Path(files[0]).read_bytes()))
+    assert app.target() == tmp_path / "home/frkit-report", "nowhere beside a temporary copy"
+
+
+@pytest.mark.slow
+def test_a_label_file_and_the_way_to_average_arrive(files, tmp_path):
+    with np.load(files[0]) as arrays:
+        np.savez(tmp_path / "bare.npz", embedding=arrays["embedding"])
+        labels = pd.DataFrame({"identity": arrays["identity"], "gender": arrays["gender"]})
+    labels.loc[::5, "gender"] = ""  # the first image of each person
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    app = OwnData(tmp_path / "bare.npz")
+    app.labels.value = str(tmp_path / "labels.csv")
+    app.read_button.click()
+    assert "gender (30 blank)" in app.status.value
+    app.far.value, app.weighting.value = "10%", "pair"
+    app.work.start()
+    assert "done in" in app.work.words.value
+    scores = fk.score_tensor(fk.open_faces(tmp_path / "bare.npz", labels=tmp_path / "labels.csv"))
+    with pytest.warns(fk.DataWarning, match="blank in 30 images"):
+        direct = fk.evaluate(scores, far=[0.1], by="gender", weighting="pair")["empirical"]
+    rates = app.report.evaluation["empirical"]
+    np.testing.assert_array_equal(rates.frr_group, direct.frr_group)
+    assert not np.allclose(fk.evaluate(scores, far=[0.1])["empirical"].frr, rates.frr)
+
+
+def test_smaller_scores_may_be_more_alike(tmp_path):
+    table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "score"]]
+    table.assign(score=-table.score).to_csv(tmp_path / "turned.csv", index=False)
+    app = OwnData(tmp_path / "turned.csv")
+    app.distance.value = True
+    assert not app.work.button.disabled
+    assert app.data.attrs["distance"]

@@ -8,18 +8,20 @@ import tempfile
 import warnings
 import weakref
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
 
-from frkit.base import InputError, require
+from frkit.base import UNKNOWN, InputError, parse_number, require
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled
-from frkit.explore.reading import may_crash, read_apart
+from frkit.explore.reading import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import (
     ENDINGS,
+    Opened,
     by_model,
     columns_read,
     kind_of,
@@ -28,11 +30,28 @@ from frkit.reporting.opening import (
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
+USUAL = ""  # a menu would show None as nothing
 KINDS = {
-    "as recognised": None,
+    "as recognised": USUAL,
     "embeddings": "faces",
     "a list of scored pairs": "columns",
     "a matrix of scores": "matrix",
+}
+DISTANCES = {
+    "as recognised": USUAL,
+    "larger scores are more alike": False,
+    "smaller scores are more alike": True,
+}
+WEIGHTINGS = {
+    "as usual for such data": USUAL,
+    "mean over people": "identity",
+    "pooled over pairs": "pair",
+}
+VARYING = {
+    "are refused": "error",
+    "split the person": "split",
+    "become the first one": "first",
+    "become the most frequent one": "most frequent",
 }
 ROLES = {
     "score": "scores",
@@ -61,9 +80,19 @@ COLUMNS = (
     "scores and smaller distances are more alike; genuine and impostor are yes or no."
 )
 CHOOSE = "Choose the columns in the menus below."
-QUESTION = "Choose the attribute whose groups are compared, the models, and the false accept rates."
+EMPTY = "No file is named: write its path, upload it, or press Use sample data."
+QUESTION = (
+    "Choose the attribute whose groups are compared, the models, and the false accept rates (0.001 "
+    "or 0.1%). Blank labels are taken from other images of the same person, if these agree."
+)
 EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
 EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
+FOLDER = "frkit-report"
+OLD = (
+    "This report belongs to other settings than those shown now. Press Evaluate for a new one, or "
+    "choose the former settings again."
+)
+DIMMED = "<style>.frkit-old { opacity: 0.4; }</style>"
 REPORT = (
     "The report appears here: how accurate each model is, how sure that is, whether groups differ, "
     "and which people cause the errors. Next: press Evaluate, for the sample data or for yours."
@@ -101,41 +130,55 @@ class OwnData:
     """The controls, the data that were read, and the last report."""
 
     def __init__(self, path=None):
+        self.uploads = {}
+        self.report = None
+        self.evaluated = {}
         sources = self.data_controls(path)
-        columns = [self.kind, *self.columns.values()]
+        columns = [self.kind, self.distance, *self.columns.values()]
         settings = self.question_controls()
-        self.work = Work("Evaluate", self.evaluate, [self.path, *sources, *columns, *settings])
+        controls = [self.path, *sources, self.labels, *columns, *settings]
+        self.work = Work("Evaluate", self.evaluate, controls)
         self.work.button.button_style = "primary"
-        self.folder = control(widgets.Text, "folder", value="frkit-report")
+        self.folder = control(widgets.Text, "folder", value=FOLDER)
+        self.place = widgets.HTML()
         self.save_button = button("Write report", self.save, disabled=True)
         self.link = widgets.HTML()
+        self.age = widgets.HTML()
         self.result = widgets.HTML()
         self.mapping = widgets.VBox([self.preview, *columns])
-        buttons = widgets.HBox(sources, layout={"flex_flow": "row wrap"})
+        buttons = widgets.HBox(sources[:3], layout={"flex_flow": "row wrap"})
+        labels = widgets.HBox([self.labels, sources[3]], layout={"flex_flow": "row wrap"})
         panes = [
-            pane("1. Data", DATA, self.path, buttons, self.status, self.mapping),
+            pane("1. Data", DATA, self.path, buttons, labels, self.status, self.mapping),
             pane("2. Question", QUESTION, *settings),
             pane("3. Evaluate", EVALUATE, self.work.buttons, self.work.words),
-            pane("4. Export", EXPORT, self.link, self.folder, self.save_button),
+            pane("4. Export", EXPORT, self.link, self.folder, self.place, self.save_button),
         ]
         controls = widgets.VBox(panes, layout=NARROW)
-        result = widgets.VBox([self.result], layout=WIDE)
+        result = widgets.VBox([self.age, self.result], layout=WIDE)
         self.box = widgets.HBox([controls, result], layout=WRAPPED)
         for column in columns:
             column.observe(self.map_columns, names="value")
-        self.read()
+        for setting in settings:
+            setting.observe(self.mark_old, names="value")
+        self.folder.observe(self.show_place, names="value")
+        if path is None:
+            self.read_sample()
+        else:
+            self.read()
 
     def data_controls(self, path):
         """Controls of the files and their columns; the buttons are returned."""
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
-        self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
-        self.upload.layout = AS_WIDE_AS_ITS_WORDS
-        self.upload.observe(self.receive, names="value")
+        self.labels = control(widgets.Text, "label file", placeholder="none")
+        self.upload = upload("Upload", partial(self.receive, field=self.path), multiple=True)
+        self.label_upload = upload("Upload labels", partial(self.receive, field=self.labels))
         self.read_button = button("Read", self.read)
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
         self.preview = widgets.HTML()
         self.kind = control(widgets.Dropdown, "kind of data", options=list(KINDS.items()))
+        self.distance = control(widgets.Dropdown, "direction", options=list(DISTANCES.items()))
         self.columns = {}
         for role, label in ROLES.items():
             if role in SEVERAL:
@@ -143,56 +186,115 @@ class OwnData:
             else:
                 self.columns[role] = control(widgets.Dropdown, label, options=[NONE])
         self.is_filling = False
-        return [self.upload, self.read_button, self.sample_button]
+        return [self.upload, self.read_button, self.sample_button, self.label_upload]
 
     def question_controls(self):
         """Controls of what is asked."""
         self.by = control(widgets.Dropdown, "groups of", options=[NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
+        self.weighting = control(widgets.Dropdown, "rates are", options=list(WEIGHTINGS.items()))
+        label = "labels that differ"
+        self.varying = control(widgets.Dropdown, label, options=list(VARYING.items()))
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
-        return [self.by, self.models, self.far, self.quick]
+        return [self.by, self.models, self.far, self.weighting, self.varying, self.quick]
 
-    def receive(self, change):
+    def settings(self):
+        """What is asked, and of which data."""
+        return {
+            "by": None if self.by.value == NONE else self.by.value,
+            "models": self.models.value,
+            "far": self.far.value,
+            "weighting": self.weighting.value or None,
+            "varying": self.varying.value,
+            "quick": self.quick.value,
+        }
+
+    def mark_old(self, _change=None):
+        """Mark a report that belongs to other settings, which cannot be exported."""
+        is_old = self.report is not None and self.settings() != self.evaluated
+        self.age.value = DIMMED + message(OLD, alert=True) if is_old else ""
+        (self.result.add_class if is_old else self.result.remove_class)("frkit-old")
+        self.link.layout.display = "none" if is_old else ""
+        self.save_button.disabled = is_old or self.report is None
+
+    def forget_report(self):
+        """Show no report: the data are others now."""
+        self.report = None
+        self.result.value = heading("Report", REPORT)
+        self.link.value = ""
+        self.work.words.value = ""
+        self.mark_old()
+        self.show_place()
+
+    def receive(self, change, field):
         """Store uploaded files, and read them."""
         if not change["new"]:
             return
         folder = Path(tempfile.mkdtemp())
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        paths = []
+        names = []
         for file in change["new"]:
             # without folders: a name such as ../../x must not leave the folder
-            path = folder / Path(file["name"].replace("\\", "/")).name
-            path.write_bytes(file["content"])
-            paths.append(str(path))
-        self.upload.value = ()
-        self.path.value = "; ".join(paths)
+            name = Path(file["name"].replace("\\", "/")).name
+            self.uploads[name] = folder / name
+            self.uploads[name].write_bytes(file["content"])
+            names.append(name)
+        change["owner"].value = ()
+        field.value = "; ".join(names)
         self.read()
+
+    def named(self, name):
+        """The path of a file that was uploaded, or that lies on this machine."""
+        return self.uploads.get(name, Path(name).expanduser())
+
+    def in_words(self, text):
+        """A message with the names of uploaded files in place of where they are stored."""
+        for name, path in self.uploads.items():
+            text = text.replace(str(path), name)
+        return text
 
     def read_sample(self, _button=None):
         """Read the faces that come with frkit."""
-        self.path.value = ""
-        self.read()
+        self.path.value = self.labels.value = ""
+        self.begin_reading()
+        with self.reading():
+            self.show(demo_faces())
 
     def read(self, _button=None):
         """Read the files that are named."""
-        names = [name.strip() for name in self.path.value.split(";")]
-        self.paths = [Path(name).expanduser() for name in names if name]
-        self.opening = {}
+        self.begin_reading()
         with self.reading():
-            self.offer_columns([], None)
-            if not self.paths:
-                self.show(demo_faces())
-                return
+            require(self.paths, EMPTY)
             self.say(f"reading {self.path.value} ...")
             self.open(self.offer_columns)
+
+    def begin_reading(self):
+        """Note which files are read, and show nothing of those before."""
+        self.name_of_data = self.path.value
+        names = [name.strip() for name in self.path.value.split(";")]
+        self.paths = [self.named(name) for name in names if name]
+        self.chosen_columns = {}
+        self.forget_report()
+        self.offer_columns([], None)
+
+    def opening(self):
+        """Options of `open_data`."""
+        labels = self.labels.value.strip()
+        options = {
+            "format": self.kind.value,
+            "columns": self.chosen_columns or USUAL,
+            "labels": self.named(labels) if labels else USUAL,
+            "distance": self.distance.value,
+        }
+        return {name: value for name, value in options.items() if value != USUAL}
 
     def open(self, use_names=None):
         """Open the file, or several, which are models; and use the names of its columns."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            opened = read_apart(open_with_names, files, **self.opening)
+            opened = read_apart(open_with_names, files, **self.opening())
         names, rows, data, refusal = opened
         if use_names is not None:
             use_names(names, rows)
@@ -204,10 +306,13 @@ class OwnData:
         how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
         shown = "" if rows is None else rows.to_html(**how)
         style = "overflow-x:auto;contain:inline-size"
-        self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
-        self.mapping.layout.display = "" if header else "none"
+        table = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
+        self.preview.value = table if header else ""
+        self.mapping.layout.display = "" if self.paths else "none"
+        for menu in self.columns.values():
+            menu.layout.display = "" if header else "none"
         self.is_filling = True
-        self.kind.value = None
+        self.kind.value = self.distance.value = USUAL
         self.fill(header, {})
 
     def fill(self, header, roles):
@@ -228,19 +333,19 @@ class OwnData:
         if self.is_filling or not self.paths:
             return
         if change["owner"] is self.kind:
-            self.opening = {"format": self.kind.value} if self.kind.value else {}
-        else:
+            self.chosen_columns = {}
+        elif change["owner"] is not self.distance:
             role = next(role for role, menu in self.columns.items() if menu is change["owner"])
             chosen = list(change["new"]) if role in SEVERAL else change["new"]
-            columns = {**self.opening.get("columns", {}), role: chosen}
-            columns[role] = None if chosen in ([], NONE) else chosen
-            self.opening["columns"] = columns
+            self.chosen_columns[role] = None if chosen in ([], NONE) else chosen
+        self.forget_report()
         with self.reading():
             self.open()
 
     def show(self, data, caught=()):
         """Say what was opened, and offer what can be asked of it."""
         self.data = data
+        self.notices = [str(caution.message) for caution in caught]
         if self.paths:
             header = list(self.columns["identity"].options[1:])
             self.fill(header, json.loads(data.attrs.get("roles", "{}")))
@@ -250,59 +355,70 @@ class OwnData:
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        self.result.value = heading("Report", REPORT)
-        self.link.value = ""
-        self.save_button.disabled = True
         sizes = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
         contents = [f"{kind_of(data)}: {'; '.join(sizes)}"]
         if models:
             contents.append(f"models: {', '.join(models)}")
-        contents.append(f"attributes: {', '.join(attributes) or 'none'}")
+        with_blanks = [f"{name}{blanks_of(data, name)}" for name in attributes]
+        contents.append(f"attributes: {', '.join(with_blanks) or 'none'}")
         contents += [line for line in columns_read(data) if line.startswith(("ident", "not"))]
-        words = "; ".join(contents)
-        self.say(". ".join([words, *(str(caution.message) for caution in caught)]))
+        self.say(". ".join(["; ".join(contents), *self.notices]))
 
     def evaluate(self, progress):
         """Make the report and show it."""
+        require(
+            self.path.value == self.name_of_data, "Other files are named now: press Read first."
+        )
         progress(0, "loading the libraries of the evaluation")
         from frkit.reporting import page
         from frkit.reporting.report import report
 
-        try:
-            far = [float(level) for level in self.far.value.split(",")]
-        except ValueError:
-            raise InputError(
-                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
-            ) from None
+        settings = self.settings()
+        options = dict(settings)
+        models = list(options.pop("models"))
+        far = [parse_number(level) for level in options.pop("far").split(",")]
         data = self.data
-        models = list(self.models.value)
-        opening = {}
+        paths = None
         if 0 < len(models) < len(self.models.options):
             data = data.sel(model=models).squeeze()
-        elif self.paths and not may_crash(self.paths):
-            # the report's notebook opens the files again, as the report does now
-            opening = self.opening
-            data = by_model(self.paths) if len(self.paths) > 1 else self.paths[0]
-        by = None if self.by.value == NONE else self.by.value
-        self.report = report(
-            data, by=by, far=far, quick=self.quick.value, opening=opening, progress=progress
-        )
+        elif self.paths:
+            several = len(self.paths) > 1
+            paths = by_model(self.paths) if several else str(self.paths[0])
+        opened = Opened(data, paths, self.notices)
+        opening = self.opening()
+        try:
+            made = report(opened, far=far, opening=opening, progress=progress, **options)
+        except InputError as error:
+            raise InputError(self.in_words(str(error))) from error
+        if {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
+            made.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
+        self.report = made
+        self.evaluated = settings
         # without `contain` the widest folded table would make the column too wide
-        shown = page.fragment(self.report)
-        self.result.value = f'<div style="contain:inline-size">{shown}</div>'
-        whole = base64.b64encode(page.page(self.report).encode()).decode()
+        self.result.value = f'<div style="contain:inline-size">{page.fragment(made)}</div>'
+        whole = base64.b64encode(page.page(made).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
         self.link.value = f"{link}download the page</a>"
-        self.save_button.disabled = False
+        self.mark_old()
+
+    def target(self):
+        """The folder to write: beside the data, or at home for samples and uploaded files."""
+        uploaded = {*self.uploads.values()}
+        beside = [path.absolute().parent for path in self.paths if path not in uploaded]
+        base = beside[0] if beside else Path.home()
+        return base / Path(self.folder.value.strip() or FOLDER).expanduser()
+
+    def show_place(self, _change=None):
+        """Say which folder would be written."""
+        self.place.value = message(f"writes to {self.target()}")
 
     def save(self, _button=None):
         """Write the report's folder."""
-        folder = self.folder.value.strip() or "frkit-report"
         try:
-            self.say(f"written: {self.report.save(folder).resolve()}")
+            self.place.value = message(f"written: {self.report.save(self.target())}")
         except (InputError, OSError) as error:
-            self.say(str(error), alert=True)
+            self.place.value = message(str(error), alert=True)
 
     def say(self, words, alert=False):
         """A sentence beneath the controls of the files."""
@@ -317,9 +433,7 @@ class OwnData:
             self.work.button.disabled = False
         except (InputError, OSError) as error:
             words = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
-            for path in self.paths:
-                words = words.replace(f"{path.parent}/{path.name}", path.name)
-            self.say(words, alert=True)
+            self.say(self.in_words(words), alert=True)
 
 
 def attributes_of(data):
@@ -331,6 +445,21 @@ def attributes_of(data):
         for attribute, name in sides.items()
         if attribute not in NO_ATTRIBUTES and np.unique(data[name]).size <= MOST_LABELS
     ]
+
+
+def blanks_of(data, attribute):
+    """How many images or pairs have no label: " (12 blank)", or nothing where all have one."""
+    names = [name for name in (attribute, f"probe_{attribute}") if name in data.coords]
+    blank = int((data[names[0]] == UNKNOWN).sum())
+    return f" ({blank:,} blank)" if blank else ""
+
+
+def upload(label, receive, **settings):
+    """A button that uploads files."""
+    widget = widgets.FileUpload(accept=ACCEPTED, description=label, **settings)
+    widget.layout = AS_WIDE_AS_ITS_WORDS
+    widget.observe(receive, names="value")
+    return widget
 
 
 def pane(title, words, *contents):

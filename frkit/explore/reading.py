@@ -56,9 +56,10 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     2809
     """
     files = [Path(file) for file in (paths if isinstance(paths, (list, tuple)) else [paths])]
+    files += [value for value in options.values() if isinstance(value, Path)]  # of labels
     versions = {version for file in files for version in _versions(file)}
     readings = {(function, *version) for version in versions}
-    if readings <= _WERE_READ and not may_crash(files):
+    if readings <= _WERE_READ and not _may_crash(files):
         return function(paths, **options)
     limit = seconds + sum(size for _, size, _ in versions) / BYTES_PER_SECOND
     names = ", ".join(file.name for file in files)
@@ -72,7 +73,7 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     return result
 
 
-def may_crash(files) -> bool:
+def _may_crash(files) -> bool:
     """Say whether reading files can end the process: SciPy's reader of .mat can."""
     return any(file.suffix.lower() == ".mat" for file in files)
 

@@ -133,7 +133,7 @@ def read_report(path):
     try:
         values = [value for value in report["values"] if value.keys() >= {"lower", "target"}]
         table = pd.DataFrame(values).reindex(columns=READ).astype(dict.fromkeys(NUMERIC, float))
-        facts = dict(report["provenance"])
+        facts = {**report["provenance"]}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error!r}): make the report anew") from error
     table["level"] = table.far.fillna(table.threshold)
