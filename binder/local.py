@@ -9,6 +9,7 @@
     python3 binder/local.py test-oldest     test the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py docs [ARGS]     build the documentation: build/docs/index.html
+    python3 binder/local.py address [URL]   write the repository's address wherever it stands
     python3 binder/local.py python [ARGS]   the Python that has everything
 
 The first call makes .venv beside the README and installs into it; later calls do so again only when
@@ -59,6 +60,7 @@ def main(verb="lab", *arguments):
         "test": tests(arguments),
         "test-oldest": oldest_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
+        "address": ["binder/address.py", *arguments],
         "docs": ["-m", "sphinx", "-q", "-W", "-b", "html", "binder/docs", "build/docs", *arguments],
         "python": list(arguments),
     }
@@ -66,7 +68,9 @@ def main(verb="lab", *arguments):
         sys.exit(__doc__)
     check_python()
     python = PYTHON
-    if verb == "test-oldest":
+    if verb == "address":  # needs nothing but Python
+        python = sys.executable
+    elif verb == "test-oldest":
         python = oldest_environment()
         os.environ.update(PYTHONPATH=str(ROOT), NUMBA_CACHE_DIR=str(OLDEST / "numba"))
     else:

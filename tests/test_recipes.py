@@ -4,7 +4,9 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from urllib.parse import unquote
 
+import address
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,3 +42,42 @@ def test_the_lock_has_every_requirement_in_a_version_that_will_do():
     for line in [*project()["dependencies"], *requirement_lines(ROOT / "requirements.txt")[:-1]]:
         wanted = requirements.Requirement(line)
         assert wanted.specifier.contains(locked[wanted.name.lower()]), line
+
+
+def test_the_address_is_written_everywhere_and_taken_out_again(tmp_path, monkeypatch):
+    """Badges, installation and citation follow it; without one no file names an account."""
+    names = ["pyproject.toml", "CITATION.cff", "README.md"]
+    notebooks = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "notebooks").glob("*.ipynb"))
+    (tmp_path / "notebooks").mkdir()
+    for name in [*names, *notebooks]:
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    monkeypatch.setattr(address, "ROOT", tmp_path)
+    address.main("")
+    before = {name: (tmp_path / name).read_bytes() for name in [*names, *notebooks]}
+    address.main("https://example.org/first-owner/frkit")
+    texts = {name: (tmp_path / name).read_text(encoding="utf-8") for name in before}
+    urls = tomllib.loads(texts["pyproject.toml"])["project"]["urls"]
+    assert urls == {"Repository": "https://example.org/first-owner/frkit"}
+    assert 'repository-code: "https://example.org/first-owner/frkit"\n' in texts["CITATION.cff"]
+    assert "url = {https://example.org/first-owner/frkit}" in texts["README.md"]
+    for name in ["README.md", *notebooks]:
+        target = Path(name).name if name in notebooks else "00_start_here.ipynb"
+        place = "mybinder.org/v2/git/https%3A%2F%2Fexample.org%2Ffirst-owner%2Ffrkit/HEAD"
+        assert f"{place}?urlpath=lab/tree/notebooks/{target})" in texts[name]
+    for name in notebooks:
+        assert "%pip install -q git+https://example.org/first-owner/frkit\\n" in texts[name]
+    address.main("https://example.org/other/frkit")  # another one takes the place of the first
+    assert all(
+        "first-owner" not in (tmp_path / name).read_text(encoding="utf-8") for name in before
+    )
+    address.main("")
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_only_the_address_of_the_project_is_named():
+    """No badge, link or installation leads to an account that is not ours."""
+    ours = project()["urls"].get("Repository", "none")
+    pattern = r"(?:mybinder\.org/v2/|git\+)[^\s)\"\\]*|https://[^\s\"})]*/frkit\b"
+    for page in [*ROOT.glob("*.md"), ROOT / "CITATION.cff", *ROOT.glob("notebooks/*.ipynb")]:
+        named = re.findall(pattern, page.read_text(encoding="utf-8"))
+        assert [place for place in named if ours not in unquote(place)] == [], page.name
