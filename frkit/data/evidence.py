@@ -1,10 +1,9 @@
-"""What the data say about a guess: who is the same, and whether scores agree."""
+"""What the data say about a guess: whether scores agree, and who is in images by their names."""
 
 import numpy as np
 import pandas as pd
 
-from frkit.data.joins import people_by_name
-from frkit.data.labels import clean_labels
+from frkit.data.joins import WAYS, people_by_name
 
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
 CLEAR = 4.0  # standard errors from one half at which scores agree with their direction
@@ -39,49 +38,12 @@ def _some(scores):
     return scores[:: max(1, len(scores) // COMPARED)]
 
 
-def joint_codes(sides):
-    """Return the place of each name of both sides among all names, -1 if missing, and these."""
-    first, second = (_as_text(side) for side in sides)
-    if first.categories is second.categories:
-        return [first.codes, second.codes], first.categories
-    names = first.categories.union(second.categories)
-    codes = []
-    for side in (first, second):
-        places = names.get_indexer(side.categories)
-        codes.append(np.append(places, -1)[side.codes])
-    return codes, names
-
-
-def _as_text(side):
-    """Return categories that are clean text, whatever they were."""
-    column = pd.Categorical(side)
-    if pd.api.types.is_string_dtype(column.categories):
-        return column
-    categories = np.asarray(column.categories, object)
-    codes, texts = pd.factorize(clean_labels(categories, len(categories), "names").astype(object))
-    return pd.Categorical.from_codes(np.append(codes, -1)[column.codes], texts)
-
-
-def same_text(first, second):
-    """Return where two columns have the same text."""
-    [codes, others], _ = joint_codes((first, second))
-    return (codes == others) & (codes >= 0)
-
-
-def show_two_people(images, people):
-    """Return which images show somebody else where they occur last, by codes of both."""
-    person_of = np.full(images.max(initial=0) + 1, -1)
-    person_of[images] = people
-    return person_of[images] != people
-
-
-def people_of_names(sides, genuine=None, scores=None):
+def people_of_names(images, genuine=None, scores=None):
     """Read who is who from names of images, where the data agree with one way to read them.
 
     Parameters
     ----------
-    sides : pair of sequences of str
-        Names of probes and of references.
+    images : Sides
     genuine : array of bool, optional
         The truth: people must agree with it in every pair.
     scores : array, optional
@@ -89,22 +51,32 @@ def people_of_names(sides, genuine=None, scores=None):
 
     Returns
     -------
-    list of pd.Categorical, str
-        Who is on both sides, and how that was read; None and "" where names do not say.
+    Sides or None, str
+        Who is on both sides, and the way of WAYS; None and "" where names do not say.
     """
-    [probes, references], names = joint_codes(sides)
-    for how, people in people_by_name(names):
-        person, persons = pd.factorize(np.array(people, object))
-        is_same = person[probes] == person[references]
+    for way, pattern in WAYS.items():
+        some = images.rows(slice(COMPARED))  # of many pairs a few show which way is none
+        if genuine is not None and not _is_truth(some, pattern, genuine):
+            continue
+        people = people_by_name(images.names, pattern)
+        if people is None:
+            continue
+        people = images.mapped(people)
+        is_same = people.is_same()
         if genuine is not None:
             agrees = np.array_equal(is_same, genuine)
         else:
-            is_other = probes != references
+            is_other = ~images.is_same()
             area, errors = separation(scores[is_other], is_same[is_other])
             agrees = errors > CLEAR and area > ALIKE
         if agrees and is_same.any() and not is_same.all():
-            who = [
-                pd.Categorical.from_codes(person[side], persons) for side in (probes, references)
-            ]
-            return who, how
+            return people, way
     return None, ""
+
+
+def _is_truth(some, pattern, genuine):
+    """Return whether people by a pattern are the same in the first pairs that are genuine."""
+    used = np.unique(some.both())
+    people = np.full(len(some.names), None, object)
+    people[used] = people_by_name(some.names[used], pattern)
+    return np.array_equal(people[some.probe] == people[some.reference], genuine[:COMPARED])

@@ -9,8 +9,14 @@ from frkit.data.checks import loaded
 from frkit.data.evidence import separation
 from frkit.data.files import reading
 from frkit.data.names import plain, words_of
-from frkit.data.roles import FLAGS, SHOWN, given_roles, is_number_column, some_rows
-from frkit.data.tables import as_numbers, check_header, numbered_runs, to_numbers
+from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
+from frkit.data.tables import (
+    as_numbers,
+    check_header,
+    is_number_column,
+    numbered_runs,
+    to_numbers,
+)
 
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # images on which that can rest, and most of one label

@@ -21,6 +21,7 @@ KINDS = {
     ".json.gz": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".feather": "parquet",
     ".mat": "mat",
     ".h5": "hdf5",
     ".hdf5": "hdf5",
@@ -30,6 +31,7 @@ KINDS = {
     ".nc4": "netcdf",
     ".cdf": "netcdf",
 }
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # as such a file begins
 PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; save numbers as a "
@@ -78,7 +80,7 @@ def file_kind(path):
         return "zarr"
     with reading("the file"), opener(path)(path, "rb") as file:
         beginning = file.read(4096)
-    is_text = beginning.strip() and b"\0" not in beginning
+    is_text = beginning.strip() and (b"\0" not in beginning or beginning.startswith(UTF_16))
     words = f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name"
     require(is_text, words)
     return "text"
@@ -102,6 +104,12 @@ def check_regular(path):
 def opener(path):
     """Return the function that opens the file, plain or .gz."""
     return gzip.open if path.name.lower().endswith(".gz") else open
+
+
+def encoding_of(path):
+    """Return how a text file is encoded: UTF-8, or UTF-16 as Excel writes "Unicode text"."""
+    with opener(path)(path, "rb") as file:
+        return "utf-16" if file.read(2) in UTF_16 else "utf-8-sig"
 
 
 def beside(path, endings, what):

@@ -13,6 +13,13 @@ from frkit.data.tables import read_frame
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
+ENDING = r"(?:\.[A-Za-z]\w{1,3})?$"
+WAYS = {  # in which names of images usually say who it is
+    **{f"folder {k + 1}": rf"^(?:[^/]*/){{{k}}}([^/]*)/" for k in range(6)},
+    "up to a number": rf"^(?:.*/)?([^/]+?)(?:[_-][0-9]+)?{ENDING}",
+    "up to '-'": rf"^(?:.*/)?([^/][^-/]*?)(?:-[^/]*)?{ENDING}",
+    "up to '_'": rf"^(?:.*/)?([^/][^_/]*?)(?:_[^/]*)?{ENDING}",
+}
 
 
 def is_pattern(text):
@@ -38,28 +45,21 @@ def identities_from(names, pattern):
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
         expression = expression.replace(escaped, f"(?P={field})")  # the same again
     images = pd.Series(np.asarray(names, str))
-    paths = images.str.replace("\\", "/", regex=False)
-    people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
+    people = _paths(images).str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
     odd = images[people.isna()].unique()
     require(len(odd) == 0, f"identity={pattern!r} does not fit the image names {listed(odd, 3)}")
     return people.to_numpy(str)
 
 
-def people_by_name(names):
-    """Yield the usual ways to read who is in images from their names, in words, and the people.
+def people_by_name(names, pattern):
+    """Return who is in images by a pattern of WAYS; None where it does not fit a name."""
+    people = _paths(names).str.extract(pattern)[0]
+    return None if people.isna().any() else people.to_numpy(object)
 
-    Parameters
-    ----------
-    names : pd.Index of str
-        Distinct names.
-    """
-    paths = [name.replace("\\", "/").split("/") for name in names]
-    for place in range(min(map(len, paths)) - 1):
-        yield f"from names of images, folder {place + 1}", [folders[place] for folders in paths]
-    stems = [re.sub(r"\.[A-Za-z]\w{1,3}$", "", folders[-1]) for folders in paths]
-    for sign, rest in (("a number", r"[_-][0-9]+$"), ("'-'", r"-.*$"), ("'_'", r"_.*$")):
-        people = [re.sub(rf"(?<=.){rest}", "", stem) for stem in stems]
-        yield f"from names of images, up to {sign}", people
+
+def _paths(names):
+    """Return names of images with slashes between folders."""
+    return pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
 
 
 def joined(metadata, keys, taken=()):

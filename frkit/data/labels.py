@@ -65,18 +65,15 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     if _is_clean(values, n):
         return values.copy()
     codes, labels = coded_labels(values, n, name, of)
-    return labels[codes]
+    return labels.astype(str)[codes]
 
 
 def coded_labels(values, n, name, of="image"):
-    """Return clean labels as the place of each among the distinct ones, and these, sorted."""
-    codes, distinct = _factorized(values, n, name, of)
-    texts = _texts(distinct, name)
-    labels, places = np.unique(np.array([*texts, UNKNOWN], str), return_inverse=True)
-    codes = places[codes]  # code -1: the last one
+    """Return clean labels as places among texts, of which the last is "unknown", and these."""
+    codes, distinct = _factorized(values, n, name, of)  # code -1, missing: the last one
     if np.ma.is_masked(values):
-        codes = np.where(np.ma.getmask(values), places[-1], codes)
-    return codes, labels
+        codes = np.where(np.ma.getmask(values), -1, codes)
+    return codes, np.array([*_texts(distinct, name), UNKNOWN], object)
 
 
 def _texts(values, name):
@@ -92,11 +89,10 @@ def _texts(values, name):
 
 def _factorized(values, n, name, of):
     """Return the place of each value among the distinct ones, -1 where missing, and these."""
-    categories = getattr(values, "cat", values)
-    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+    if isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype)):
         words = f"lengths differ: {name} has {len(values)} labels, but there are {n} {of}s"
         require(len(values) == n, f"{words}; give one label per {of}")
-        return np.asarray(categories.codes), categories.categories
+        return pd.factorize(values)
     array = one_each(values, n, name, of)
     words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
     require(array.dtype.kind not in "Vc", words)
@@ -173,14 +169,14 @@ def complete_labels(values, n, name, of="image"):
     if _is_clean(values, n) and not np.isin(values, (*NOBODY, *NO_IDENTITY)).any():
         return values.copy()
     codes, labels = complete_codes(values, n, name, of)
-    return labels[codes]
+    return labels.astype(str)[codes]
 
 
 def complete_codes(values, n, name, of="image"):
     """Return labels as `coded_labels` does; refuse those that name nobody, with their number."""
     codes, labels = coded_labels(values, n, name, of)
     nobody = NO_IDENTITY if "identity" in name else NOBODY
-    rows = np.flatnonzero(np.isin(labels, nobody)[codes])
+    rows = np.flatnonzero(pd.Index(labels).isin(nobody)[codes])
     if len(rows) > 0:
         counts = pd.Series(labels[codes[rows]]).value_counts()
         found = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())

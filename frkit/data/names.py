@@ -95,6 +95,6 @@ def is_known_name(name):
 
 def words_of_truth(column):
     """Return which cells say genuine and which say impostor, of text or numbers."""
-    text = column.astype(str).str.strip().str.lower().str.removesuffix(".0")
+    text = column.astype(object).astype(str).str.strip().str.lower().str.removesuffix(".0")
     bare = text.where(text == "-1", text.str.replace(r"[\W_]+", "", regex=True))
     return bare.isin(GENUINE_WORDS).to_numpy(), bare.isin(IMPOSTOR_WORDS).to_numpy()

@@ -4,40 +4,34 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, warn
-from frkit.data.evidence import CLEAR, joint_codes, same_text, separation, show_two_people
+from frkit.data.evidence import CLEAR, separation
+from frkit.data.labels import clean_labels
 from frkit.data.names import NAMES, NO_SCORE, NO_TRUTH, WEAK, plain, words_of, words_of_truth
-from frkit.data.roles import (
-    FLAGS,
-    SIDES,
-    WHO,
-    given_roles,
-    is_number_column,
-    some_rows,
-)
+from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers
+from frkit.data.tables import as_numbers, is_number_column
 
 OTHER = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
-SCORE_WORDS = frozenset("score scores similarity sim cosine cos".split())
-DISTANCE_WORDS = frozenset("distance distances dist l2 euclidean".split())
+WORDS = {
+    "distance": frozenset("distance distances dist l2 euclidean".split()),
+    "score": frozenset("score scores similarity sim cosine cos".split()),
+}
 IDS = ("", "id", "ids", "name", "names")  # of people or of images: the data say which
 FEWEST = 20  # pairs that can show a system's own decisions
 
 
 def looks_like_pairs(table):
     """Return whether names, and words of truth, are those of a list of pairs."""
-    header = list(table.columns)
-    bare = {plain(name) for name in header}
-    scores = NAMES["score"] | NAMES["distance"]
-    sides = side_columns([name for name in header if plain(name) not in scores])
+    scores = [name for name in table if plain(name) in NAMES["score"] | NAMES["distance"]]
+    sides = side_columns([name for name in table if name not in scores])
     if any(plain(stem) in (*IDS[1:3], *NAMES["identity"]) for stem in sides):
         return True
-    has_score = bool(bare & scores) or any(_score_word(name) for name in header)
-    has_truth = any(_says_truth(name, table[name].astype(object)) for name in header)
+    has_score = bool(scores) or any(_word_role(name) for name in table)
+    has_truth = any(_says_truth(name, table[name]) for name in table)
     return has_score + has_truth + bool(sides) >= 2
 
 
-def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=None):
+def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=()):
     """Find out what the columns of a list of pairs are.
 
     Parameters
@@ -49,26 +43,28 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=Non
         False where the scores are in another file.
     distance : bool, optional
         Whether all columns of scores are distances, whatever their names say.
-    said : set of str, optional
-        The roles that the user said, and not the format. Default: those of `columns`.
+    said : set of str
+        The roles that the user said, and not the format.
     """
     roles = given_roles("pairs", columns, list(table.columns))
     sample = some_rows(table)
-    if needs_score and not roles.given & {"score", "distance"}:
+    is_found = not needs_score or roles.given & {"score", "distance"}
+    if not is_found:
         _find_named_scores(roles, sample)
     if not roles.given & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
     _find_sides(roles, table)
     if needs_score and not roles.scores():
         _find_other_scores(roles, table, sample)
-    _find_attributes(roles, sample)
-    if said is not None:
-        roles.given &= said
+    for name in roles.free(sample):
+        is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
+        if is_text and "/" not in name and name not in roles.unused:
+            roles.attributes[name] = [name]
+    roles.unused += [name for name in roles.free(sample) if name not in roles.unused]
+    roles.given &= said
     if needs_score and distance is not None:
-        columns = roles.scores()
-        roles.columns |= {"score": [], "distance": columns}
-        if not distance:
-            roles.columns |= {"score": columns, "distance": []}
+        role = "distance" if distance else "score"
+        roles.columns |= {OTHER[role]: [], role: roles.scores()}
     elif needs_score:
         _check_directions(roles, table)
     return roles
@@ -78,24 +74,20 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=Non
 
 
 def _find_named_scores(roles, sample):
-    """Take the columns whose whole names are those of scores or distances."""
+    """Take the columns whose whole names, but for a mark of a model, are scores or distances."""
     for name in roles.free(sample):
+        bare = plain(name)
+        stems = {bare, bare[:-1] if bare.endswith(("1", "2", "a", "b")) else bare}
         for role in ("score", "distance"):
-            bare = plain(name)
-            is_named = bare in NAMES[role] or bare.endswith(("1", "2", "a", "b"))
-            is_named &= bare in NAMES[role] or bare[:-1] in NAMES[role]
-            if is_named and is_number_column(sample[name]):
+            if stems & NAMES[role] and is_number_column(sample[name]):
                 roles.columns.setdefault(role, []).append(name)
 
 
-def _score_word(name):
+def _word_role(name):
     """Return "score" or "distance" where a word of the name says so, else None."""
     words = words_of(name)
-    if words & NO_SCORE:
-        return None
-    if words & DISTANCE_WORDS:
-        return "distance"
-    return "score" if words & SCORE_WORDS else None
+    roles = [role for role in WORDS if words & WORDS[role] and not words & NO_SCORE]
+    return roles[0] if roles else None
 
 
 def _find_other_scores(roles, table, sample):
@@ -105,7 +97,7 @@ def _find_other_scores(roles, table, sample):
         for name in roles.free(table)
         if is_number_column(sample[name]) and not words_of(name) & NO_SCORE
     ]
-    candidates = {name: _score_word(name) for name in numbers if _score_word(name)}
+    candidates = {name: _word_role(name) for name in numbers if _word_role(name)}
     if not candidates:
         fractions = [name for name in numbers if (as_numbers(sample[name])[0] % 1 > 0).any()]
         candidates = dict.fromkeys(fractions, "score")
@@ -117,7 +109,7 @@ def _find_other_scores(roles, table, sample):
         roles.ask(table, why, {"score": "..."})
     genuine = truth_of(roles, table)
     for name, role in candidates.items():
-        area, errors = (0.5, 0) if genuine is None else _separation(table[name], genuine, role)
+        area, errors = _separation(table[name], genuine, role)
         if errors < CLEAR and area < 1:
             why = f"{name!r} may be the {role}, but the data do not show that"
             roles.ask(table, why, {role: name})
@@ -126,6 +118,8 @@ def _find_other_scores(roles, table, sample):
 
 def _separation(column, genuine, role):
     """Return how clearly genuine pairs are more alike, if a column is read as this role."""
+    if genuine is None:
+        return 0.5, 0.0
     values, _ = as_numbers(column)
     return separation(values if role == "score" else -values, genuine)
 
@@ -133,19 +127,19 @@ def _separation(column, genuine, role):
 def _check_directions(roles, table):
     """Stop where genuine scores lie below impostors' in a column whose direction was guessed."""
     genuine = truth_of(roles, table)
-    if genuine is None:
-        return
-    for role in ("score", "distance"):
-        for name in [] if role in roles.given else roles.columns.get(role, []):
-            area, errors = _separation(table[name], genuine, role)
-            if area < 0.5 and (errors < -2 or area == 0):
-                why = f"read as {role}, {name!r} says that strangers are more alike than one person"
-                truth = "impostor" if roles.one("impostor") else "genuine"
-                if roles.one(truth) and truth not in roles.given and not roles.one(WHO[0]):
-                    column = roles.one(truth)
-                    turned = {OTHER[truth]: column}
-                    why += f"; if {column!r} says {OTHER[truth]}, give columns={turned!r} instead"
-                roles.ask(table, why, {OTHER[role]: name})
+    for name in roles.scores():
+        role = "distance" if name in roles.columns.get("distance", []) else "score"
+        if role in roles.given:
+            continue
+        area, errors = _separation(table[name], genuine, role)
+        if area < 0.5 and (errors < -2 or area == 0):
+            why = f"read as {role}, {name!r} says that strangers are more alike than one person"
+            truth = "impostor" if roles.one("impostor") else "genuine"
+            column = roles.one(truth)
+            if column and truth not in roles.given and not roles.one(WHO[0]):
+                turned = {OTHER[truth]: column}
+                why += f"; if {column!r} says {OTHER[truth]}, give columns={turned!r} instead"
+            roles.ask(table, why, {OTHER[role]: name})
 
 
 # --- truth ---------------------------------------------------------------------------------------
@@ -153,20 +147,18 @@ def _check_directions(roles, table):
 
 def _find_truth(roles, table, sample):
     """Take the column that says which pairs are genuine, or which are impostors."""
-    candidates = {}
-    for name in roles.free(table):
-        if _says_truth(name, sample[name]):
-            role = "impostor" if plain(name) in NAMES["impostor"] else "genuine"
-            candidates[name] = role
-    truths = [truth_column(table[name], role) for name, role in candidates.items()]
+    candidates = {
+        name: "impostor" if plain(name) in NAMES["impostor"] else "genuine"
+        for name in roles.free(table)
+        if _says_truth(name, sample[name])
+    }
+    truths = [says(role, table[name]) for name, role in candidates.items()]
     if any(not np.array_equal(truths[0], other) for other in truths[1:]):
         why = f"{listed(candidates)} could all say which pairs are genuine"
         roles.ask(table, why, {"genuine": next(iter(candidates))})
-    for name, role in candidates.items():
-        if truths.pop(0) is not None and not {"genuine", "impostor"} & {*roles.columns}:
-            roles.columns[role] = [name]
-        else:
-            roles.unused.append(name)
+    for name, role in list(candidates.items())[:1]:
+        roles.columns[role] = [name]
+    roles.unused += list(candidates)[1:]
 
 
 def _says_truth(name, cells):
@@ -183,46 +175,46 @@ def _says_truth(name, cells):
     return says_both and not is_flag and not words_of(name) & NO_TRUTH
 
 
-def verdicts(column):
-    """Return where a column says genuine, and where impostor; each distinct text is read once."""
-    if column.dtype != "category":
-        return words_of_truth(column)
-    codes = column.cat.codes.to_numpy()
-    words = words_of_truth(pd.Series(column.cat.categories))
-    return [np.append(flags, False)[codes] for flags in words]
-
-
-def truth_column(column, role="genuine"):
-    """Return which pairs are genuine."""
-    is_genuine, is_impostor = verdicts(column)
-    return is_genuine if role == "genuine" else is_impostor
+def says(role, column):
+    """Return where a column says "genuine", or "impostor"; each distinct word is read once."""
+    codes, words = pd.factorize(column)
+    is_genuine, is_impostor = words_of_truth(pd.Series(words))
+    return np.append(is_genuine if role == "genuine" else is_impostor, False)[codes]
 
 
 def truth_of(roles, table):
     """Return which pairs are genuine, by the truth or by the identities; None if neither says."""
     for role in ("genuine", "impostor"):
         if roles.one(role):
-            return truth_column(table[roles.one(role)], role)
+            return says(role, table[roles.one(role)])
     if all(roles.one(role) for role in WHO):
-        return same_text(*(table[roles.one(role)] for role in WHO))
+        return _is_same(table, [roles.one(role) for role in WHO])
     return None
+
+
+def _is_same(table, columns):
+    """Return where two columns have the same text."""
+    first, second = (table[name] for name in columns)
+    if not first.dtype == second.dtype == "str":
+        first, second = (clean_labels(each, len(each), each.name) for each in (first, second))
+    return np.asarray(first == second, bool)
 
 
 def warn_of_unconfirmed(roles, table):
     """Say what nothing else in the file can show about a truth that was guessed."""
     truth = roles.one("genuine")
-    if truth is None or roles.given & {"genuine", "impostor"}:
-        return
     role = "distance" if roles.columns.get("distance") else "score"
     name = roles.one(role)
+    if truth is None or name is None or roles.given & {"genuine", "impostor"}:
+        return
     genuine = truth_of(roles, table)
-    if name and _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST:
+    if _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST:
         warn(
             f"column {name!r} separates all genuine pairs of {truth!r} from all impostors: make "
             f"sure that {truth!r} is not the system's own decision"
         )
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    if name and is_flag and plain(truth) in WEAK["genuine"] and role not in roles.given:
+    if is_flag and plain(truth) in WEAK["genuine"] and role not in roles.given:
         turned = {"impostor": truth, OTHER[role]: name}
         warn(
             f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
@@ -244,7 +236,7 @@ def _find_sides(roles, table):
     for stem, columns in sides.items():
         is_image = plain(stem) in NAMES["image"] or plain(stem) in (*IDS, "p")
         is_free = not any(roles.one(side) for side in SIDES) and not roles.given & {*SIDES}
-        if is_image and is_free and not _show_two_people(roles, table, columns):
+        if is_image and is_free:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
         elif stem in roles.unused:
             roles.unused += columns
@@ -267,45 +259,25 @@ def _add_other_side(roles, names, table):
 def _identities(roles, sides, table):
     """Return which columns of both sides are identities: by name, and as the truth says."""
     truth = truth_of(roles, table)
-    for stem in sides:
+    for stem, columns in sides.items():
         if plain(stem) in NAMES["identity"]:
-            is_same = same_text(*(table[name] for name in sides[stem]))
-            if truth is not None and not np.array_equal(is_same, truth):
-                _ask_who_is_right(roles, sides[stem], is_same != truth, table)
+            if truth is not None:
+                _check_truth(roles, columns, _is_same(table, columns) != truth, table)
             return stem
-    for stem in sides:
-        is_same = same_text(*(table[name] for name in sides[stem]))
-        if truth is None and plain(stem) in IDS and is_same.any():
+    for stem, columns in sides.items():
+        if truth is None and plain(stem) in IDS and _is_same(table, columns).any():
             return stem
         if truth is not None and plain(stem) in (*IDS, *WEAK["identity"]):
-            if np.array_equal(is_same, truth):
+            if np.array_equal(_is_same(table, columns), truth):
                 return stem
     return None
 
 
-def _ask_who_is_right(roles, columns, is_wrong, table):
+def _check_truth(roles, columns, is_wrong, table):
     """Stop where the truth contradicts identities."""
     name = roles.one("genuine") or roles.one("impostor")
     n_wrong = int(is_wrong.sum())
-    why = f"{name!r} contradicts the identities {listed(columns)} in {n_wrong:,} pairs"
-    is_turned = roles.one("genuine") and n_wrong > 0.9 * len(table)
-    roles.ask(table, why, {"impostor": name} if is_turned else {"genuine": None})
-
-
-def _show_two_people(roles, table, columns):
-    """Return whether names of images would show two people each, so that they are no images."""
-    if not roles.one(WHO[0]):
-        return False
-    images, _ = joint_codes([table[name] for name in columns])
-    people, _ = joint_codes([table[roles.one(role)] for role in WHO])
-    return bool(show_two_people(np.concatenate(images), np.concatenate(people)).any())
-
-
-def _find_attributes(roles, sample):
-    """Take columns of text that have no role; numbers and lists are left aside."""
-    for name in roles.free(sample):
-        is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
-        if is_text and "/" not in name and name not in roles.unused:
-            roles.attributes[name] = [name]
-        elif name not in roles.unused:
-            roles.unused.append(name)
+    if n_wrong > 0:
+        why = f"{name!r} contradicts the identities {listed(columns)} in {n_wrong:,} pairs"
+        is_turned = roles.one("genuine") and n_wrong > 0.9 * len(table)
+        roles.ask(table, why, {"impostor": name} if is_turned else {"genuine": None})

@@ -8,11 +8,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-import pandas as pd
-
 from frkit.base import InputError, listed, require
-from frkit.data.tables import as_numbers, check_header
+from frkit.data.tables import check_header
 
 SIDES = ("probe", "reference")
 WHO = ("probe_identity", "reference_identity")
@@ -157,17 +154,6 @@ def given_roles(kind, columns, header):
     return roles
 
 
-# --- what columns contain ------------------------------------------------------------------------
-
-
 def some_rows(table):
-    """Return rows that show what columns contain, text as text."""
-    sample = table.iloc[:: max(1, len(table) // SAMPLE)]
-    texts = [name for name in sample if isinstance(sample[name].dtype, pd.CategoricalDtype)]
-    return sample.astype(dict.fromkeys(texts, object))
-
-
-def is_number_column(column):
-    """Return whether the cells of a column are numbers, but for a few."""
-    values, is_missing = as_numbers(column)
-    return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > 0.9
+    """Return rows that show what columns contain."""
+    return table.iloc[:: max(1, len(table) // SAMPLE)]

@@ -1,5 +1,12 @@
-"""Columns of the two sides of a pair, which differ in a mark only: id_probe and id_reference."""
+"""The two sides of pairs: which columns are theirs, and their names as numbers."""
 
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from frkit.data.labels import complete_codes
 from frkit.data.names import SIDES
 from frkit.data.tables import numbered_runs
 
@@ -11,9 +18,8 @@ def side_columns(header):
     by_lower_case = {name.lower(): name for name in reversed(header)}
     for first, second in SIDES:
         for name in header:
-            for start in _places(name.lower(), first):
-                before = name[:start].lower()
-                after = name[start + len(first) :].lower()
+            for mark in re.finditer(_pattern(first), name.lower()):
+                before, after = name[: mark.start()].lower(), name[mark.end() :].lower()
                 other = by_lower_case.get(before + second + after)
                 if other is not None and not {name, other} & taken:
                     stem = f"{before} {after}".strip("_-. ")
@@ -22,12 +28,72 @@ def side_columns(header):
     return pairs
 
 
-def _places(name, mark):
-    """Return where the mark of a side stands in a name; a short one stands apart."""
-    starts = [place for place in range(len(name)) if name.startswith(mark, place)]
-    if len(mark) > 2:
-        return starts
-    kind = str.isdigit if mark.isdigit() else str.isalpha
-    around = [(name[:start][-1:], name[start + 1 :][:1]) for start in starts]
-    is_apart = [not any(kind(letter) for letter in both if letter) for both in around]
-    return [start for start, alone in zip(starts, is_apart) if alone]
+def _pattern(mark):
+    """Return a pattern of the mark of a side in a name; a short one stands apart."""
+    letters = "0-9" if mark.isdigit() else "a-z"
+    return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"
+
+
+class Sides(NamedTuple):
+    """Names of both sides of pairs: (pair,) places among the distinct names."""
+
+    probe: np.ndarray
+    reference: np.ndarray
+    names: np.ndarray
+
+    def is_same(self):
+        """Return in which pairs both sides have one name."""
+        return self.probe == self.reference
+
+    def pair(self):
+        """Return a number for each ordered pair of names."""
+        return self.probe.astype(np.int64) * len(self.names) + self.reference
+
+    def apart(self):
+        """Return references under names of their own, as models that are no images."""
+        names = np.append(self.names, "model " + self.names)
+        return Sides(self.probe, self.reference + len(self.names), names)
+
+    def rows(self, chosen):
+        """Return the names of some pairs."""
+        return Sides(self.probe[chosen], self.reference[chosen], self.names)
+
+    def mapped(self, others):
+        """Return both sides under other names, one for each distinct name."""
+        places, names = pd.factorize(np.asarray(others, object))
+        return Sides(places[self.probe], places[self.reference], names)
+
+    def columns(self):
+        """Return the names of each pair's sides."""
+        names = self.names.astype(str)
+        return [names[self.probe], names[self.reference]]
+
+    def both(self):
+        """Return the places of all probes, then of all references."""
+        return np.concatenate([self.probe, self.reference])
+
+
+def coded_sides(columns, roles, n):
+    """Return clean names of both sides; a name that means nobody is refused.
+
+    Parameters
+    ----------
+    columns : pair of array-like
+    roles : pair of str
+        What the columns are, for messages.
+    n : int
+        Number of pairs.
+    """
+    coded = [complete_codes(column, n, role, "pair") for column, role in zip(columns, roles)]
+    (probe, probe_names), (reference, reference_names) = coded
+    places, names = pd.factorize(np.concatenate([probe_names[:-1], reference_names[:-1]]))
+    place_of_probe, place_of_reference = np.split(places, [len(probe_names) - 1])
+    return Sides(place_of_probe[probe], place_of_reference[reference], names)
+
+
+def show_two_people(images, people):
+    """Return which images, of probes and then of references, show somebody else elsewhere."""
+    image, person = images.both(), people.both()
+    person_of = np.full(len(images.names), -1)
+    person_of[image] = person
+    return person_of[image] != person

@@ -19,9 +19,9 @@ from frkit.data.opening import PREVIEW, column_names, open_faces
 from frkit.data.pair_roles import looks_like_pairs
 from frkit.data.roles import OF_FACES as ROLES_OF_FACES
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
-from frkit.data.roles import as_mapping, is_number_column
+from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
-from frkit.data.tables import read_frame
+from frkit.data.tables import is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list, stack_kept
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix

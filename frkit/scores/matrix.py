@@ -19,7 +19,7 @@ from frkit.data.labels import (
     resolve_varying,
 )
 from frkit.scores.matrix_names import with_names
-from frkit.scores.pairs import FAILED, below, failed_as_nan, warn_of_failed
+from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
 SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ

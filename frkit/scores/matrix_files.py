@@ -19,7 +19,7 @@ from frkit.data.roles import SIDES
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_names import people_of_matrix
-from frkit.scores.pairs import failed_as_nan
+from frkit.scores.pair_list import failed_as_nan
 
 
 def open_scores(

@@ -7,8 +7,9 @@ import xarray as xr
 from frkit.base import require
 from frkit.data.alignment import aligned
 from frkit.data.evidence import CLEAR, people_of_names, separation
-from frkit.data.joins import people_by_name
+from frkit.data.joins import WAYS, people_by_name
 from frkit.data.roles import SIDES
+from frkit.data.sides import Sides
 from frkit.data.tables import as_numbers
 
 COMPARED = 500_000  # scores of whole rows that show who is who
@@ -53,30 +54,24 @@ def people_of_matrix(values, names, distance=None):
         How people were read from names of images.
     """
     names = [np.asarray(side, str) for side in names]
-    some, rows = _some_rows(values)
-    is_distinct = all(len(np.unique(side)) == len(side) for side in names)
-    if is_distinct:
-        sides = np.repeat(names[0][rows], len(names[1])), np.tile(names[1], len(some))
-        sign = -1 if distance else 1
-        _, how = people_of_names(sides, scores=sign * some.ravel())
-        if not how and distance is None:
-            require(not people_of_names(sides, scores=-some.ravel())[1], DISTANCES)
-        if how:
-            distinct = np.unique(np.concatenate(names))
-            people = dict(people_by_name(pd.Index(distinct)))[how]
-            person_of = pd.Series(people, distinct)
-            return [person_of[side].to_numpy(str) for side in names], names, how
+    rows = slice(None, None, max(1, values.size // COMPARED))
+    some = np.asarray(values[rows], float)
+    if all(len(np.unique(side)) == len(side) for side in names):
+        distinct, places = np.unique(np.concatenate(names), return_inverse=True)
+        probe, reference = np.split(places, [len(names[0])])
+        sides = np.repeat(probe[rows], len(reference)), np.tile(reference, len(some))
+        images = Sides(*sides, distinct)
+        _, way = people_of_names(images, scores=(-some if distance else some).ravel())
+        if not way and distance is None:
+            require(not people_of_names(images, scores=-some.ravel())[1], DISTANCES)
+        if way:
+            people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
+            return people, names, f"from names of images, {way}"
     if distance is None:
         genuine = names[0][rows, None] == names[1]
         area, errors = separation(some.ravel(), genuine.ravel())
         require(area >= 0.5 or errors > -CLEAR, DISTANCES)
     return names, None, ""
-
-
-def _some_rows(values):
-    """Return some whole rows of a matrix, and which they are."""
-    rows = slice(None, None, max(1, values.size // COMPARED))
-    return np.asarray(values[rows], float), rows
 
 
 def with_names(values, identities, images, attributes):
