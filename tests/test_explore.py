@@ -2,14 +2,17 @@
 
 import time
 import warnings
+from itertools import product
 from types import SimpleNamespace
 
 import ipywidgets as widgets
+import numpy as np
 import pytest
+import xarray as xr
 from test_plot import LEVELS, biased, growing
-from trees import FAR, tree, two_models
 
 import frkit as fk
+from frkit import plot
 from frkit.explore.panel import Panel
 
 
@@ -39,7 +42,6 @@ def follows(box, description, value) -> bool:
 
 
 MOVES = {
-    "roc": (two_models, {"interval": "naive", "nominal level": 0.6}),
     "consistency": (growing, {"images per identity": 16, "FAR range": (LEVELS[1], LEVELS[2])}),
     "bootstrap_bias": (biased, {"images per identity": 10, "FAR level": LEVELS[1]}),
 }
@@ -59,16 +61,87 @@ def test_the_figure_follows_every_control(name):
         assert picture(box) == first, "the same position gives the same picture"
 
 
-def test_roc_offers_the_models_and_several_evaluations():
-    box = fk.explore.roc({"split 1": two_models(), "split 2": tree()})
-    chooser = find(box, "curves (Ctrl for several)")
-    assert [words for words, _ in chooser.options] == ["split 1, A", "split 1, B", "split 2"]
-    assert follows(box, "curves (Ctrl for several)", [("split 2", "")])
-    assert follows(box, "curves (Ctrl for several)", [])
+# --- kept pairs ----------------------------------------------------------------------------------
+FAR = [0.05, 0.1, 0.2]
+QUESTIONS = {
+    "groups": ("group", dict(by="group")),
+    "interval": ("recentered", dict(resampling=fk.Resampling("image", n=100))),
+    "resampling": ("identity", dict(resampling=fk.Resampling("identity", n=100))),
+    "replicates": (25, dict(resampling=fk.Resampling("identity", n=25))),
+    "weighting": ("pair", dict(weighting="pair")),
+    "impostor pairs": ("group", dict(impostors={"group": "same"})),
+}
 
 
-def test_cautions_stand_under_the_figure_and_are_escaped():
-    box = fk.explore.roc(tree(resolved=[False] + [True] * (FAR.size - 1)))
+@pytest.fixture(scope="module")
+def scores():
+    """Two models of people of unequal numbers of images, in groups that differ."""
+    mix = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
+    models = {"Ash": mix.sample(6, 1), "Birch": mix.sample(6, 2)}
+    faces = fk.stack_models({name: faces.isel(image=slice(100)) for name, faces in models.items()})
+    return fk.score_tensor(faces)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What the figures of rates and of fairness were given, the last ones last."""
+    results = []
+    for name in ("roc", "fairness"):
+        monkeypatch.setattr(plot, name, lambda bands, ax, **_others: results.append(bands))
+    return results
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("explorer", ["roc", "fairness"])
+def test_every_control_of_kept_pairs_is_answered_at_once(scores, drawn, explorer):
+    box = getattr(fk.explore, explorer)(fk.sweep(scores), far=FAR)
+    options = {} if explorer == "roc" else dict(by="group")
+    measure = "frr" if explorer == "roc" else "frr_max_geomean"
+    method = "effective"
+    for label, (value, changes) in QUESTIONS.items():
+        find(box, label).value = value
+        options |= changes
+        if label == "groups" and explorer == "roc":
+            measure = "frr_group"
+        if label == "interval":
+            method = value
+        evaluation = fk.evaluate(scores.sel(model=["Ash"]), far=FAR, **options)
+        xr.testing.assert_identical(drawn[-1], fk.band(evaluation, measure, method=method))
+    find(box, "models (Ctrl: several)").value = ["Ash", "Birch"]
+    find(box, "FAR range").value = (0.1, 0.2)
+    evaluation = fk.evaluate(scores, far=FAR, **options)
+    expected = fk.band(evaluation, measure, method=method).sel(far_level=slice(0.1, 0.2))
+    xr.testing.assert_identical(drawn[-1], expected)
+    assert not [child for child in controls_and_pictures(box) if isinstance(child, widgets.Button)]
+
+
+def test_a_list_of_pairs_is_asked_only_what_it_can_answer(drawn):
+    draws = np.random.default_rng(0)
+    people = np.repeat([f"id{k}" for k in range(12)], 5)
+    first, second = np.array([*product(people[::5], people[::5]), *zip(people, people)]).T
+    score = draws.normal(size=len(first)) + 2 * (first == second)
+    named = fk.pairs(score, probe_identity=first, reference_identity=second)
+    assert find(fk.explore.roc(named, far=FAR), "weighting").value == "pair"
+    nameless = fk.pairs(score, genuine=first == second)
+    with warnings.catch_warnings(action="ignore"):
+        result = fk.evaluate(nameless, far=FAR, resampling=fk.Resampling("pair", n=100))
+        expected = fk.band(result, "frr", method="recentered")
+    box = fk.explore.roc(nameless, far=FAR)
+    xr.testing.assert_identical(drawn[-1], expected)
+    assert find(box, "resampling").options == ("pair",)
+    with pytest.raises(fk.InputError, match="no attribute with two groups"):
+        fk.explore.fairness(named, far=FAR)
+
+
+def test_controls_that_change_nothing_are_disabled(scores):
+    box = fk.explore.roc(scores, far=FAR)
+    assert find(box, "resampling").disabled and find(box, "replicates").disabled
+    find(box, "interval").value = "naive"
+    assert not find(box, "resampling").disabled and not find(box, "replicates").disabled
+
+
+def test_cautions_stand_under_the_figure_and_are_escaped(scores):
+    box = fk.explore.roc(scores, far=[1e-3, *FAR])
     (notes,) = [child for child in box.children if type(child) is widgets.HTML]
     assert "fewer than ten errors" in notes.value
     find(box, "FAR range").value = (FAR[0], FAR[-2])
@@ -81,17 +154,17 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
     assert Panel({}, show, show).cautions.value == escaped, "and each is said once"
 
 
-def test_an_explorer_starts_where_it_is_told():
+def test_an_explorer_starts_where_it_is_told(scores):
     box = fk.explore.bootstrap_bias(biased(), per_identity=9, far=0.25, moved=True)
     assert find(box, "images per identity").value == 10, "the nearest that is offered"
     assert find(box, "FAR level").value == LEVELS[2]
-    chosen = find(fk.explore.roc(two_models(), far=(FAR[1], FAR[2])), "FAR range").value
-    assert chosen == (FAR[1], FAR[2])
+    box = fk.explore.roc(scores, far=FAR, far_range=(0.1, 0.2))
+    assert find(box, "FAR range").value == (0.1, 0.2)
 
 
-def test_wrong_input_is_refused():
+def test_wrong_input_is_refused(scores):
     with pytest.raises(fk.InputError, match="no control 'colour'"):
-        fk.explore.roc(two_models(), colour="red")
+        fk.explore.roc(scores, far=FAR, colour="red")
     with pytest.raises(fk.InputError, match="result must be what"):
         fk.explore.consistency(biased())
 

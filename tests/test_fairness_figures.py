@@ -1,9 +1,8 @@
-"""Figures and explorer of fairness: the drawn data, the zones, and controls that are followed."""
+"""Figures of fairness: the drawn data and the zones."""
 
 import numpy as np
 import pytest
 import xarray as xr
-from test_explore import find, follows, picture
 
 import frkit as fk
 
@@ -109,25 +108,3 @@ def test_the_largest_contributors_are_drawn(scores, ax):
     largest = np.sort(who.frr_share.values)[-3:]
     widths = [bar.get_width() for bars in ax.containers for bar in bars]
     np.testing.assert_allclose(sorted(widths), largest)
-
-
-# --- explorer ------------------------------------------------------------------------------------
-def test_the_figure_follows_its_controls(evaluation):
-    box = fk.explore.fairness(evaluation)
-    assert picture(box).startswith(b"\x89PNG")
-    moves = {"metric": "far_gini", "nominal level": 0.6, "interval": "recentered"}
-    for description, value in (moves | {"models (Ctrl for several)": ("Ash",)}).items():
-        assert follows(box, description, value), description
-
-
-@pytest.mark.slow
-def test_a_button_evaluates_another_scheme_and_same_group_pairs(scores, evaluation):
-    box = fk.explore.fairness(evaluation, scores)
-    find(box, "interval").value = "recentered"
-    before = picture(box)
-    find(box, "scheme").value = "identity"
-    find(box, "Evaluate these settings").click()
-    evaluated = picture(box)
-    find(box, "same-group pairs only").value = True
-    find(box, "Evaluate these settings").click()
-    assert len({before, evaluated, picture(box)}) == 3

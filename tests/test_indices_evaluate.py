@@ -183,6 +183,10 @@ def test_thinning_keeps_whole_people(scores):
     assert part.sizes == {"probe": 90, "reference": 90}
     kept = part.probe_identity.values[part.probe_group.values == "a"]
     assert np.unique(kept, return_counts=True)[1].tolist() == [6, 6, 6]
+    of_kept = fk.indices.thinned(fk.sweep(scores), by="group", keep={"a": 0.5}, seed=1)
+    assert of_kept["images"]["image"].values.tolist() == part.probe.values.tolist()
+    expected = fk.fairness_indices(part, by="group", bins=10)
+    xr.testing.assert_allclose(fk.fairness_indices(of_kept, by="group", bins=10), expected)
     less = fk.indices.thinned(scores, by="group", keep={"a": 1 / 3}, seed=1)
     assert set(less.probe.values.tolist()) < set(part.probe.values.tolist())
     for keep, words in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):

@@ -7,11 +7,13 @@ from traitlets import TraitError
 
 from frkit.base import InputError, require
 
+LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
+
 
 def labelled(kind, label, **settings):
     """A control with its words in full before it."""
-    style = {"description_width": "13.5em"}
-    layout = {"width": "39.5em", "max_width": "100%"}
+    style = {"description_width": "12.5em"}
+    layout = {"width": "36em", "max_width": "100%"}
     return kind(description=label, style=style, layout=layout, **settings)
 
 
@@ -26,7 +28,7 @@ def several(label, options, value):
     rows = min(8, len(options))
     return labelled(
         widgets.SelectMultiple,
-        f"{label} (Ctrl for several)",
+        f"{label} (Ctrl: several)",
         options=options,
         value=value,
         rows=rows,

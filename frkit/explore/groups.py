@@ -6,20 +6,17 @@ from typing import Any
 
 import ipywidgets as widgets
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit import indices, nsigma, plot
-from frkit.base import require, require_returned
-from frkit.data.labels import attributes_of
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.nodes import facts_of
-from frkit.explore.controls import far_range, menu, number, several, slider, tick
-from frkit.explore.curves import LEVEL, TREE, interval_methods, within
-from frkit.explore.panel import Panel, remembered, say
+from frkit.base import require_returned
+from frkit.evaluation.sweep import sweep
+from frkit.explore.controls import LEVEL, menu, number, slider, tick
+from frkit.explore.panel import Panel, remembered
+from frkit.explore.questions import Questions
 from frkit.intervals import band, decision_zones, fair_floor
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
-from frkit.resampling import OF_IMAGES, Resampling
-from frkit.scores.kept import is_kept
 
 SHARES = [(f"{percent} %", percent / 100) for percent in (100, 70, 50, 35, 25, 17, 12, 8, 5)]
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
@@ -28,31 +25,37 @@ SUBSET_SIZE = "subset_size"
 COUNTS = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 BEST = "the best group"
 RIGHT = {"EERs of the subsets": "eer", "p against the number of subsets": "p"}
-TENSOR = ("frkit.score_tensor(faces)", "probe", "reference")
 
 
 def fairness(
-    evaluation: xr.DataTree | dict[str, xr.DataTree],
-    scores: xr.DataArray | xr.DataTree | None = None,
+    scores: xr.DataArray | xr.DataTree,
     *,
+    far: ArrayLike | None = None,
+    by: str | list | None = None,
     varying: str = "error",
+    seed: int = 0,
     **start,
 ) -> widgets.VBox:
     """Explore disparity measures with their bands, and with the floors of a fair system.
 
+    Scores are swept once. Every control is answered from the kept pairs, and no control has a
+    button.
+
     Parameters
     ----------
-    evaluation : xr.DataTree or dict of str to xr.DataTree
-        What `evaluate(..., by=..., resampling=...)` returned at FAR levels, or several by
-        attribute.
-    scores : xr.DataArray or xr.DataTree, optional
-        The tensor they were made of, or its kept pairs. Then scheme and impostors can be changed,
-        and a button evaluates anew; what has been evaluated once is remembered.
+    scores : xr.DataArray or xr.DataTree
+        A score tensor, a score matrix, a list of pairs, or kept pairs from `sweep`.
+    far : sequence of float, optional
+        FAR levels; by default those of `evaluate`.
+    by : str, or sequence of str or lists of str, optional
+        The attributes whose groups can be compared; by default all with up to 20 labels.
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
+    seed : int
+        Of the replicates.
     **start
-        Values to begin with: attribute, metric, far (two levels), level, replicates, models, and
-        method, the interval that `band` takes.
+        Values to begin with: attribute, metric, far_range (two levels), method (the interval that
+        `band` takes), level, scheme, replicates, weighting, impostors, models.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def fairness(
     Raises
     ------
     InputError
-        For an evaluation without groups, FAR levels or replicates.
+        As `sweep` and `evaluate`; for scores without groups.
 
     References
     ----------
@@ -72,100 +75,44 @@ def fairness(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
-    >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
-    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
-    >>> [child.description for child in fk.explore.fairness(ev).children[:3]]
-    ['attribute', 'metric', 'FAR range']
+    >>> box = fk.explore.fairness(fk.score_tensor(mix.sample(per_identity=6)), far=[0.05, 0.1])
+    >>> [control.description for control in box.children[0].children[:3]]
+    ['groups', 'FAR range', 'interval']
     """
-    require_returned("evaluation", evaluation, *TREE)
-    trees = [evaluation] if isinstance(evaluation, xr.DataTree) else list(evaluation.values())
-    attributes = {}
-    evaluations = {}
-    for tree in trees:
-        require_groups_and_replicates(tree)
-        settings = facts_of(tree)
-        words = " & ".join(attributes_of(settings["by"]))
-        attributes[words] = settings["by"]
-        same = settings["impostors"] == "same-group"
-        key = (words,) if scores is None else (words, settings["scheme"], same)
-        evaluations.setdefault(key, tree)
-    rates = trees[0]["empirical"]
-    n = trees[0]["replicates"].sizes["replicate"]
-    far = rates["far_level"].values
-    controls = {"attribute": menu("attribute", options=list(attributes))}
-    controls |= fairness_controls(rates, n)
-    controls["method"] = menu("interval", options=interval_methods(trees))
-    if scores is not None:
-        if not is_kept(scores):
-            require_returned("scores", scores, *TENSOR)
-        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=settings["scheme"])
-        controls["same"] = tick("same-group pairs only", value=same)
+    questions = Questions(scores, far, by, varying, seed)
+    controls = questions.controls(without_groups=False)
+    metrics = disparities()
+    controls["metric"] = menu("metric", options=metrics, value="frr_max_geomean")
+    controls["level"] = number("nominal level", **LEVEL)
 
     @remembered
-    def band_and_floor(key, metric, level, method, replicates):
-        tree = first_replicates(evaluations[key], replicates)
-        floor = fair_floor(tree, metric, level=level)
-        return band(tree, metric, method=method, level=level), floor
+    def band_and_floor(metric, level, method, **question):
+        evaluation = questions.answer(method=method, **question)
+        bands = band(evaluation, metric, method=method, level=level)
+        if "people" not in evaluation.children:
+            return bands, None
+        return bands, fair_floor(evaluation, metric, level=level)
 
-    def draw(ax, metric, far, level, method, replicates, models=(), **key):
-        key = tuple(key.values())
-        if key not in evaluations:
-            return say(ax, "not evaluated yet: press the button")
-        chosen = within(far) | ({"model": list(models)} if models else {})
-        results = band_and_floor(key, metric, level, method, replicates)
-        bands, floors = (result.sel(chosen) for result in results)
+    def draw(ax, far_range, **question):
+        bands, floors = band_and_floor(**question)
+        within = {"far_level": slice(*far_range)}
+        bands = bands.sel(within)
+        floors = floors if floors is None else floors.sel(within)
         zones = decision_zones(bands) if bands.sizes.get("model") == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 
-    def compute(attribute, scheme, same, progress, **_chosen):
-        evaluations[attribute, scheme, same] = evaluate(
-            scores,
-            far=far,
-            by=attributes[attribute],
-            resampling=Resampling(scheme, n=n, seed=settings["seed"]),
-            impostors="same-group" if same else "all",
-            varying=varying,
-            progress=progress,
-        )
-
-    panel = Panel(controls, draw, **start)
-    return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
+    return Panel(controls, draw, **start).box()
 
 
-def require_groups_and_replicates(tree):
-    """Refuse an evaluation that has no groups, no FAR levels, or no replicates."""
-    lacks = "this evaluation has no {}: call evaluate(..., {}=...)"
-    require("by" in facts_of(tree), lacks.format("groups", "by"))
-    require("far_level" in tree["empirical"].coords, lacks.format("FAR levels", "far"))
-    require("replicates" in tree.children, lacks.format("replicates", "resampling"))
-
-
-def fairness_controls(rates, n):
-    """The controls that select a band from these rates and n replicates."""
-    metrics = [name for name in names() if name.startswith(("far_", "frr_"))]
-    metrics = [name for name in metrics if measure(name).fair is not None]
-    counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000, n)})
-    controls = {
-        "metric": menu("metric", options=[*metrics, "fdr", "garbe", "ir"], value="frr_max_geomean"),
-        "far": far_range(rates["far_level"].values),
-        "level": number("nominal level", **LEVEL),
-        "replicates": slider("replicates", options=counts, value=n),
-    }
-    if "model" in rates.dims:
-        models = rates["model"].values.tolist()
-        controls["models"] = several("models", models, models[:2])
-    return controls
-
-
-def first_replicates(evaluation, n):
-    """The evaluation as it would be with n replicates: the first n of any number are the same."""
-    result = evaluation.isel(replicate=slice(n))
-    result.attrs["n"] = n
-    return result
+def disparities():
+    """Names of the measures that compare error rates of groups."""
+    of_rates = [name for name in names() if name.startswith(("far_", "frr_"))]
+    metrics = [name for name in of_rates if measure(name).fair is not None]
+    return [*metrics, "fdr", "garbe", "ir"]
 
 
 def fairness_indices(
-    scores: xr.DataArray | xr.Dataset,
+    scores: xr.DataArray | xr.DataTree,
     *,
     by: str | list[str],
     score_maps: Mapping[str, Any] = MAPS,
@@ -174,12 +121,12 @@ def fairness_indices(
 ) -> widgets.VBox:
     """Explore what the sizes of the groups, the bins and the score map do to SFI, CFI and DFI.
 
-    Each position is computed once, which takes as long as `fairness_indices` on these scores.
+    Scores are swept once. Every position is answered from the kept pairs, and remembered.
 
     Parameters
     ----------
-    scores : xr.DataArray or xr.Dataset
-        Score tensor or pair table of one model.
+    scores : xr.DataArray or xr.DataTree
+        Score tensor, list of pairs or kept pairs of one model.
     by : str or list of str
         Attribute(s) whose groups are compared.
     score_maps : dict of str to score map
@@ -208,11 +155,12 @@ def fairness_indices(
     >>> import frkit as fk
     >>> how = dict(by="group", score_maps={"as they are": "identity"})
     >>> box = fk.explore.fairness_indices(fk.canonical_scores(), **how)
-    >>> [child.description for child in box.children[:3]]
+    >>> [control.description for control in box.children[0].children[:3]]
     ['group that loses people', 'share of it that stays', 'bins']
     """
+    kept = sweep(scores, by=by)
     first_map = next(iter(score_maps.values()))
-    groups = indices.fairness_indices(scores, by=by, score_map=first_map, bins=10)["group"]
+    groups = indices.fairness_indices(kept, by=by, score_map=first_map, bins=10)["group"]
     later = {"continuous_update": False}
     controls = {
         "group": menu("group that loses people", options=groups.values.tolist()),
@@ -224,9 +172,9 @@ def fairness_indices(
 
     @remembered
     def indices_of(group, share, score_map, **options):
-        kept = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
+        fewer = indices.thinned(kept, by=by, keep={group: share} if share < 1 else {})
         return indices.fairness_indices(
-            kept, by=by, score_map=score_maps[score_map], deals=deals, **options
+            fewer, by=by, score_map=score_maps[score_map], deals=deals, **options
         )
 
     def histograms(ax, group, share, bins, score_map):
@@ -271,7 +219,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> result = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
-    >>> [child.description for child in fk.explore.n_sigma(result).children[:2]]
+    >>> [control.description for control in fk.explore.n_sigma(result).children[0].children[:2]]
     ['number K of subsets', 'reference group']
     """
     require_returned("result", result, *SUBSETS, "eer", "tpr", "group", "batch")

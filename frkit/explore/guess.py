@@ -52,7 +52,7 @@ def predict(
     --------
     >>> import frkit as fk
     >>> box = fk.explore.predict("1 + 1?", lambda ax: ax.plot([2, 2]), low=0, high=4, answer=2)
-    >>> [child.description for child in box.children[1:3]]
+    >>> [control.description for control in box.children[1].children]
     ['your guess', 'Show what was found']
     """
     require(low < high, f"low must be below high, got {low} and {high}")

@@ -2,7 +2,7 @@
 
 import io
 import warnings
-from functools import cache, partial
+from functools import lru_cache, partial
 from html import escape
 from inspect import signature
 
@@ -21,6 +21,7 @@ from frkit.plot.style import THEME
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
+MOST_REMEMBERED = 64  # results of each function, so that memory stays bounded
 HEIGHT = 3.5  # inches above the foot of a figure
 TOP, RIGHT = 0.65, 0.12  # inches between the axes and the edges of a figure
 # the chosen place in a figure
@@ -81,12 +82,10 @@ class Panel:
         The button calls `compute` with the values of all controls, of those that are `asked` for
         it alone, and with `progress`, the function that `Work` gives it.
         """
-        images = [picture.image for picture in self.pictures]
-        # one below the other on a narrow page
-        row = widgets.Box(images, layout={"flex_flow": "row wrap", "align_items": "flex-start"})
+        row = side_by_side(picture.image for picture in self.pictures)
         controls = self.controls | asked
         if compute is None:
-            return widgets.VBox([*controls.values(), row, self.cautions])
+            return widgets.VBox([side_by_side(controls.values()), row, self.cautions])
 
         def run(progress):
             compute(**values_of(controls), progress=progress)
@@ -96,8 +95,14 @@ class Panel:
         sizes = "the figure is not of these sizes: press the button"
         for control in asked.values():
             control.observe(lambda _change: work.say(sizes), names="value")
-        children = [*controls.values(), work.buttons, work.words, row, self.cautions]
+        columns = side_by_side(controls.values())
+        children = [columns, work.buttons, work.words, row, self.cautions]
         return widgets.VBox(children, layout={"overflow": "auto hidden"})
+
+
+def side_by_side(children):
+    """Widgets in a row; one below the other on a narrow page."""
+    return widgets.Box([*children], layout={"flex_flow": "row wrap", "align_items": "flex-start"})
 
 
 class Picture:
@@ -162,7 +167,7 @@ def say(ax, words):
 
 def remembered(compute):
     """The function with a cache; each cached result repeats its warnings."""
-    compute_once = cache(partial(with_cautions, compute))
+    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_cautions, compute))
 
     def result_and_warnings(*args, **options):
         result, cautions = compute_once(*args, **options)

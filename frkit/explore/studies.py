@@ -55,7 +55,8 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
-    >>> [child.description for child in fk.explore.consistency(result).children[:2]]
+    >>> box = fk.explore.consistency(result)
+    >>> [control.description for control in box.children[0].children[:2]]
     ['images per identity', 'FAR range']
     """
     require_returned("result", result, *GROWTH)
@@ -107,7 +108,8 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
-    >>> [child.description for child in fk.explore.bootstrap_bias(study).children[:3]]
+    >>> box = fk.explore.bootstrap_bias(study)
+    >>> [control.description for control in box.children[0].children[:3]]
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
     require_returned("study", study, *FANS)
@@ -184,7 +186,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
     >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
-    >>> [child.description for child in fk.explore.coverage(study).children[:4]]
+    >>> box = fk.explore.coverage(study)
+    >>> [control.description for control in box.children[0].children[:4]]
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
     require_returned("study", study, *STUDY, "scheme", "study")
@@ -280,7 +283,8 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     Examples
     --------
     >>> import frkit as fk
-    >>> [child.description for child in fk.explore.representation_bias().children[:2]]
+    >>> box = fk.explore.representation_bias()
+    >>> [control.description for control in box.children[0].children[:2]]
     ['attribute strength', 'share of class 1']
     """
     require_whole("per_identity", per_identity, 1)

@@ -8,6 +8,8 @@ from scipy import stats
 
 from frkit.base import listed, require, require_one_of, require_whole
 from frkit.scores.groups import checked_scores, labels_of_sides
+from frkit.scores.images import table_images
+from frkit.scores.kept import is_kept, is_list, select_images
 from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> what differs between three groups. The paper prints the resulting
@@ -170,18 +172,19 @@ def _beta(mean, sd):
 
 
 def thinned(
-    scores: xr.DataArray | xr.Dataset,
+    scores: xr.DataArray | xr.DataTree,
     *,
     by: str | list[str],
     keep: Mapping[str, float],
     seed: int = 0,
-) -> xr.DataArray:
+) -> xr.DataArray | xr.DataTree:
     """Keep a share of some groups' people at random, so that groups become unequal.
 
     Parameters
     ----------
-    scores : xr.DataArray or xr.Dataset
-        Symmetric score tensor or list of pairs. Of a list without people, scores are kept.
+    scores : xr.DataArray or xr.DataTree
+        Symmetric score tensor, its kept pairs, or a list of pairs. Of a list without people, scores
+        are kept.
     by : str or list of str
         Attribute(s) of the groups.
     keep : mapping of group to share
@@ -191,7 +194,7 @@ def thinned(
 
     Returns
     -------
-    xr.DataArray
+    xr.DataArray or xr.DataTree
         Part of the scores, as lazy as they were.
 
     Raises
@@ -207,11 +210,22 @@ def thinned(
     1100
     """
     scores = checked_scores(scores)
+    if is_kept(scores) and not is_list(scores):
+        images = table_images(scores, by, "keep")
+        return select_images(scores, _staying(images.label, images.person, keep, seed))
     dim = "pair" if "pair" in scores.dims else "probe"
     groups, _ = labels_of_sides(scores, by)
     person = np.arange(scores.sizes[dim])
     if "probe_identity" in scores.coords:
         person = scores["probe_identity"].values
+    places = np.flatnonzero(_staying(groups, person, keep, seed))
+    return scores.isel(
+        {"pair": places} if dim == "pair" else {"probe": places, "reference": places}
+    )
+
+
+def _staying(groups, person, keep, seed):
+    """Whether each image, or pair, stays: a share of the people of some groups does."""
     stays = np.ones(len(groups), bool)
     rng = np.random.default_rng(seed)
     for name, share in sorted(keep.items()):
@@ -222,7 +236,4 @@ def thinned(
         people = rng.permutation(np.unique(person[in_group]))
         n_staying = max(1, round(share * len(people)))
         stays[in_group] = np.isin(person[in_group], people[:n_staying])
-    places = np.flatnonzero(stays)
-    return scores.isel(
-        {"pair": places} if dim == "pair" else {"probe": places, "reference": places}
-    )
+    return stays

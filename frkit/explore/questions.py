@@ -1,0 +1,122 @@
+"""What can be asked of kept pairs: the controls of a question, and its answers, remembered."""
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import UNKNOWN, require
+from frkit.data.labels import attributes_of
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.options import far_levels
+from frkit.evaluation.sweep import MOST_LABELS, sweep
+from frkit.explore.controls import far_range, menu, several, slider
+from frkit.explore.panel import remembered
+from frkit.intervals.bands import EFFECTIVE
+from frkit.resampling import DIAGONAL_SCHEMES, OF_IMAGES, Resampling
+from frkit.scores.kept import IMAGES, is_list, model_names_of
+
+ALL = "all"
+COUNTS = (25, 50, 100, 200, 500, 1000)
+METHODS = (EFFECTIVE, "recentered", "naive", "gaussian", "pivotal")
+NO_LABELS = {"identity", "person", "image", "pair", "genuine", "probe", "reference", "model"}
+WEIGHTINGS = {"identities weigh the same": "identity", "pairs weigh the same": "pair"}
+
+
+class Questions:
+    """Kept pairs, the controls that say how they are evaluated, and the answers.
+
+    Parameters
+    ----------
+    scores : xr.DataArray or xr.DataTree
+        Whatever `sweep` takes; it is swept once.
+    far : sequence of float or None
+        FAR levels; by default those of `evaluate`.
+    by : sequence of str or lists of str, or None
+        The attributes that are offered; by default all with up to 20 labels.
+    varying, seed
+        As in `evaluate` and `Resampling`.
+    """
+
+    def __init__(self, scores, far, by, varying, seed):
+        self.far = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(far)
+        self.kept = sweep(scores, far=self.far)
+        self.models = model_names_of(self.kept)
+        self.labels = labels_of(self.kept)
+        names = [*self.labels] if by is None else [by] if isinstance(by, str) else by
+        self.attributes = {" & ".join(attributes_of(name)): name for name in names}
+        self.varying = varying
+        self.seed = seed
+        self.evaluated = remembered(self.evaluate)
+
+    def controls(self, *, without_groups):
+        """The controls of a question, by the names of the arguments of `answer`."""
+        attributes = {"none": None} if without_groups else {}
+        attributes |= {name: name for name in self.attributes}
+        require(attributes, "these scores have no attribute with two groups: name one with by=")
+        schemes, methods, weightings = self.possible()
+        controls = {
+            "attribute": menu("groups", options=attributes),
+            "far_range": far_range(self.far),
+            "method": menu("interval", options=methods),
+            "scheme": menu("resampling", options=schemes),
+            "replicates": slider("replicates", options=COUNTS, value=100),
+            "weighting": menu("weighting", options=weightings),
+            "impostors": menu("impostor pairs", options=self.rules()),
+        }
+        if self.models:
+            controls["models"] = several("models", self.models, self.models[:1])
+        controls["method"].observe(lambda _change: only_of_replicates(controls), "value")
+        only_of_replicates(controls)
+        return controls
+
+    def possible(self):
+        """Schemes, methods and weightings that these scores allow."""
+        if not is_list(self.kept):
+            return OF_IMAGES, METHODS, WEIGHTINGS
+        pairs_first = dict(reversed(WEIGHTINGS.items()))
+        if "probe_identity" not in self.kept.coords:
+            return ("pair",), METHODS[1:], dict([*pairs_first.items()][:1])
+        schemes = OF_IMAGES if "probe" in self.kept.coords else {*OF_IMAGES} - {*DIAGONAL_SCHEMES}
+        return sorted(schemes), METHODS, pairs_first
+
+    def rules(self):
+        """Which impostor pairs can be asked for."""
+        return {"all": ALL} | {f"of the same {name}": name for name in self.labels}
+
+    def answer(self, attribute, method, scheme, replicates, weighting, impostors, models=None):
+        """The evaluation for these values of the controls."""
+        require(models != (), "choose at least one model")
+        draws = None if method == EFFECTIVE else Resampling(scheme, n=replicates, seed=self.seed)
+        return self.evaluated(attribute, draws, weighting, impostors, models)
+
+    def evaluate(self, attribute, draws, weighting, impostors, models) -> xr.DataTree:
+        """Evaluate the chosen models."""
+        return evaluate(
+            self.kept.sel(model=list(models)) if models else self.kept,
+            far=self.far,
+            by=self.attributes.get(attribute),
+            resampling=draws,
+            weighting=weighting,
+            impostors=ALL if impostors == ALL else {impostors: "same"},
+            varying=self.varying,
+        )
+
+
+def only_of_replicates(controls):
+    """Disable the controls that change nothing: replicates, where the interval reads none."""
+    for name in ("scheme", "replicates"):
+        controls[name].disabled = controls["method"].value == EFFECTIVE
+
+
+def labels_of(kept):
+    """Labels of the attributes that have two to twenty."""
+    table = kept.to_dataset() if is_list(kept) else kept[IMAGES].dataset
+    labels = {}
+    for column in table.variables:
+        name = column.removeprefix("probe_")
+        if not NO_LABELS & {column, name} and not column.startswith("reference_"):
+            labels[name] = np.unique(table[column].values.astype(str))
+    return {
+        name: values
+        for name, values in labels.items()
+        if 2 <= np.count_nonzero(values != UNKNOWN) <= MOST_LABELS
+    }
