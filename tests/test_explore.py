@@ -126,7 +126,7 @@ def test_a_list_of_pairs_is_asked_only_what_it_can_answer(drawn):
     with warnings.catch_warnings(action="ignore"):
         result = fk.evaluate(nameless, far=FAR, resampling=fk.Resampling("pair", n=100))
         expected = fk.band(result, "frr", method="recentered")
-    box = fk.explore.roc(nameless, far=FAR)
+    box = fk.explore.roc(nameless, far=FAR, method="recentered")
     xr.testing.assert_identical(drawn[-1], expected)
     assert find(box, "resampling").options == ("pair",)
     with pytest.raises(fk.InputError, match="no attribute with two groups"):

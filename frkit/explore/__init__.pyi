@@ -10,5 +10,6 @@ from .studies import bootstrap_bias as bootstrap_bias
 from .studies import consistency as consistency
 from .studies import coverage as coverage
 from .studies import representation_bias as representation_bias
+from .threshold import threshold as threshold
 
 __all__: list[str]

@@ -89,15 +89,11 @@ def fairness(
     def band_and_floor(metric, level, method, **question):
         evaluation = questions.answer(method=method, **question)
         bands = band(evaluation, metric, method=method, level=level)
-        if "people" not in evaluation.children:
-            return bands, None
         return bands, fair_floor(evaluation, metric, level=level)
 
     def draw(ax, far_range, **question):
-        bands, floors = band_and_floor(**question)
         within = {"far_level": slice(*far_range)}
-        bands = bands.sel(within)
-        floors = floors if floors is None else floors.sel(within)
+        bands, floors = (result.sel(within) for result in band_and_floor(**question))
         zones = decision_zones(bands) if bands.sizes.get("model") == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 

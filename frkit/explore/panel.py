@@ -22,7 +22,7 @@ from frkit.plot.style import THEME
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
 MOST_REMEMBERED = 64  # results of each function, so that memory stays bounded
-HEIGHT = 3.5  # inches above the foot of a figure
+HEIGHT = 3.5  # inches of the axes and what stands above them
 TOP, RIGHT = 0.65, 0.12  # inches between the axes and the edges of a figure
 # the chosen place in a figure
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}
@@ -40,15 +40,17 @@ class Panel:
         arguments name (all controls where it takes `**`), and again when one of them was moved.
     room : (float, float)
         Inches left of the axes and below them, for labels and a legend.
+    height : float
+        Inches of the axes and what stands above them.
     **start
         Values with which some of the controls begin.
     """
 
-    def __init__(self, controls, *draws, room=(0.85, 0.65), **start):
+    def __init__(self, controls, *draws, room=(0.85, 0.65), height=HEIGHT, **start):
         self.controls = controls
         start_at(controls, start)
         width = 6.6 if len(draws) == 1 else 4.8
-        self.pictures = [Picture(draw, controls, width, *room) for draw in draws]
+        self.pictures = [Picture(draw, controls, width, height, *room) for draw in draws]
         self.cautions = widgets.HTML()
         for control in controls.values():
             control.observe(self.follow, names="value")
@@ -108,17 +110,17 @@ def side_by_side(children):
 class Picture:
     """One figure of a panel: its Axes, the controls that it follows, its image and cautions."""
 
-    def __init__(self, draw, controls, width, side, foot):
+    def __init__(self, draw, controls, width, height, side, foot):
         arguments = signature(draw).parameters
         if any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
             arguments = controls  # it follows all of them
         self.draw = draw
         self.controls = {name: control for name, control in controls.items() if name in arguments}
-        height = HEIGHT + foot
-        inches = (side, foot, width - side - RIGHT, HEIGHT - TOP)
+        size = width, height + foot
+        inches = (side, foot, width - side - RIGHT, height - TOP)
         with mpl.rc_context(LOOK):
-            self.canvas = FigureCanvasAgg(Figure(figsize=(width, height)))
-            self.ax = self.canvas.figure.add_axes(np.divide(inches, (width, height) * 2))
+            self.canvas = FigureCanvasAgg(Figure(figsize=size))
+            self.ax = self.canvas.figure.add_axes(np.divide(inches, size * 2))
         pixels = self.canvas.figure.bbox.width
         self.image = widgets.Image(
             layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}

@@ -52,11 +52,11 @@ class Questions:
         attributes = {"none": None} if without_groups else {}
         attributes |= {name: name for name in self.attributes}
         require(attributes, "these scores have no attribute with two groups: name one with by=")
-        schemes, methods, weightings = self.possible()
+        schemes, weightings = self.possible()
         controls = {
             "attribute": menu("groups", options=attributes),
             "far_range": far_range(self.far),
-            "method": menu("interval", options=methods),
+            "method": menu("interval", options=METHODS),
             "scheme": menu("resampling", options=schemes),
             "replicates": slider("replicates", options=COUNTS, value=100),
             "weighting": menu("weighting", options=weightings),
@@ -69,14 +69,14 @@ class Questions:
         return controls
 
     def possible(self):
-        """Schemes, methods and weightings that these scores allow."""
+        """Schemes and weightings that these scores allow."""
         if not is_list(self.kept):
-            return OF_IMAGES, METHODS, WEIGHTINGS
+            return OF_IMAGES, WEIGHTINGS
         pairs_first = dict(reversed(WEIGHTINGS.items()))
         if "probe_identity" not in self.kept.coords:
-            return ("pair",), METHODS[1:], dict([*pairs_first.items()][:1])
+            return ("pair",), dict([*pairs_first.items()][:1])
         schemes = OF_IMAGES if "probe" in self.kept.coords else {*OF_IMAGES} - {*DIAGONAL_SCHEMES}
-        return sorted(schemes), METHODS, pairs_first
+        return sorted(schemes), pairs_first
 
     def rules(self):
         """Which impostor pairs can be asked for."""

@@ -14,6 +14,7 @@ from frkit.plot.representation import (
 from frkit.plot.roc import difference, fan, roc, roc_by_model
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
+from frkit.plot.threshold import operating_points, threshold
 
 __all__ = [
     "bootstrap_bias",
@@ -36,11 +37,13 @@ __all__ = [
     "headline",
     "n_matrix",
     "n_sigma",
+    "operating_points",
     "representation_bias",
     "roc",
     "roc_by_model",
     "sample_size",
     "score_histograms",
     "set_theme",
+    "threshold",
     "trials",
 ]

@@ -1,0 +1,110 @@
+"""The explorer of a threshold: it moves through two histograms."""
+
+import ipywidgets as widgets
+import numpy as np
+import xarray as xr
+
+from frkit import plot
+from frkit.base import require_whole
+from frkit.evaluation.evaluate import evaluate
+from frkit.explore.controls import menu, slider
+from frkit.explore.panel import Panel, remembered
+from frkit.explore.questions import Questions
+from frkit.intervals import band
+from frkit.scores.groups import turned
+from frkit.scores.kept import pairs_of_models
+
+SCALES = {"linear": "linear", "log: shows few scores": "log"}
+
+
+def threshold(
+    scores: xr.DataArray | xr.DataTree,
+    *,
+    by: str | list | None = None,
+    varying: str = "error",
+    bins: int = 150,
+    **start,
+) -> widgets.VBox:
+    """Move a threshold through the genuine and the impostor scores, and see both errors.
+
+    Scores are swept once. To the left FAR and FRR are areas of the histograms, of all pairs or of
+    each group; to the right the same threshold is a point on the ROC curve. The slider is dragged,
+    or moved with the arrow keys.
+
+    Parameters
+    ----------
+    scores : xr.DataArray or xr.DataTree
+        A score tensor, a score matrix, a list of pairs, or kept pairs from `sweep`.
+    by : str, or sequence of str or lists of str, optional
+        The attributes whose groups can be shown; by default all with up to 20 labels.
+    varying : str
+        The rule for attributes that vary within an identity, as in `evaluate`.
+    bins : int
+        Bins of the histograms, 2 or more; the threshold moves from edge to edge.
+    **start
+        Values to begin with: threshold, attribute, scale ("linear" or "log"), model.
+
+    Returns
+    -------
+    ipywidgets.VBox
+        Controls above two figures that follow them; cautions beneath.
+
+    Raises
+    ------
+    InputError
+        As `sweep` and `evaluate`.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> box = fk.explore.threshold(fk.score_tensor(faces))
+    >>> [control.description for control in box.children[0].children]
+    ['threshold', 'groups', 'heights']
+    """
+    require_whole("bins", bins, 2)
+    questions = Questions(scores, None, by, varying, seed=0)
+    edges = edges_of(questions.kept, bins)
+    levels = edges[1:-1]
+    options = [(f"{level:.4g}", level) for level in levels.tolist()]
+    attributes = {"none": None} | {name: name for name in questions.attributes}
+    controls = {
+        "threshold": slider("threshold", options=options, index=len(options) // 2),
+        "attribute": menu("groups", options=attributes),
+        "scale": menu("heights", options=SCALES),
+    }
+    controls["threshold"].layout.width = "74em"
+    if questions.models:
+        controls["model"] = menu("model", options=questions.models)
+
+    @remembered
+    def answer(attribute, model=None):
+        evaluation = evaluate(
+            questions.kept if model is None else questions.kept.sel(model=model),
+            threshold=levels,
+            by=questions.attributes.get(attribute),
+            histogram=(bins, (edges[0], edges[-1])),
+            varying=varying,
+        )
+        suffix = "" if attribute is None else "_group"
+        rates = [band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr")]
+        return evaluation["empirical"].dataset, *rates
+
+    def errors(ax, threshold, scale, **question):
+        histograms, far, frr = answer(**question)
+        plot.threshold(histograms, far, frr, threshold, ax, scale=scale)
+
+    def points(ax, threshold, scale, **question):
+        _, far, frr = answer(**question)
+        plot.operating_points(far, frr, threshold, ax)
+
+    return Panel(controls, errors, points, room=(0.75, 1.0), height=4.2, **start).box()
+
+
+def edges_of(kept, bins):
+    """Edges of bins that contain the scores of all models, ascending, distances as distances."""
+    models = pairs_of_models(kept)
+    ends = [min(pairs.lowest for pairs in models), max(pairs.highest for pairs in models)]
+    if turned(kept):
+        ends = [-ends[1], -ends[0]]
+    return np.linspace(*ends, bins + 1)

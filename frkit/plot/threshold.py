@@ -1,0 +1,211 @@
+"""Figures of one threshold: the errors that it makes, and its points on the ROC curves."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from frkit.base import require_one_of, require_returned
+from frkit.plot.indices import KINDS
+from frkit.plot.style import (
+    BANDS,
+    BELOW,
+    DARK,
+    SMALL,
+    THEME,
+    caption,
+    curve_colours,
+    finish,
+    log_floor,
+    new_axes,
+    plain,
+)
+
+LEVEL = "threshold_level"
+HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
+FOOT = BELOW | {"bbox_to_anchor": (0.5, -0.12)}  # of higher axes
+GAP = 0.3  # of a row: above it stand its name and its rates
+
+
+def threshold(
+    histograms: xr.Dataset,
+    far: xr.Dataset,
+    frr: xr.Dataset,
+    at: float,
+    ax: Axes | None = None,
+    *,
+    scale: str = "linear",
+) -> Axes:
+    """Draw genuine and impostor scores, a threshold, and the errors that it makes.
+
+    Genuine scores on the side that is rejected and impostor scores on the other one are dark: these
+    areas are FRR and FAR.
+
+    Parameters
+    ----------
+    histograms : xr.Dataset
+        The node "empirical" of `evaluate(..., threshold=..., histogram=...)`, of one model.
+    far, frr : xr.Dataset
+        Bands of "far" and "frr" over thresholds, or of "far_group" and "frr_group": then each group
+        has a row.
+    at : float
+        The threshold; the nearest one of the bands is shown.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+    scale : {"linear", "log"}
+        Of the heights. "log" shows where few scores are.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With both rates and their intervals above each row.
+
+    Raises
+    ------
+    InputError
+        Bands without thresholds, histograms that are not there, or an unknown scale.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
+    >>> ev = fk.evaluate(scores, threshold=[0.4, 0.5], histogram=50)
+    >>> bands = fk.band(ev, "far"), fk.band(ev, "frr")
+    >>> fk.plot.threshold(ev["empirical"].dataset, *bands, at=0.5).get_xlabel()
+    'score'
+    """
+    require_returned("histograms", histograms, *HISTOGRAMS)
+    require_one_of("scale", scale, ("linear", "log"))
+    far, frr = (at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr)))
+    ax = new_axes(ax)
+    groups = far["group"].values if "group" in far.dims else [None]
+    suffix = "" if groups[0] is None else "_group"
+    shares = {kind: histograms[f"{kind}_histogram{suffix}"] for kind in KINDS}
+    rows = rows_of(ax, len(groups))
+    for row, group in zip(rows, groups):
+        chosen = {} if group is None else {"group": group}
+        of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
+        _draw_errors(row, of_row, far[LEVEL])
+        words = f"FAR {percent(far.sel(chosen))}    FRR {percent(frr.sel(chosen))}"
+        row.set_title(words, loc="left", fontsize=SMALL, color=DARK)
+        name = "" if group is None else plain(group)
+        row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
+    _same_scales(rows, shares, scale)
+    rows[-1].set_xlabel("distance" if accepts_below(far[LEVEL]) else "score")
+    ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **FOOT)
+    return rows[-1]
+
+
+def at_threshold(name, rates, at):
+    """The band at the threshold that is nearest to one."""
+    require_returned(name, rates, *BANDS[:-1], LEVEL)
+    return rates.sel({LEVEL: at}, method="nearest")
+
+
+def accepts_below(levels):
+    """Whether thresholds are distances, of which small ones are accepted."""
+    return "below" in levels.attrs.get("axis", "")
+
+
+def rows_of(ax, n_rows):
+    """The axes, or several that share their place, the first on top."""
+    if n_rows == 1:
+        return [ax]
+    ax.set_axis_off()
+    height = 1 / (n_rows - GAP)  # of a row and the gap above it; that of the first is outside
+    feet = 1 - height * (np.arange(1, n_rows + 1) - GAP)
+    return [ax.inset_axes((0, foot, 1, height * (1 - GAP))) for foot in feet]
+
+
+def _draw_errors(ax, shares, at):
+    """Two histograms, the threshold, and the errors on its wrong sides."""
+    centres = next(iter(shares.values())).score_bin.values
+    half = (centres[1] - centres[0]) / 2
+    edges = np.append(centres - half, centres[-1] + half)
+    below, above = edges[0], edges[-1]
+    wrong = {"genuine": (below, at.item()), "impostor": (at.item(), above)}
+    words = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
+    if accepts_below(at):
+        wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
+    for kind, colour in KINDS.items():
+        heights = shares[kind].values
+        ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
+        errors = np.clip(edges, *wrong[kind])
+        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {words[kind]}")
+    ax.axvline(at.item(), color="black", linewidth=1.5)
+
+
+def _same_scales(rows, shares, scale):
+    """The same ends of the axes for all rows, and scores under the last one alone."""
+    heights = [share.values for share in shares.values()]
+    highest = 1.1 * max(map(np.max, heights))
+    lowest = log_floor(*heights) if scale == "log" else 0
+    for row in rows:
+        row.set(yscale=scale, ylim=(lowest, highest), ylabel="share", axisbelow=True)
+        row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
+        row.margins(x=0)
+        row.tick_params(labelbottom=row is rows[-1])
+
+
+def percent(rate):
+    """A rate with its interval in per cent."""
+    numbers = [
+        np.format_float_positional(100 * rate[name].item(), 2, fractional=False, trim="-")
+        for name in ("estimate", "lower", "upper")
+    ]
+    return "{} % [{}, {}]".format(*numbers)
+
+
+def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None = None) -> Axes:
+    """Draw ROC curves and the points that one threshold has on them, with both intervals.
+
+    Parameters
+    ----------
+    far, frr : xr.Dataset
+        Bands of "far" and "frr" over thresholds, or of "far_group" and "frr_group".
+    at : float
+        The threshold; the nearest one of the bands is shown.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        On log scales; a rate of 0 lies at the edge.
+
+    Raises
+    ------
+    InputError
+        Bands without thresholds.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
+    >>> ev = fk.evaluate(scores, threshold=[0.4, 0.5, 0.6])
+    >>> fk.plot.operating_points(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
+    'log'
+    """
+    points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]
+    ax = new_axes(ax)
+    groups = far["group"].values.tolist() if "group" in far.dims else ["all"]
+    floors = [log_floor(rates.estimate) for rates in (far, frr)]
+    for group, colour in zip(groups, curve_colours(groups)):
+        chosen = {"group": group} if "group" in far.dims else {}
+        curve = [rates.estimate.sel(chosen) for rates in (far, frr)]
+        shown = (curve[0] > 0) & (curve[1] > 0)
+        ax.plot(*(rate.where(shown) for rate in curve), color=colour, label=plain(group))
+        ends = [np.maximum(_ends(point.sel(chosen)), floor) for point, floor in zip(points, floors)]
+        (low_x, x, high_x), (low_y, y, high_y) = ends
+        ax.hlines(y, low_x, high_x, color=colour, linewidth=2)
+        ax.vlines(x, low_y, high_y, color=colour, linewidth=2)
+        ax.plot(x, y, "o", color=colour, markeredgecolor="black", markersize=8, zorder=5)
+    ax.set(xscale="log", yscale="log")
+    ax.set(xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
+    level = points[0][LEVEL]
+    words = f"threshold {level.item():.4g}; {caption(frr.attrs)}"
+    return finish(ax, "FAR", "FRR", [words], loc="lower left")
+
+
+def _ends(point):
+    """Lower end, estimate and upper end."""
+    return np.array([point[name].item() for name in ("lower", "estimate", "upper")])

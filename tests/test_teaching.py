@@ -1,0 +1,96 @@
+"""Controls that teach: what they show is what `evaluate` gives, and pictures without a kernel."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from test_explore import find, picture
+
+import frkit as fk
+from frkit import plot
+from frkit.plot.indices import KINDS
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return fk.score_tensor(PEOPLE.sample(per_identity=6, seed=1))
+
+
+# --- threshold -----------------------------------------------------------------------------------
+def areas(ax) -> dict[str, float]:
+    """The dark areas of each kind, in units of the histograms' bins."""
+    sums = {}
+    for kind, colour in KINDS.items():
+        dark = [patch for patch in ax.patches if patch.get_alpha() is None]
+        (stairs,) = [patch for patch in dark if to_hex(patch.get_facecolor()) == colour.lower()]
+        heights, edges, _ = stairs.get_data()
+        sums[kind] = heights @ np.diff(edges)
+    return sums
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_shaded_areas_are_the_two_error_rates(scores, ax, scale):
+    thresholds = np.linspace(-1, 1, 101)[1:-1]
+    ev = fk.evaluate(scores, threshold=thresholds, histogram=100)
+    far, frr = fk.band(ev, "far"), fk.band(ev, "frr")
+    for at in (0.2, 0.5):
+        ax.clear()
+        fk.plot.threshold(ev["empirical"].dataset, far, frr, at, ax, scale=scale)
+        rates = ev["empirical"].dataset.sel(threshold_level=at, method="nearest")
+        expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
+        assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
+        assert f"FRR {100 * expected['genuine']:.2g} %" in ax.get_title(loc="left")
+    with pytest.raises(fk.InputError, match="histogram"):
+        fk.plot.threshold(far, far, frr, 0.5, ax)
+
+
+def test_distances_are_accepted_below_the_threshold(scores, ax):
+    distance = 1 - scores.values
+    names = scores.probe_identity.values, scores.reference_identity.values
+    matrix = fk.score_matrix(distance, *names, distance=True)
+    ev = fk.evaluate(matrix, threshold=np.linspace(0, 2, 101)[1:-1], histogram=(100, (0, 2)))
+    bands = fk.band(ev, "far"), fk.band(ev, "frr")
+    fk.plot.threshold(ev["empirical"].dataset, *bands, 0.6, ax)
+    rates = ev["empirical"].dataset.sel(threshold_level=0.6, method="nearest")
+    expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
+    assert areas(ax) == pytest.approx(expected, rel=1e-6)
+    assert ax.get_xlabel() == "distance"
+
+
+def test_points_lie_at_the_rates_of_the_groups(scores, ax):
+    ev = fk.evaluate(scores, threshold=[0.3, 0.4, 0.5], by="group")
+    fk.plot.operating_points(fk.band(ev, "far_group"), fk.band(ev, "frr_group"), 0.4, ax)
+    points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    rates = ev["empirical"].dataset.sel(threshold_level=0.4)
+    np.testing.assert_array_equal(points, np.transpose([rates.far_group, rates.frr_group]))
+
+
+def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
+    box = fk.explore.threshold(fk.sweep(scores), bins=50)
+    control = find(box, "threshold")
+    for place in (0, len(control.options) // 2, len(control.options) - 1):
+        control.index = place
+        assert picture(box).startswith(b"\x89PNG")
+    titles = []
+    draw = plot.threshold
+
+    def recorded(*args, **options):
+        ax = draw(*args, **options)
+        rows = args[4].child_axes or [args[4]]
+        titles[:] = [row.get_title(loc="left") for row in rows]
+        return ax
+
+    monkeypatch.setattr(plot, "threshold", recorded)
+    control.index = 30
+    evaluation = fk.evaluate(scores, threshold=[control.value], by="group")
+    shown = evaluation["empirical"].dataset.isel(threshold_level=0)
+    rates = [float(number) for number in re.findall(r"(\S+) %", titles[0])]
+    assert rates == pytest.approx([100 * float(shown.far), 100 * float(shown.frr)], rel=0.05)
+    find(box, "groups").value = "group"
+    for title, far, frr in zip(titles, shown.far_group, shown.frr_group, strict=True):
+        rates = [float(number) for number in re.findall(r"(\S+) %", title)]
+        assert rates == pytest.approx([100 * float(far), 100 * float(frr)], rel=0.05)
