@@ -94,3 +94,63 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
     for title, far, frr in zip(titles, shown.far_group, shown.frr_group, strict=True):
         rates = [float(number) for number in re.findall(r"(\S+) %", title)]
         assert rates == pytest.approx([100 * float(far), 100 * float(frr)], rel=0.05)
+
+
+# --- resample ------------------------------------------------------------------------------------
+def rates_by_hand(scores, counts, level):
+    """FRR at a FAR level of one resample: pairs weigh the product of their images' counts."""
+    score = scores.values
+    same = scores.probe_identity.values[:, None] == scores.reference_identity.values
+    weight = counts[:, None] * counts - np.diag(counts)
+    score[np.diag_indices_from(score)] = 1.0  # an image and its own copy
+    impostor, weights = score[~same], weight[~same]
+    above = [weights[impostor > t].sum() / weights.sum() for t in np.unique(impostor)]
+    threshold = np.unique(impostor)[np.argmax(np.array(above) <= level + 1e-12)]
+    rates = []
+    for name in np.unique(scores.probe_identity):
+        mine = same & (scores.probe_identity.values == name)[:, None]
+        rates.append((weight * (score <= threshold))[mine].sum() / weight[mine].sum())
+    return np.mean(rates)
+
+
+def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
+    given = []
+    monkeypatch.setattr(plot, "image_counts", lambda counts, ax, people: given.append(counts))
+    monkeypatch.setattr(plot, "resamples", lambda fan, number, ax: given.append((fan, number)))
+    box = fk.explore.resample(fk.sweep(scores), far=0.1, n=120)
+    for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
+        find(box, move).click()
+        counts, (fan, last) = given[-2:]
+        assert (last, find(box, "resample").value) == (number, number)
+        drawn = float(fan.replicates.isel(replicate=number - 1))
+        assert drawn == pytest.approx(rates_by_hand(scores, counts.values.astype(float), 0.1))
+    assert counts.sum() == scores.sizes["probe"]
+
+
+def test_copies_are_counted_and_lit(ax):
+    identity = ("image", ["ann"] * 3 + ["bob"] * 3)
+    counts = fk.Resampling("image", n=2).weights(identity[1]).image_count
+    counts = counts.assign_coords(identity=identity).isel(replicate=0)
+    counts.values[:] = [3, 0, 0, 1, 2, 0]
+    fk.plot.image_counts(counts, ax)
+    words = [text.get_text() for text in ax.texts]
+    assert {"3 of 3 pairs", "1 of 3 pairs"} <= set(words)
+    assert ax.get_title(loc="left").startswith("67 %"), "the mean over people of 3/3 and 1/3"
+
+
+def test_the_histogram_grows_in_place(scores, ax):
+    ev = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("image", n=60))
+    fan = fk.fan(ev).isel(far_level=0)
+    edges = []
+    for number in (1, 30, 60):
+        ax.clear()
+        fk.plot.resamples(fan, number, ax)
+        heights, bins, _ = ax.patches[0].get_data()
+        assert heights.sum() == number
+        edges.append(bins)
+        lines = {line.get_label().split(":")[0]: line.get_xdata()[0] for line in ax.lines}
+        assert lines["V-statistic"] == float(ev["vstatistic"].frr[0])
+        assert lines["estimate"] == float(ev["empirical"].frr[0])
+        first = ev["replicates"].frr.isel(replicate=slice(number))
+        assert lines["mean of the resamples"] == pytest.approx(float(first.mean()))
+    np.testing.assert_array_equal(edges[0], edges[2])

@@ -6,6 +6,7 @@ import ipywidgets as widgets
 from traitlets import TraitError
 
 from frkit.base import InputError, require
+from frkit.explore.work import button
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
 
@@ -45,6 +46,20 @@ def far_range(levels):
     ends = (0, len(levels) - 1)
     options = far_names(levels)
     return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
+
+
+def stepper(label, most, interval=300):
+    """A slider from 1 on, and what moves it: "next", "100 more", and play every so many ms."""
+    number = labelled(widgets.IntSlider, label, value=1, min=1, max=most)
+    play = widgets.Play(value=1, min=1, max=most, interval=interval)
+    widgets.jslink((play, "value"), (number, "value"))
+
+    def forward(steps):
+        number.value += steps  # the slider ends at the last one
+
+    following = button("next", lambda _button: forward(1))
+    many = button("100 more", lambda _button: forward(100))
+    return number, [following, many, play]
 
 
 def values_of(controls):

@@ -69,7 +69,7 @@ def roc(
 
     @remembered
     def bands(level, method, **question):
-        measure = "frr" if question["attribute"] is None else "frr_group"
+        measure = "frr_group" if question["attribute"] else "frr"
         evaluation = questions.answer(method=method, **question)
         return band(evaluation, measure, method=method, level=level)
 

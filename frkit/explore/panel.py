@@ -78,16 +78,19 @@ class Panel:
         items = "".join(f"<li>{words}</li>" for words in dict.fromkeys(sentences))
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
-    def box(self, label="", compute=None, **asked):
+    def box(self, label="", compute=None, steps=(), **asked):
         """All in one column, with a button where there is something to compute.
 
         The button calls `compute` with the values of all controls, of those that are `asked` for
-        it alone, and with `progress`, the function that `Work` gives it.
+        it alone, and with `progress`, the function that `Work` gives it. steps : buttons that move
+        the first control, shown beside it.
         """
         row = side_by_side(picture.image for picture in self.pictures)
         controls = self.controls | asked
         if compute is None:
-            return widgets.VBox([side_by_side(controls.values()), row, self.cautions])
+            first, *others = controls.values()
+            columns = side_by_side([first, *steps, *others])
+            return widgets.VBox([columns, row, self.cautions])
 
         def run(progress):
             compute(**values_of(controls), progress=progress)

@@ -16,6 +16,7 @@ from frkit.scores.kept import IMAGES, is_list, model_names_of
 
 ALL = "all"
 COUNTS = (25, 50, 100, 200, 500, 1000)
+NO_GROUPS = ""  # a menu shows no option whose value is None
 METHODS = (EFFECTIVE, "recentered", "naive", "gaussian", "pivotal")
 NO_LABELS = {"identity", "person", "image", "pair", "genuine", "probe", "reference", "model"}
 WEIGHTINGS = {"identities weigh the same": "identity", "pairs weigh the same": "pair"}
@@ -49,7 +50,7 @@ class Questions:
 
     def controls(self, *, without_groups):
         """The controls of a question, by the names of the arguments of `answer`."""
-        attributes = {"none": None} if without_groups else {}
+        attributes = {"none": NO_GROUPS} if without_groups else {}
         attributes |= {name: name for name in self.attributes}
         require(attributes, "these scores have no attribute with two groups: name one with by=")
         schemes, weightings = self.possible()

@@ -1,19 +1,22 @@
 """The explorer of a threshold: it moves through two histograms."""
 
+import warnings
+
 import ipywidgets as widgets
 import numpy as np
 import xarray as xr
 
 from frkit import plot
-from frkit.base import require_whole
+from frkit.base import require_whole, warn
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.controls import menu, slider
 from frkit.explore.panel import Panel, remembered
-from frkit.explore.questions import Questions
+from frkit.explore.questions import NO_GROUPS, Questions
 from frkit.intervals import band
 from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
+FEW_ERRORS = "fewer than ten errors"  # so begins the warning of `band`
 SCALES = {"linear": "linear", "log: shows few scores": "log"}
 
 
@@ -42,7 +45,8 @@ def threshold(
     bins : int
         Bins of the histograms, 2 or more; the threshold moves from edge to edge.
     **start
-        Values to begin with: threshold, attribute, scale ("linear" or "log"), model.
+        Values to begin with: threshold (by default where both errors are equal), attribute, scale
+        ("linear" or "log"), model.
 
     Returns
     -------
@@ -67,7 +71,7 @@ def threshold(
     edges = edges_of(questions.kept, bins)
     levels = edges[1:-1]
     options = [(f"{level:.4g}", level) for level in levels.tolist()]
-    attributes = {"none": None} | {name: name for name in questions.attributes}
+    attributes = {"none": NO_GROUPS} | {name: name for name in questions.attributes}
     controls = {
         "threshold": slider("threshold", options=options, index=len(options) // 2),
         "attribute": menu("groups", options=attributes),
@@ -79,6 +83,7 @@ def threshold(
 
     @remembered
     def answer(attribute, model=None):
+        warnings.filterwarnings("ignore", FEW_ERRORS)  # said of the threshold that is shown
         evaluation = evaluate(
             questions.kept if model is None else questions.kept.sel(model=model),
             threshold=levels,
@@ -86,18 +91,23 @@ def threshold(
             histogram=(bins, (edges[0], edges[-1])),
             varying=varying,
         )
-        suffix = "" if attribute is None else "_group"
+        suffix = "_group" if attribute else ""
         rates = [band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr")]
         return evaluation["empirical"].dataset, *rates
 
     def errors(ax, threshold, scale, **question):
         histograms, far, frr = answer(**question)
         plot.threshold(histograms, far, frr, threshold, ax, scale=scale)
+        if not frr.resolved.sel(threshold_level=threshold).all():
+            warn(f"{FEW_ERRORS} of one kind at this threshold")
 
     def points(ax, threshold, scale, **question):
         _, far, frr = answer(**question)
         plot.operating_points(far, frr, threshold, ax)
 
+    models = questions.models or [None]
+    equal_errors = answer(NO_GROUPS, models[0])[0].eer_threshold.item()
+    start = {"threshold": equal_errors, **start}
     return Panel(controls, errors, points, room=(0.75, 1.0), height=4.2, **start).box()
 
 

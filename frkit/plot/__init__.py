@@ -11,6 +11,7 @@ from frkit.plot.representation import (
     representation_bias,
     trials,
 )
+from frkit.plot.resample import image_counts, resamples
 from frkit.plot.roc import difference, fan, roc, roc_by_model
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
@@ -35,10 +36,12 @@ __all__ = [
     "group_roc",
     "growth",
     "headline",
+    "image_counts",
     "n_matrix",
     "n_sigma",
     "operating_points",
     "representation_bias",
+    "resamples",
     "roc",
     "roc_by_model",
     "sample_size",

@@ -1,0 +1,94 @@
+"""The explorer of single resamples: where the bias of the naive bootstrap comes from."""
+
+import ipywidgets as widgets
+import xarray as xr
+
+from frkit import plot
+from frkit.base import require
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.sweep import sweep
+from frkit.explore.controls import menu, stepper
+from frkit.explore.panel import Panel, remembered
+from frkit.intervals import fan
+from frkit.resampling import Resampling
+from frkit.scores.kept import IMAGES, is_symmetric, model_names_of
+
+
+def resample(
+    scores: xr.DataArray | xr.DataTree,
+    *,
+    far: float = 0.01,
+    n: int = 500,
+    seed: int = 0,
+    people: int = 8,
+    **start,
+) -> widgets.VBox:
+    """Draw one resample of the images after the other, and see what becomes of the FRR.
+
+    To the left, how often the resample contains each image. Two copies of one image are a genuine
+    pair that no system rejects. To the right, the FRR of the resamples so far: they pile up around
+    the V-statistic, below the FRR of the data. All resamples are evaluated once, from the kept
+    pairs.
+
+    Parameters
+    ----------
+    scores : xr.DataArray or xr.DataTree
+        A score tensor, or its kept pairs from `sweep`.
+    far : float in (0, 1)
+        The FAR level, at which every resample has its own threshold.
+    n : int
+        Number of resamples.
+    seed : int
+        As in `Resampling`.
+    people : int
+        So many people are shown.
+    **start
+        Values to begin with: number (of resamples), model.
+
+    Returns
+    -------
+    ipywidgets.VBox
+        A slider, buttons ("next", "100 more", play) and two figures that follow them; cautions
+        beneath.
+
+    Raises
+    ------
+    InputError
+        As `sweep` and `evaluate`; for scores of anything but every image with every other.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Algorithm 1, eq. 10 and Fig. 2.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> box = fk.explore.resample(fk.score_tensor(faces), far=0.1, n=50)
+    >>> [control.description for control in box.children[0].children]
+    ['resample', 'next', '100 more', '']
+    """
+    kept = sweep(scores, far=far)
+    require(is_symmetric(kept), "resamples of images need scores of every image with every other")
+    draws = Resampling("image", n=n, seed=seed)
+    table = kept[IMAGES].dataset
+    counts = draws.weights(table["identity"].values, table["image"].values).image_count
+    counts = counts.assign_coords(identity=("image", table["identity"].values))
+    number, steps = stepper("resample", n)
+    controls = {"number": number}
+    models = model_names_of(kept)
+    if models:
+        controls["model"] = menu("model", options=models)
+
+    @remembered
+    def replicates(model=None):
+        of_model = kept if model is None else kept.sel(model=model)
+        return fan(evaluate(of_model, far=[far], resampling=draws)).isel(far_level=0)
+
+    def images(ax, number):
+        plot.image_counts(counts.isel(replicate=number - 1), ax, people=people)
+
+    def rates(ax, number, **model):
+        plot.resamples(replicates(**model), number, ax)
+
+    return Panel(controls, images, rates, room=(0.8, 1.45), height=4.0, **start).box(steps=steps)

@@ -1,0 +1,161 @@
+"""Figures of single resamples: which images were drawn how often, and what became of the FRR."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from frkit.base import require_returned
+from frkit.plot.style import (
+    BELOW,
+    COLOURS,
+    DARK,
+    FAN,
+    NAIVE,
+    finish,
+    new_axes,
+    plain,
+    require_dims,
+)
+
+BESIDE = 1.28  # width of the axes: beside the images stands how many pairs are copies
+BINS = 40
+DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
+FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre")
+FOOT = BELOW | {"bbox_to_anchor": (0.5, -0.14), "ncols": 1}  # place of a legend
+LETTERS = 12  # of a name
+MOST_IMAGES = 20  # of a person
+
+
+def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
+    """Draw how often a resample contains each image; images that it contains twice are lit.
+
+    Parameters
+    ----------
+    counts : xr.DataArray
+        `image_count` of one replicate of `Resampling("image").weights(...)`, with the coordinate
+        `identity` over image.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+    people : int
+        So many people are shown, a row for each.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Beside each row, how many of the person's genuine pairs are an image with its own copy;
+        above, the share of such pairs among the pairs of all people, each person weighing the same.
+
+    Raises
+    ------
+    InputError
+        For counts of several replicates, or without identities.
+
+    References
+    ----------
+    Conti & Clémençon (2024), eq. 10 and Algorithm 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> who = ["ann", "ann", "bob", "bob"]
+    >>> counts = fk.Resampling("image", n=2).weights(who).image_count.assign_coords(
+    ...     identity=("image", who)
+    ... )
+    >>> fk.plot.image_counts(counts.isel(replicate=0)).get_title(loc="left")
+    '100 % of the genuine pairs are copies: never rejected'
+    """
+    require_returned("counts", counts, *DRAWN)
+    require_dims("counts", counts, ("image",))
+    ax = new_axes(ax)
+    names, person = np.unique(counts.identity.values, return_inverse=True)
+    of_people = [counts.values[person == k].astype(int) for k in range(len(names))]
+    copies = np.array([(n * (n - 1)).sum() / 2 for n in of_people])
+    pairs = np.array([len(n) * (len(n) - 1) / 2 for n in of_people])
+    shown = of_people[:people]
+    longest = min(MOST_IMAGES, max(map(len, shown)))
+    for row, drawn in enumerate(shown):
+        _draw_person(ax, row, drawn[:MOST_IMAGES])
+        ax.text(longest - 0.4, row, f"{copies[row]:.0f} of {pairs[row]:.0f} pairs", va="center")
+    labels = [plain(name[:LETTERS]) for name in names[:people]]
+    ax.set(xlim=(-0.6, BESIDE * longest), ylim=(len(shown) - 0.4, -0.6), xticks=[])
+    ax.set_yticks(range(len(shown)), labels)
+    several = pairs > 0
+    share = 100 * np.mean(copies[several] / pairs[several])
+    words = f"{share:.0f} % of the genuine pairs are copies: never rejected"
+    ax.set_title(words, loc="left")
+    for colour, words in (("white", "not drawn"), (FAN, "once"), (NAIVE, "twice or more")):
+        ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=words)
+    return finish(ax, "how often each image was drawn; pairs of copies", "", **FOOT | {"ncols": 3})
+
+
+def _draw_person(ax, row, drawn):
+    """A square for each image with its count; copies are lit."""
+    colours = np.choose(np.minimum(drawn, 2), ["white", FAN, NAIVE])
+    places = np.arange(len(drawn))
+    ax.scatter(places, np.full(len(drawn), row), 230, color=colours, edgecolor=DARK, marker="s")
+    for place, count in zip(places, drawn):
+        colour = "white" if count > 1 else DARK
+        ax.text(place, row, count, ha="center", va="center", color=colour, weight="bold")
+
+
+def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the histogram of the first replicates of a rate, beside estimate and V-statistic.
+
+    Parameters
+    ----------
+    replicates : xr.Dataset
+        What `frkit.fan` returned, at one FAR level, of one model.
+    number : int, optional
+        So many replicates are shown, and the last of them is marked; by default all.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The bins are those of all replicates, so that bars grow in place.
+
+    Raises
+    ------
+    InputError
+        For several levels or models.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 2 and eq. 10.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.1], resampling=fk.Resampling("image", n=50))
+    >>> fan = fk.fan(fk.evaluate(fk.score_tensor(faces), **how)).isel(far_level=0)
+    >>> fk.plot.resamples(fan, 20).get_ylabel()
+    'resamples'
+    """
+    require_returned("replicates", replicates, *FAN_OF)
+    require_dims("replicates", replicates.replicates, ("replicate",))
+    ax = new_axes(ax)
+    everything = replicates.replicates.values
+    drawn = everything[:number]
+    lines = {
+        "estimate: FRR of the data": (replicates.estimate.item(), DARK, "-"),
+        "V-statistic": (replicates.centre.item(), NAIVE, "-."),
+        "mean of the resamples": (drawn.mean(), COLOURS[0], ":"),
+    }
+    marks = [value for value, _, _ in lines.values()]
+    edges = np.linspace(min(everything.min(), *marks), max(everything.max(), *marks), BINS + 1)
+    counts = np.histogram(drawn, edges)[0]
+    ax.stairs(counts, edges, fill=True, color=FAN)
+    top = max(counts.max() * 1.25, 5)
+    if number is not None:
+        ax.vlines(drawn[-1], 0, top, color=COLOURS[0], linewidth=1)
+        ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], markersize=10, label="this resample")
+    for words, (value, colour, style) in lines.items():
+        label = f"{words}: {value:.3g}"
+        ax.axvline(value, color=colour, linestyle=style, linewidth=2, label=label)
+    ax.set_ylim(0, top)
+    level = replicates.coords.get("far_level")
+    place = "" if level is None else f" at FAR {level.item():.2g}"
+    words = [f"FRR*{place} of {len(drawn)} resamples"]
+    return finish(ax, "FRR of a resample", "resamples", words, **FOOT)
