@@ -21,7 +21,7 @@ class DataWarning(UserWarning):
     """The data allow less than was asked: the message says what that means for the result."""
 
 
-def require(condition: bool, message: str) -> None:
+def require(condition: object, message: str) -> None:
     """Raise InputError with the message unless the condition is true."""
     if not condition:
         raise InputError(message)

@@ -177,8 +177,8 @@ def add_sums(pairs, only_counts, run, first_chunk, sums):
                 w = pairs.col_counts[np.uintp(pairs.partner[u])]
                 few = part[np.uintp(pairs.cell[u])]
                 for b in range(n_columns):
-                    both = np.uint16(np.uint16(v[b]) * np.uint16(w[b]))
-                    few[b] = np.uint16(few[b] + both)
+                    product = np.uint16(np.uint16(v[b]) * np.uint16(w[b]))
+                    few[b] = np.uint16(few[b] + product)
             for c in range(n_cells):
                 for b in range(n_columns):
                     sums[k, c, b] += part[c, b]

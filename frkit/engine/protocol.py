@@ -211,12 +211,12 @@ def make_protocol(
         labels_of_impostors[site] = "same"
     others = tuple(labels_of_impostors)
     pair_scheme = resampling is not None and resampling.scheme == "pair"
-    listed = None
-    facts = {}
+    listed: ListedPairs | None = None
+    facts: dict = {}
     if is_list(kept):
         stratified = resampling is not None and resampling.strata is not None
         how = {"others": others, "stratified": stratified, "pair_by_pair": pair_scheme}
-        images, *places = list_images(kept, by, varying, **how)
+        images, row, col = list_images(kept, by, varying, **how)
     else:
         images = table_images(kept, by, varying, others)
         require(
@@ -232,10 +232,10 @@ def make_protocol(
     pooled = isinstance(weighting, str) and weighting == "pair"
     share = shares(weighting, images.identities)
     if is_list(kept):
-        left_out = np.zeros(len(places[0]), bool)
+        left_out = np.zeros(len(row), bool)
         if others:
-            left_out = cells_of_kinds[kind[places[0]], kind[places[1]]] < 0
-        listed = _listed_pairs(kept, images, *places, left_out)
+            left_out = cells_of_kinds[kind[row], kind[col]] < 0
+        listed = _listed_pairs(kept, images, row, col, left_out)
         if not pooled:
             listed = replace(listed, factor=_factors(images, listed, share))
         facts = _facts_of_list(kept, images, listed, by, pair_scheme)
@@ -278,7 +278,7 @@ def group_cells(n_groups: int, impostors: str | Mapping):
     return cells
 
 
-def _kinds(images: Images, cells, impostors: Mapping):
+def _kinds(images: Images, cells, impostors):
     """Kind of each row, and the cell of two kinds, where `impostors=` names attributes.
 
     A kind is a group together with the labels of these attributes. An unknown label is neither the
@@ -375,7 +375,7 @@ def _factors(images: Images, listed: ListedPairs, share):
 
 def _facts_of_list(pairs, images: Images, listed: ListedPairs, by, pair_scheme) -> dict:
     """Numbers for the provenance; None is unknown."""
-    facts = {
+    facts: dict = {
         "n_genuine_pairs": len(listed.genuine),
         "n_impostor_pairs": listed.n_impostor_pairs,
         "n_pairs_of_an_image_with_itself": listed.n_with_itself,
@@ -391,7 +391,7 @@ def _facts_of_list(pairs, images: Images, listed: ListedPairs, by, pair_scheme) 
     return facts
 
 
-def _draw_pairs(listed: ListedPairs, n_identities, resampling):
+def _draw_pairs(listed, n_identities, resampling):
     """Counts where every pair is drawn alone: those of the image on its first side."""
     positions = np.append(listed.genuine, listed.impostor)
     kinds = np.repeat(["genuine", "impostor"], [len(listed.genuine), len(listed.impostor)])

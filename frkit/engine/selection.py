@@ -51,7 +51,8 @@ class Selection:
         self.floors = np.full(N_LEVELS, -np.inf)
         self.n_above = dict.fromkeys(thresholds, 0)
         self.batches: list[list[np.ndarray]] = []
-        self.n = self.n_at_next_rise = 0
+        self.n = 0
+        self.n_at_next_rise = 0.0
         self.counts = np.zeros((N_LEVELS, BINS), np.int64)
         self.low = self.bins_per_score = np.nan
 
@@ -63,7 +64,7 @@ class Selection:
         self.batches.append(list(columns))
         self.n += len(score)
         for threshold in self.n_above:
-            self.n_above[threshold] += np.count_nonzero(score > threshold)
+            self.n_above[threshold] += int(np.count_nonzero(score > threshold))
         if np.isnan(self.low):  # bins wide enough for more than the first scores show
             low = float(score.min())
             high = float(score.max())

@@ -149,7 +149,7 @@ def band(
         chosen.name != "threshold" or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
-    about = {"level": level}
+    about: dict = {"level": level}
     if left_out:
         about["left_out"] = left_out
     if method == EFFECTIVE:

@@ -1,6 +1,7 @@
 """Two models, or two groups: the difference with its interval and p-value."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -111,7 +112,8 @@ def compare(
     """
     require_inside("level", level, 0, 1)
     dim = "model" if groups is None else "group"
-    chosen = find_measure(evaluation_b if measure is None else measure)
+    named: Any = evaluation_b if measure is None else measure
+    chosen = find_measure(named)
     chosen = with_reads(chosen, data_of(evaluation_a))
     if measure is None:
         pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)

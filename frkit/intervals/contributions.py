@@ -22,6 +22,8 @@ pairs. The functions work on all models, levels and groups at once. Each returns
 - alike: of the FRR of groups, the effective number if people differ alike in all groups.
 """
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
@@ -70,7 +72,7 @@ def _contributions(evaluation, name, target, fixed_threshold):
         # a selection may have fewer labels than were evaluated, in another order
         people = people.drop_duplicates(dim).sel({dim: rate[dim]})
     people = people.drop_vars({*people.coords} - {"owner"})  # without labels, to compute faster
-    g = codes["group"] if of_groups else None
+    g: Any = codes["group"] if of_groups else None
     h = codes.get("reference_group", g)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):

@@ -6,6 +6,8 @@ A rate p whose variance over new people is v is worth n = p (1 - p) / v independ
 variance is too small, and n is drawn towards the number of people (`effective_number`).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 from scipy import stats
@@ -177,7 +179,7 @@ def logarithm(values):
         return np.log(values)
 
 
-SCALES = {  # on which a measure is compared, and the way back
+SCALES: dict[str, tuple[Callable, Callable]] = {  # on which a measure is compared, and the way back
     LOG_SCALE: (logarithm, np.exp),
     IDENTITY_SCALE: (np.positive, np.positive),
 }

@@ -101,8 +101,7 @@ def permutation_test(
         "varying='split' makes several people of one, whose labels cannot be permuted one by one",
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
-    scores = checked_scores(scores)
-    kept = swept(scores, far, threshold)
+    kept = swept(checked_scores(scores), far, threshold)
     evaluation = evaluate_parts(kept, far=far, threshold=threshold, **options)
     data = data_of(evaluation)
     estimate = chosen(data)  # raises if a variable is missing

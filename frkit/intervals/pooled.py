@@ -205,7 +205,7 @@ def compatible_rates(rate, n, n_people, precision, *, level, free_level):
     observed = np.maximum(rate, 0.5 / n)
     errors = (observed * n).sum()
     d = np.log(observed) - np.log(observed).mean()
-    length = np.linalg.norm(d)
+    length = float(np.linalg.norm(d))
     if length < 1e-12:  # groups that are exactly equal: the first group's own direction
         d = np.eye(groups)[0] - 1 / groups
         length = 1.0

@@ -98,7 +98,7 @@ def labelled(result, evaluation, chosen, method, **attrs):
     interval is about new people, or these; otherwise about what the scheme draws.
     """
     facts = facts_of(evaluation)
-    names = ("scheme", "target", "n", "weighting")
+    names: tuple[str, ...] = ("scheme", "target", "n", "weighting")
     if "target" in attrs:
         names = ("weighting",)
         people = facts.get("n_identities")

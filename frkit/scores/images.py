@@ -40,7 +40,7 @@ class Images:
     probe: np.ndarray
     reference: np.ndarray
     others: dict[str, np.ndarray] = field(default_factory=dict)
-    stratum: np.ndarray | None = None
+    stratum: np.ndarray = field(default_factory=lambda: np.empty(0, str))
 
     @cached_property
     def identities(self) -> np.ndarray:

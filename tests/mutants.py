@@ -1,0 +1,109 @@
+"""Do the tests notice a wrong formula? Run them against wrong ones, one at a time.
+
+python tests/mutants.py [WORD ...]     all mutants, or those whose file contains a word
+
+Each mutant changes one formula in a copy of the project. Prints "killed" where a quick test of its
+files fails, and "SURVIVES" where none does: then a test is missing. Takes about half a minute each.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("frkit", "tests", "binder", "data", "pyproject.toml")
+QUICK = "not slow and not notebooks and not browser"
+
+
+@dataclass
+class Mutant:
+    """A formula, what stands in its place, and the files of tests that should notice."""
+
+    file: str
+    formula: str
+    wrong: str
+    tests: str
+
+
+ENGINE = "test_engine test_twin"
+INDICES = "test_indices test_indices_evaluate"
+N_SIGMA = "test_nsigma"
+RLB = "test_representation test_mine_network test_decisions"
+VMF = "test_vmf test_vmf_population"
+MUTANTS = [
+    # engine
+    Mutant("engine/rates.py", "1 - 1 / pairs.stands_for", "1 / pairs.stands_for", "test_sweep"),
+    Mutant("engine/rates.py", "genuine / 2)).sum(0)", "genuine)).sum(0)", ENGINE),
+    Mutant("engine/rates.py", 'thresholds[rising], side="right"', "thresholds[rising]", ENGINE),
+    Mutant("engine/kernels.py", "(far_before - frr_before) / rise", "0.5", ENGINE),
+    Mutant("engine/kernels.py", "2 * together[place] + added", "together[place] + added", ENGINE),
+    Mutant("engine/kernels.py", "(1 - 1 / copies[u])", "(1 / copies[u])", "test_sweep test_people"),
+    Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
+    Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
+    # indices
+    Mutant("measures/sfi_cfi_dfi.py", 'np.log2(z.sizes["group"])', "1.0", INDICES),
+    Mutant("measures/sfi_cfi_dfi.py", "2 * sigma**2", "sigma**2", INDICES),
+    Mutant("measures/sfi_cfi_dfi.py", "(genuine + impostor) / 2", "genuine", INDICES),
+    Mutant(
+        "measures/sfi_cfi_dfi.py", "sigma = 1 / (2 * n_groups)", "sigma = 1 / n_groups", INDICES
+    ),
+    # N-Sigma
+    Mutant("nsigma/statistics.py", "std(SUBSET, ddof=1)", "std(SUBSET, ddof=0)", N_SIGMA),
+    Mutant("nsigma/statistics.py", "2 / np.pi", "1 / np.pi", N_SIGMA),
+    Mutant("nsigma/statistics.py", "(of_mean - mean) / of_sd", "(mean - of_mean) / of_sd", N_SIGMA),
+    Mutant("nsigma/statistics.py", "(1 - alpha) * b", "b", N_SIGMA),
+    # representation
+    Mutant("representation/bounds.py", "n_people / (n_people - 1) * ", "", RLB),
+    Mutant("representation/bounds.py", "- np.log(len(z))", "", RLB),
+    Mutant("representation/rlb.py", "- value * (surprise - h) / h**2", "", RLB),
+    Mutant("representation/detectable.py", "(m - 1) * (m + 2)", "m * m", RLB),
+    Mutant("representation/detectable.py", "half_kept * noise", "noise", RLB),
+    Mutant("representation/dependence.py", "n * (n - 3)", "n * (n - 2)", "test_comparators"),
+    # von Mises-Fisher mixtures
+    Mutant("vmf/series.py", "m * fall) * now", "m * grow) * now", VMF),
+    Mutant("vmf/series.py", "total**2 - of_itself", "total**2", VMF),
+    Mutant("vmf/series.py", "SAFETY * EPSILON * size", "0 * size", VMF),
+    Mutant("vmf/law.py", "weights.ravel() * kappa", "weights.ravel()", VMF),
+    Mutant("vmf/densities.py", "log_power = order * np.log(2 / radius)", "log_power = 0.0", VMF),
+]
+
+
+def survives(mutant, copy):
+    """Say whether all quick tests of a mutant's files pass."""
+    path = copy / "frkit" / mutant.file
+    source = path.read_text(encoding="utf-8")
+    if source.count(mutant.formula) != 1:
+        sys.exit(f"{mutant.file} contains {mutant.formula!r} {source.count(mutant.formula)} times")
+    for cache in path.parent.glob("__pycache__/*.nb?"):
+        cache.unlink()  # compiled code that calls what is changed
+    path.write_text(source.replace(mutant.formula, mutant.wrong), encoding="utf-8")
+    tests = [str(next(copy.glob(f"tests/**/{name}.py"))) for name in mutant.tests.split()]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", QUICK]
+    environment = os.environ | {"PYTHONPATH": str(copy)}
+    answer = subprocess.run([*command, *tests], cwd=copy, env=environment, capture_output=True)
+    path.write_text(source, encoding="utf-8")
+    return answer.returncode in (0, 5)  # 5: no quick test was chosen
+
+
+def main(words):
+    chosen = [m for m in MUTANTS if not words or any(word in m.file for word in words)]
+    survivors = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            take = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            take(ROOT / name, copy / name)
+        for mutant in chosen:
+            alive = survives(mutant, copy)
+            survivors += alive
+            outcome = "SURVIVES" if alive else "killed  "
+            print(f"{outcome} {mutant.file}: {mutant.formula} -> {mutant.wrong}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} mutants are killed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
