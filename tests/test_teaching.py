@@ -39,7 +39,7 @@ def test_shaded_areas_are_the_two_error_rates(scores, ax, scale):
     far, frr = fk.band(ev, "far"), fk.band(ev, "frr")
     for at in (0.2, 0.5):
         ax.clear()
-        fk.plot.threshold(ev["empirical"].dataset, far, frr, at, ax, scale=scale)
+        fk.plot.threshold(ev["empirical"], far, frr, at, ax, scale=scale)
         rates = ev["empirical"].dataset.sel(threshold_level=at, method="nearest")
         expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
         assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
@@ -54,7 +54,7 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
     matrix = fk.score_matrix(distance, *names, distance=True)
     ev = fk.evaluate(matrix, threshold=np.linspace(0, 2, 101)[1:-1], histogram=(100, (0, 2)))
     bands = fk.band(ev, "far"), fk.band(ev, "frr")
-    fk.plot.threshold(ev["empirical"].dataset, *bands, 0.6, ax)
+    fk.plot.threshold(ev["empirical"], *bands, 0.6, ax)
     rates = ev["empirical"].dataset.sel(threshold_level=0.6, method="nearest")
     expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
     assert areas(ax) == pytest.approx(expected, rel=1e-6)
@@ -154,3 +154,78 @@ def test_the_histogram_grows_in_place(scores, ax):
         first = ev["replicates"].frr.isel(replicate=slice(number))
         assert lines["mean of the resamples"] == pytest.approx(float(first.mean()))
     np.testing.assert_array_equal(edges[0], edges[2])
+
+
+# --- intervals -----------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def study():
+    law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
+    how = dict(far=[0.05, 0.1], n_datasets=6, replicates=30, progress=False)
+    return fk.studies.intervals(law, 20, **how)
+
+
+def test_the_study_keeps_what_a_coverage_study_counts(study):
+    law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
+    how = dict(n_datasets=6, n_identities=20, per_identity=5, far=[0.05, 0.1], replicates=30)
+    methods = {"naive": "naive", "recentered": "recentered", "effective": "effective, new people"}
+    how |= dict(methods=tuple(methods), levels=(0.8, 0.95), progress=False)
+    counted = fk.studies.coverage(law, **how).isel(scheme=0)
+    truth = study.truth.sel(people="new people")
+    inside = ((study.lower <= truth) & (truth <= study.upper)).mean("data_set")
+    for method, interval in methods.items():
+        xr_method = counted.sel({"method": method})
+        np.testing.assert_allclose(inside.sel(interval=interval), xr_method.coverage)
+        width = (study.upper - study.lower).sel(interval=interval).mean("data_set")
+        np.testing.assert_allclose(width, xr_method.width)
+    assert float(study.truth.sel(people="these people").std("data_set").min()) > 0
+    again = fk.studies.intervals(law, 20, far=[0.05, 0.1], n_datasets=2, replicates=30)
+    assert again.drop_attrs().identical(study.isel(data_set=slice(2)).drop_attrs())
+
+
+def test_hits_and_misses_are_those_of_the_intervals(study, ax):
+    one = study.isel(far_level=0).sel(people="these people", level=0.8)
+    fk.plot.interval_stack(one, 5, ax)
+    for place, name in zip(ax.child_axes, study.interval.values):
+        ends = one.sel(interval=name).isel(data_set=slice(5))
+        inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
+        assert place.get_title(loc="left").endswith(f"{inside.sum()} of 5")
+        blue, orange = (lines.get_segments() for lines in place.collections)
+        np.testing.assert_allclose(
+            [segment[:, 0] for segment in blue],
+            np.transpose([ends.lower - ends.truth, ends.upper - ends.truth])[inside],
+        )
+        assert len(orange) == 5 - inside.sum()
+    with pytest.raises(fk.InputError, match="select"):
+        fk.plot.interval_stack(study, 5, ax)
+
+
+def test_the_share_of_hits_runs_along(study, ax):
+    one = study.isel(far_level=0).sel(people="new people", level=0.8)
+    fk.plot.running_hits(one, 4, ax)
+    lines = {line.get_label().split(":")[0]: line.get_ydata() for line in ax.lines}
+    for name in study.interval.values:
+        ends = one.sel(interval=name)
+        inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
+        expected = [inside[: k + 1].mean() for k in range(4)]
+        np.testing.assert_allclose(lines[name], expected)
+
+
+def test_every_control_of_the_intervals_selects(study, monkeypatch):
+    given = []
+    monkeypatch.setattr(plot, "interval_stack", lambda *args: given.append(args[:2]))
+    monkeypatch.setattr(plot, "running_hits", lambda *args: given.append(args[:2]))
+    box = fk.explore.intervals(study)
+    find(box, "next").click()
+    find(box, "truth").value = "new people"
+    find(box, "nominal level").value = 0.8
+    find(box, "FAR level").value = 0.1
+    expected = study.sel(people="new people", level=0.8, far_level=0.1)
+    for shown, number in given[-2:]:
+        assert number == 2 and shown.identical(expected)
+
+
+def test_the_stored_study_is_the_default():
+    box = fk.explore.intervals()
+    assert find(box, "data sets").max == 200
+    find(box, "100 more").click()
+    assert picture(box).startswith(b"\x89PNG")

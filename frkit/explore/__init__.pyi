@@ -6,6 +6,7 @@ from .groups import fairness as fairness
 from .groups import fairness_indices as fairness_indices
 from .groups import n_sigma as n_sigma
 from .guess import predict as predict
+from .intervals import intervals as intervals
 from .resample import resample as resample
 from .studies import bootstrap_bias as bootstrap_bias
 from .studies import consistency as consistency

@@ -93,7 +93,7 @@ def threshold(
         )
         suffix = "_group" if attribute else ""
         rates = [band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr")]
-        return evaluation["empirical"].dataset, *rates
+        return evaluation["empirical"], *rates
 
     def errors(ax, threshold, scale, **question):
         histograms, far, frr = answer(**question)
@@ -108,7 +108,7 @@ def threshold(
     models = questions.models or [None]
     equal_errors = answer(NO_GROUPS, models[0])[0].eer_threshold.item()
     start = {"threshold": equal_errors, **start}
-    return Panel(controls, errors, points, room=(0.75, 1.0), height=4.2, **start).box()
+    return Panel(controls, errors, points, room=(0.75, 1.1), height=4.2, **start).box()
 
 
 def edges_of(kept, bins):

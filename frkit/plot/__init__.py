@@ -13,6 +13,7 @@ from frkit.plot.representation import (
 )
 from frkit.plot.resample import image_counts, resamples
 from frkit.plot.roc import difference, fan, roc, roc_by_model
+from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
 from frkit.plot.threshold import operating_points, threshold
@@ -37,6 +38,7 @@ __all__ = [
     "growth",
     "headline",
     "image_counts",
+    "interval_stack",
     "n_matrix",
     "n_sigma",
     "operating_points",
@@ -44,6 +46,7 @@ __all__ = [
     "resamples",
     "roc",
     "roc_by_model",
+    "running_hits",
     "sample_size",
     "score_histograms",
     "set_theme",

@@ -21,9 +21,9 @@ BESIDE = 1.28  # width of the axes: beside the images stands how many pairs are 
 BINS = 40
 DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
 FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre")
-FOOT = BELOW | {"bbox_to_anchor": (0.5, -0.14), "ncols": 1}  # place of a legend
 LETTERS = 12  # of a name
 MOST_IMAGES = 20  # of a person
+WIDTH = 200  # points for the images of a person
 
 
 def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
@@ -61,7 +61,7 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     >>> counts = fk.Resampling("image", n=2).weights(who).image_count.assign_coords(
     ...     identity=("image", who)
     ... )
-    >>> fk.plot.image_counts(counts.isel(replicate=0)).get_title(loc="left")
+    >>> fk.plot.image_counts(counts.isel(replicate=1)).get_title(loc="left")
     '100 % of the genuine pairs are copies: never rejected'
     """
     require_returned("counts", counts, *DRAWN)
@@ -74,7 +74,7 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     shown = of_people[:people]
     longest = min(MOST_IMAGES, max(map(len, shown)))
     for row, drawn in enumerate(shown):
-        _draw_person(ax, row, drawn[:MOST_IMAGES])
+        _draw_person(ax, row, drawn[:MOST_IMAGES], min(230, (WIDTH / longest) ** 2))
         ax.text(longest - 0.4, row, f"{copies[row]:.0f} of {pairs[row]:.0f} pairs", va="center")
     labels = [plain(name[:LETTERS]) for name in names[:people]]
     ax.set(xlim=(-0.6, BESIDE * longest), ylim=(len(shown) - 0.4, -0.6), xticks=[])
@@ -85,14 +85,14 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     ax.set_title(words, loc="left")
     for colour, words in (("white", "not drawn"), (FAN, "once"), (NAIVE, "twice or more")):
         ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=words)
-    return finish(ax, "how often each image was drawn; pairs of copies", "", **FOOT | {"ncols": 3})
+    return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
 
 
-def _draw_person(ax, row, drawn):
+def _draw_person(ax, row, drawn, size):
     """A square for each image with its count; copies are lit."""
     colours = np.choose(np.minimum(drawn, 2), ["white", FAN, NAIVE])
     places = np.arange(len(drawn))
-    ax.scatter(places, np.full(len(drawn), row), 230, color=colours, edgecolor=DARK, marker="s")
+    ax.scatter(places, np.full(len(drawn), row), size, color=colours, edgecolor=DARK, marker="s")
     for place, count in zip(places, drawn):
         colour = "white" if count > 1 else DARK
         ax.text(place, row, count, ha="center", va="center", color=colour, weight="bold")
@@ -158,4 +158,4 @@ def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None
     level = replicates.coords.get("far_level")
     place = "" if level is None else f" at FAR {level.item():.2g}"
     words = [f"FRR*{place} of {len(drawn)} resamples"]
-    return finish(ax, "FRR of a resample", "resamples", words, **FOOT)
+    return finish(ax, "FRR of a resample", "resamples", words, **BELOW | {"ncols": 1})

@@ -29,6 +29,8 @@ NAMED = {
     "naive": COLOURS[3],
     "gaussian": COLOURS[2],
     "effective": COLOURS[4],
+    "effective, new people": COLOURS[4],
+    "effective, these people": COLOURS[2],
     "pivotal": COLOURS[1],
 }
 FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"

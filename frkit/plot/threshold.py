@@ -22,12 +22,11 @@ from frkit.plot.style import (
 
 LEVEL = "threshold_level"
 HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
-FOOT = BELOW | {"bbox_to_anchor": (0.5, -0.12)}  # of higher axes
 GAP = 0.3  # of a row: above it stand its name and its rates
 
 
 def threshold(
-    histograms: xr.Dataset,
+    histograms: xr.Dataset | xr.DataTree,
     far: xr.Dataset,
     frr: xr.Dataset,
     at: float,
@@ -42,7 +41,7 @@ def threshold(
 
     Parameters
     ----------
-    histograms : xr.Dataset
+    histograms : xr.Dataset or xr.DataTree
         The node "empirical" of `evaluate(..., threshold=..., histogram=...)`, of one model.
     far, frr : xr.Dataset
         Bands of "far" and "frr" over thresholds, or of "far_group" and "frr_group": then each group
@@ -70,7 +69,7 @@ def threshold(
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
     >>> ev = fk.evaluate(scores, threshold=[0.4, 0.5], histogram=50)
     >>> bands = fk.band(ev, "far"), fk.band(ev, "frr")
-    >>> fk.plot.threshold(ev["empirical"].dataset, *bands, at=0.5).get_xlabel()
+    >>> fk.plot.threshold(ev["empirical"], *bands, at=0.5).get_xlabel()
     'score'
     """
     require_returned("histograms", histograms, *HISTOGRAMS)
@@ -89,9 +88,9 @@ def threshold(
         row.set_title(words, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
-    _same_scales(rows, shares, scale)
+    _same_scales(rows, shares, scale, float(far[LEVEL]))
     rows[-1].set_xlabel("distance" if accepts_below(far[LEVEL]) else "score")
-    ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **FOOT)
+    ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **BELOW)
     return rows[-1]
 
 
@@ -134,15 +133,18 @@ def _draw_errors(ax, shares, at):
     ax.axvline(at.item(), color="black", linewidth=1.5)
 
 
-def _same_scales(rows, shares, scale):
+def _same_scales(rows, shares, scale, at):
     """The same ends of the axes for all rows, and scores under the last one alone."""
     heights = [share.values for share in shares.values()]
     highest = 1.1 * max(map(np.max, heights))
     lowest = log_floor(*heights) if scale == "log" else 0
+    bins = next(iter(shares.values())).score_bin.values
+    filled = np.add(*(share.values.reshape(len(bins), -1).max(1) for share in shares.values())) > 0
+    ends = [*bins[filled][[0, -1]], at]
     for row in rows:
         row.set(yscale=scale, ylim=(lowest, highest), ylabel="share", axisbelow=True)
         row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
-        row.margins(x=0)
+        row.set_xlim(min(ends), max(ends))
         row.tick_params(labelbottom=row is rows[-1])
 
 

@@ -7,6 +7,7 @@ from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, i
 from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
 from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
 from frkit.studies.finetuning import Training, finetuning
+from frkit.studies.intervals import intervals
 from frkit.studies.rlb_tables import spurious, spurious_table, trial, true_bias
 from frkit.studies.sample_size import sample_size
 
@@ -26,6 +27,7 @@ __all__ = [
     "dominant_share",
     "finetuning",
     "identity_encoder",
+    "intervals",
     "sample_size",
     "split",
     "spurious",

@@ -121,3 +121,42 @@ def test_a_study_shows_its_progress_and_is_stopped(page, lab, work, shots):
     page.screenshot(path=shots / "study-stopped.png")
     assert explorer.get_by_role("button", name="Run a study of this size").is_enabled()
     assert page.outside == []
+
+
+TEACHING = {
+    "threshold": "fk.explore.threshold(scores)",
+    "resample": "fk.explore.resample(scores, far=0.1)",
+    "intervals": "fk.explore.intervals()",
+}
+FACES = """\
+import frkit as fk
+mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {"kappa": 20}})
+scores = fk.score_tensor(mix.sample(per_identity=6))
+"""
+FITS = "area => area.scrollWidth <= area.clientWidth + 1"
+
+
+@pytest.mark.parametrize("name", TEACHING)
+def test_a_control_that_teaches_follows_the_keyboard(page, lab, work, shots, name):
+    """From one end to the other, on a wide page and on a narrow one."""
+    store(work, FACES + TEACHING[name])
+    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
+    explorer = page.locator(EXPLORER).first
+    explorer.wait_for()
+    check_explorer(page, explorer)
+    for width in (1280, 800):
+        page.set_viewport_size({"width": width, "height": 1400})
+        for key in ("Home", "End"):
+            before = new_picture(explorer)
+            explorer.locator(SLIDER).first.focus()
+            page.keyboard.press(key)
+            assert new_picture(explorer, before) != before, f"{key} changes nothing"
+            page.screenshot(path=shots / f"{name}-{width}-{key}.png")
+        assert explorer.evaluate(FITS)
+    if name != "threshold":
+        page.keyboard.press("Home")
+        before = new_picture(explorer)
+        explorer.get_by_role("button", name="100 more").click()
+        assert new_picture(explorer, before) != before
+    assert not [message for message in page.messages if message.startswith("page error")]
+    assert page.outside == []
