@@ -294,3 +294,14 @@ def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
     assert "kept pairs" in from_kept.tables.pop("What was compared").to_markdown()
     for name, expected in from_scores.tables.items():
         assert from_kept.tables[name].to_markdown() == expected.to_markdown(), name
+
+
+@pytest.mark.slow
+def test_a_full_report_of_kept_pairs_of_two_models_has_a_plan_for_each():
+    faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
+    kept = fk.sweep(fk.score_tensor(fk.stack_models({"one": faces, "two": faces})))
+    report = fk.report(kept, far=[0.1], progress=False)
+    plans = [plan for (section, _), plan in report.results.items() if section == "plan"]
+    assert len(plans) == 2
+    direct = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=0.1)
+    assert all(plan.n_identities == direct.n_identities for plan in plans)

@@ -295,9 +295,10 @@ def difference_variance(pair):
     Where a model has no error, or nobody differs, it is drawn towards that of whole people, as for
     one rate.
     """
-    n = np.minimum(pair.spread / pair.variance, np.maximum(pair.comparisons, 1.0))
-    n = drawn_to_units(n, pair.units, pair.erring)
-    return xr.where(pair.observed, pair.variance, pair.spread / n)
+    spread, variance = pair["spread"], pair["variance"]
+    n = np.minimum(spread / variance, np.maximum(pair["comparisons"], 1.0))
+    n = drawn_to_units(n, pair["units"], pair["erring"])
+    return xr.where(pair["observed"], variance, spread / n)
 
 
 # --- groups, replicates --------------------------------------------------------------------------

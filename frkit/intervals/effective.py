@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
-from scipy import stats
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
@@ -27,29 +26,39 @@ MOVED = (*RATES, "threshold")  # what people move
 STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
-def effective_number(contribution, level=0.95):
+def numbers_of_rate(contribution):
+    """Numbers of `contributions` as arrays over the dims of the rate, without values of units."""
+    sizes = dict(contribution.rate.sizes)
+    return {
+        name: values.variable.set_dims(sizes).transpose(*sizes).values
+        for name, values in contribution.items()
+        if {*values.dims} <= {*sizes}
+    }
+
+
+def effective_number(numbers, level=0.95):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
-    contribution : of each unit (a person, or an image), from `contributions`. The last factor lets
-    a normal quantile stand for that of t, of as many people.
+    numbers : from `numbers_of_rate`. The last factor lets a normal quantile stand for that of t, of
+    as many people.
     """
-    n = n_among_units(contribution)
     tail = (1 + level) / 2
-    df = np.maximum(contribution.people - 1, 1)
-    return n * (ndtri(tail) / stdtrit(df, tail)) ** 2
+    df = np.maximum(numbers["people"] - 1, 1)
+    return n_among_units(numbers) * (ndtri(tail) / stdtrit(df, tail)) ** 2
 
 
-def n_among_units(contribution):
+def n_among_units(numbers):
     """Effective number p (1 - p) / v, unseen people included, before the factor for few people."""
-    rate = contribution.rate
-    variance = contribution.variance
+    rate = numbers["rate"]
+    variance = numbers["variance"]
     has_errors = (variance > 0) & (rate > 0) & (rate < 1)
-    n = (rate * (1 - rate) / variance).where(has_errors, contribution.comparisons)
-    n = np.minimum(n, contribution.most)
-    if "alike" in contribution:
-        power = LIKE_OTHERS / (contribution.erring + LIKE_OTHERS)
-        return n * (contribution.alike / n) ** power
-    return drawn_to_units(n, contribution.units, contribution.erring, contribution.unseen)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = np.where(has_errors, rate * (1 - rate) / variance, numbers["comparisons"])
+        n = np.minimum(n, numbers["most"])
+        if "alike" in numbers:
+            power = LIKE_OTHERS / (numbers["erring"] + LIKE_OTHERS)
+            return n * (numbers["alike"] / n) ** power
+        return drawn_to_units(n, numbers["units"], numbers["erring"], numbers["unseen"])
 
 
 def drawn_to_units(n, units, erring, unseen=UNSEEN):
@@ -61,11 +70,11 @@ def drawn_to_units(n, units, erring, unseen=UNSEEN):
     return n * np.minimum(units / n, 1) ** power
 
 
-def with_more_people(contribution, factor):
-    """What is added by so many times as many people who are like these."""
-    counts = ["erring", "units", "people", "comparisons", "most", "alike"]
-    numbers = contribution[[name for name in counts if name in contribution]] * factor
-    return contribution.assign(numbers).assign(variance=contribution.variance / factor)
+def with_more_people(numbers, factor):
+    """The numbers of so many times as many people who are like these."""
+    counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*numbers}
+    more = {name: numbers[name] * factor for name in counts}
+    return numbers | more | {"variance": numbers["variance"] / factor}
 
 
 def jeffreys(rate, n, level):
@@ -73,8 +82,8 @@ def jeffreys(rate, n, level):
     tail = (1 - level) / 2
     errors = rate * n + 0.5
     others = (1 - rate) * n + 0.5
-    lower = xr.apply_ufunc(stats.beta.ppf, tail, errors, others)
-    upper = xr.apply_ufunc(stats.beta.ppf, 1 - tail, errors, others)
+    lower = betaincinv(errors, others, tail)
+    upper = betaincinv(errors, others, 1 - tail)
     return np.minimum(lower, rate), np.maximum(upper, rate)  # with less than half an error, too
 
 
@@ -85,10 +94,11 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     """
     rate = evaluation["empirical"][name].drop_attrs()
     contribution = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = effective_number(contribution, level).transpose(*rate.dims).where(rate.notnull())
-    lower, upper = jeffreys(rate, n, level)
-    return xr.Dataset({"estimate": rate, "n_effective": n, "lower": lower, "upper": upper})
+    n = effective_number(numbers_of_rate(contribution), level)
+    n = np.where(rate.notnull(), n, np.nan)
+    lower, upper = jeffreys(rate.values, n, level)
+    values = {"n_effective": n, "lower": lower, "upper": upper}
+    return xr.Dataset({"estimate": rate} | {key: (rate.dims, values[key]) for key in values})
 
 
 def threshold_interval(evaluation, level, target):
@@ -100,8 +110,9 @@ def threshold_interval(evaluation, level, target):
     """
     added = contributions(evaluation, "threshold", target)
     estimate = data_of(evaluation)["threshold"].drop_attrs()
+    n_effective = added.rate.copy(data=effective_number(numbers_of_rate(added), level))
     ends = [estimate]
-    for far in jeffreys(added.curve_far, effective_number(added, level), level):
+    for far in jeffreys(added.curve_far, n_effective, level):
         end = xr.apply_ufunc(
             np.interp,
             np.log(estimate["far_level"]),
@@ -168,7 +179,7 @@ def scaled_influence(contribution):
     """What units add to a rate, so that its squares sum to the variance of the rate."""
     rate = contribution.rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = rate * (1 - rate) / n_among_units(contribution)
+        variance = rate * (1 - rate) / n_among_units(numbers_of_rate(contribution))
     squares = (contribution.influence**2).sum(UNIT)
     return contribution.influence * np.sqrt(variance / squares.where(squares > 0, np.inf))
 

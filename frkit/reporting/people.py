@@ -77,9 +77,9 @@ def plans(inputs):
 
     section = Section("How many more people")
     far = float(inputs.rates["far_level"].isel(inputs.leading))
-    for name, data in inputs.by_model(inputs.scores if inputs.faces is None else inputs.faces):
+    for name in inputs.models:
         plan = sample_size(
-            data,
+            inputs.scores.sel(model=[name]) if name else inputs.scores,
             "relative_half_width",
             HALF_WIDTH,
             far=far,

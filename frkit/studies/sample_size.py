@@ -21,7 +21,12 @@ from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
-from frkit.intervals.effective import effective_number, jeffreys, with_more_people
+from frkit.intervals.effective import (
+    effective_number,
+    jeffreys,
+    numbers_of_rate,
+    with_more_people,
+)
 from frkit.intervals.equality import equal_groups
 from frkit.intervals.pooled import chi_square, common_rate, largest_chi_square
 from frkit.intervals.reading import NEW_PEOPLE
@@ -191,13 +196,14 @@ def _check_rates(goal, models, frr):
 
 def _half_width(evaluation, _size, level, relative=False):
     """Half the width of Jeffreys' interval of FRR."""
-    added = contributions(evaluation, "frr", NEW_PEOPLE)
-    unit = added.rate.item() if relative else 1
+    numbers = numbers_of_rate(contributions(evaluation, "frr", NEW_PEOPLE))
+    rate = numbers["rate"].item()
 
     def half_width(factor):
-        n = effective_number(with_more_people(added, factor), level).item()
-        lower, upper = jeffreys(added.rate, n, level)
-        return (upper - lower).item() / 2 / unit, n
+        n = effective_number(with_more_people(numbers, factor), level).item()
+        lower, upper = jeffreys(rate, n, level)
+        width = (upper - lower).item()
+        return width / 2 / (rate if relative else 1), n
 
     return half_width, np.nan
 
@@ -211,7 +217,8 @@ def _difference(evaluation, size, level):
     effect = (second.rate - first.rate).item()
     wanted = abs(effect if size is None else size)
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
-    pair = paired_contributions(first, second)
+    paired = paired_contributions(first, second)
+    pair = {name: value.values for name, value in paired.items()}
 
     def power(factor):
         variance = difference_variance(with_more_people(pair, factor)).item()
