@@ -97,7 +97,7 @@ def test_people_with_equal_weights_make_an_analysis_of_variance():
 
 
 def test_far_of_five_people_by_hand():
-    """People's part p² c / K and pairs' part p (1 - p) m / U, averaged by errors."""
+    """People's part p² c / K and pairs' part p (1 - p) [ρ + (1 - ρ) / 9] / U, by errors."""
     faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(3, seed=5)
     who = np.unique(faces.identity.values, return_inverse=True)[1]
     group = np.array(["a", "b"])[(who >= 5).astype(int)]
@@ -132,18 +132,23 @@ def test_far_of_five_people_by_hand():
     assert float(band.p) == pytest.approx(p_by_hand(rate, n, np.inf), rel=1e-4)
 
 
-def test_the_eer_is_an_analysis_of_variance_of_what_people_add():
-    """What a person adds, times the number of people, stands for the person's own EER."""
-    faces = faces_of("a" * 15 + "b" * 15)
+def test_the_eer_is_tested_with_what_people_add():
+    """What a person adds, times the number of people, stands for the person's own FRR."""
+    faces = faces_of("a" * 15 + "b" * 15)  # ten genuine pairs each
     tree = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group")
+    rates = tree["empirical"].eer_group.values
     added = contributions(tree, "eer_group", "new people")
-    of_groups = []
-    for place, group in enumerate("ab"):
+    of_people = []
+    for rate, group in zip(rates, "ab"):
         own = added.sel(group=group)
         influence = own.influence.values[own.weight.values > 0]
         scale = np.sqrt(own.variance.item() / (influence**2).sum())
-        of_groups.append(tree["empirical"].eer_group.values[place] + 15 * scale * influence)
-    expected = stats.f_oneway(*of_groups).pvalue
+        of_people.append(rate + 15 * scale * influence)
+    p0 = np.mean(of_people)
+    spread = np.var(of_people, ddof=1) / (p0 * (1 - p0))
+    rho = max((spread - 1 / 10) / (1 - 1 / 10), 0)
+    numbers = np.full(2, 15 / (rho + (1 - rho) / 10))
+    expected = p_by_hand(rates, numbers, 30)
     assert fk.band(tree, "eer_spread").p.item() == pytest.approx(expected, rel=1e-3)
 
 
@@ -155,9 +160,14 @@ def test_a_group_with_fewer_images_is_worth_less():
     kept = (group[who] == "many") | (np.arange(len(who)) % 12 < 3)
     faces = fk.faces(faces.embedding.values[kept], who[kept], group=group[who[kept]])
     tree = fk.evaluate(fk.score_tensor(faces), threshold=[0.4], by="group")
-    for name in ("far_group", "frr_group", "eer_group"):
-        n = equal_groups(tree, name, "new people").n_effective
-        assert float(n.sel(group="few").max()) < float(n.sel(group="many").max()), name
+    n = {
+        name: equal_groups(tree, name, "new people").n_effective.squeeze()
+        for name in ("far_group", "frr_group", "eer_group")
+    }
+    for name in ("far_group", "frr_group"):
+        assert float(n[name].sel(group="few")) < float(n[name].sel(group="many")), name
+    few, many = n["eer_group"].values  # also of false accepts, which vary as much
+    assert few == pytest.approx(many)
 
 
 MANY = [("abc"[k % 3], (k * 7 + k // 5) % (3 + k % 3), 4 + k % 4) for k in range(36)]

@@ -13,7 +13,7 @@ from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
-from frkit.intervals.equality import CONTRAST, contrasts
+from frkit.intervals.equality import contrasts
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -26,6 +26,7 @@ from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 from frkit.measures.registry import measure as find_measure
 
 REST = "all others"
+CONTRAST = "contrast"
 SAME = (  # facts that must be the same of two evaluations
     "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
 )  # fmt: skip
@@ -111,37 +112,32 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    dim = "model" if groups is None else "group"
     named: Any = evaluation_b if measure is None else measure
-    chosen = find_measure(named)
-    chosen = with_reads(chosen, data_of(evaluation_a))
-    if measure is None:
-        pairs = _pairs(data_of(evaluation_a), dim, models if groups is None else groups)
-        evaluation = evaluation_a
-        chosen_models = np.unique(pairs)
-        if dim == "model" and len(chosen_models) < data_of(evaluation).sizes["model"]:
-            evaluation = evaluation.sel(model=chosen_models)
-        method = choose(method, evaluation, chosen)
-        if dim == "group" and method == EFFECTIVE:
-            rows = _group_contrasts(evaluation, chosen, pairs, target, level)
-        else:
-            values = _values(evaluation, chosen, method, target)
-            message = f"{chosen.name!r} does not run over {dim}s; take a rate such as 'far_group'"
-            require(dim in values.estimate.dims, message)
-            sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
-            rows = [_contrast(a, b, chosen, method, level) for a, b in sides]
-    else:
+    chosen = with_reads(find_measure(named), data_of(evaluation_a))
+    wanted = models if groups is None else groups
+    if measure is not None:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        method = choose(method, evaluation_a, chosen)
         evaluations = evaluation_a, evaluation_b
-        a, b = (_values(each, chosen, method, target) for each in evaluations)
-        same_dims = {*a.estimate.dims} == {*b.estimate.dims}
-        require(same_dims, "the two run over other levels, groups or models")
-        xr.align(a, b, join="exact")  # raises if labels differ
-        rows = [_contrast(a, b, chosen, method, level)]
-    if len(pairs) == 1 and "all" not in (models, groups):
+        method = choose(method, evaluation_a, chosen)
+        rows = [_of_two_evaluations(evaluations, chosen, method, target, level)]
+    elif groups is None:
+        pairs = _pairs(data_of(evaluation_a), "model", models)
+        evaluation = evaluation_a
+        chosen_models = np.unique(pairs)
+        if len(chosen_models) < data_of(evaluation).sizes["model"]:
+            evaluation = evaluation.sel(model=chosen_models)
+        method = choose(method, evaluation, chosen)
+        rows = _between("model", evaluation, chosen, pairs, method, target, level)
+    else:
+        pairs = _pairs(data_of(evaluation_a), "group", groups)
+        method = choose(method, evaluation_a, chosen)
+        if method == EFFECTIVE:
+            rows = _group_contrasts(evaluation_a, chosen, pairs, target, level)
+        else:
+            rows = _between("group", evaluation_a, chosen, pairs, method, target, level)
+    if len(pairs) == 1 and wanted != "all":
         [(a, b)] = pairs
         result = rows[0].assign_attrs(a=a, b=b)
     else:
@@ -151,9 +147,7 @@ def compare(
     warn_of(evaluation_a, chosen, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:
-        why = "a rate has no error"
-        if dim == "group":
-            why = "fewer than two people of a group were compared"
+        why = "fewer than two people of a group were compared" if groups else "a rate has no error"
         warn(
             f"the {result.attrs['contrast']} of {chosen.name} is infinite or undefined at "
             f"{undefined} place(s), where {why}: it has no p-value there"
@@ -196,6 +190,24 @@ def _require_same_images(a, b):
         "nothing says that image 0 of one is image 0 of the other. Name them, fk.faces(..., "
         "image=names), stack both models with fk.stack_models, or evaluate the same faces",
     )
+
+
+def _of_two_evaluations(evaluations, chosen, method, target, level):
+    """The contrast of two models, each in an evaluation of its own."""
+    a, b = (_values(each, chosen, method, target) for each in evaluations)
+    same_dims = {*a.estimate.dims} == {*b.estimate.dims}
+    require(same_dims, "the two run over other levels, groups or models")
+    xr.align(a, b, join="exact")  # raises if labels differ
+    return _contrast(a, b, chosen, method, level)
+
+
+def _between(dim, evaluation, chosen, pairs, method, target, level):
+    """The contrasts of pairs of models, or of groups, of one evaluation."""
+    values = _values(evaluation, chosen, method, target)
+    message = f"{chosen.name!r} does not run over {dim}s; take a rate such as 'far_group'"
+    require(dim in values.estimate.dims, message)
+    sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
+    return [_contrast(a, b, chosen, method, level) for a, b in sides]
 
 
 def _values(evaluation, chosen, method, target):
@@ -321,10 +333,8 @@ def _group_contrasts(evaluation, chosen, pairs, target, level):
     for a, b in pairs:
         others = [group for group in groups if group != a] if b == REST else [b]
         sides.append(([a], others))
-    results = contrasts(evaluation, name, sides, target, level)
     rows = []
-    for place, (a, b) in enumerate(sides):
-        row = results.isel({CONTRAST: place})
+    for (a, b), row in zip(sides, contrasts(evaluation, name, sides, target, level)):
         if resolved is not None:
             row["resolved"] = resolved.sel(group=[*a, *b]).all("group")
         rows.append(row.assign_attrs(contrast="difference", null=0))

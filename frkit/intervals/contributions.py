@@ -17,8 +17,7 @@ pairs. The functions work on all models, levels and groups at once. Each returns
 - units, people, comparisons: how many make the rate; of these people, units and people are images;
 - most: the largest possible effective number; unseen: units with errors that are supposed beside
   those that were seen;
-- weight, images and pairs: of each person, how much it weighs, how many images of it were compared
-  (of FAR) and how many genuine pairs it has (of FRR);
+- weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - alike: of the FRR of groups, the effective number if people differ alike in all groups.
 """
 
@@ -182,7 +181,6 @@ def far(people, g, h):
         comparisons=comparisons,
         most=comparisons,
         weight=compared,
-        images=_sums(_in_group(people, g) + 0.0, people.first_row),
     )
 
 

@@ -28,8 +28,8 @@ UNTESTED = (
     "no p-value of equal EERs, because many people stand in several groups: the test would call "
     "equal groups different too often there (.11 of the time at nominal .05); FRR and FAR have one"
 )
+OF_FAR = ["rate", "variance", "noise", "people", "units", "comparisons"]
 OTHER = "other_group"
-CONTRAST = "contrast"
 OF_CONTRAST = (
     "estimate", "lower", "upper", "p", "n_effective", "ratio", "ratio_lower", "ratio_upper",
 )  # fmt: skip
@@ -94,70 +94,44 @@ def _pooled_groups(evaluation, name, target):
         output_core_dims=[["group", OTHER]],
         vectorize=True,
     )
+    several = 0.0  # share of people who stand in several groups
     with np.errstate(divide="ignore", invalid="ignore"):
         if name == "far_group":
             n_people = np.inf
-            n = _numbers_of_far(added, estimable)
+            n = _over_groups(pooled_far, *(added[name].where(estimable) for name in OF_FAR))
         else:
-            present = (added.weight > 0) & estimable
-            n_people = present.any("group").sum(UNIT).astype(float)
-            n = _numbers_of_frr(added, rate, present, name)
+            weight = added.weight.where(estimable, 0.0)
+            groups_of_person = (weight > 0).sum("group")
+            n_people = (groups_of_person > 0).sum(UNIT).astype(float)
+            several = ((groups_of_person > 1).sum(UNIT) / n_people).max()
+            pooled = pooled_frr if name == "frr_group" else pooled_eer
+            n = _over_groups(pooled, _rate_of_person(added, rate, name), added.pairs, weight)
     groups = {"estimate": rate, "n_effective": n, "n_people": n_people, "precision": precision}
     result = xr.Dataset(groups)
-    if (
-        name == "eer_group"
-        and float(((present.sum("group") > 1).sum(UNIT) / n_people).max()) > SEVERAL
-    ):
+    if name == "eer_group" and several > SEVERAL:
         result.attrs["warning"] = UNTESTED
     return result
 
 
-def _numbers_of_far(added, estimable):
-    """Effective numbers of the groups' FAR."""
-    squares = (added.influence**2).sum(UNIT)
-    of_people = np.maximum(added.variance - added.noise, 0)
-    scale = np.sqrt(of_people / squares.where(squares > 0, np.inf))
-    added = added.assign(influence=scale * added.influence)
-    names = ["rate", "noise", "influence", "weight", "images", "units", "comparisons"]
-    over_people = [["group", UNIT] if UNIT in added[name].dims else ["group"] for name in names]
+def _over_groups(function, *values):
+    """Effective numbers from values of all groups, or of the people in them."""
+    dims = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
     return xr.apply_ufunc(
-        _of_estimable,
-        estimable,
-        *(added[name] for name in names),
-        input_core_dims=[["group"], *over_people],
-        output_core_dims=[["group"]],
-        vectorize=True,
+        function, *values, input_core_dims=dims, output_core_dims=[["group"]], vectorize=True
     )
 
 
-def _of_estimable(estimable, *values):
-    """`pooled_far` of the groups that have a rate; NaN for the others."""
-    n = np.full(len(estimable), np.nan)
-    if estimable.any():
-        n[estimable] = pooled_far(*(value[estimable] for value in values))
-    return n
-
-
-def _numbers_of_frr(added, rate, present, name):
-    """Effective numbers of the groups' FRR, or EER.
+def _rate_of_person(added, rate, name):
+    """The FRR of each person; or the EER of the group plus what the person adds to it.
 
     An EER is no mean over people: what each adds to it stands for the person's own rate.
     """
-    of_person = added.errors / added.weight
-    if name == "eer_group":
-        squares = (added.influence**2).sum(UNIT)
-        scale = np.sqrt(added.variance / squares.where(squares > 0, np.inf))
-        share = added.weight / added.weight.sum(UNIT)
-        of_person = rate + scale * added.influence / share
-    return xr.apply_ufunc(
-        pooled_frr if name == "frr_group" else pooled_eer,
-        of_person,
-        added.pairs,
-        added.weight.where(present, 0.0),
-        input_core_dims=[["group", UNIT]] * 3,
-        output_core_dims=[["group"]],
-        vectorize=True,
-    )
+    if name == "frr_group":
+        return added.errors / added.weight
+    squares = (added.influence**2).sum(UNIT)
+    scale = np.sqrt(added.variance / squares.where(squares > 0, np.inf))
+    share = added.weight / added.weight.sum(UNIT)
+    return rate + scale * added.influence / share
 
 
 def _each_group_alone(evaluation, name, target):
@@ -201,19 +175,17 @@ def equality_test(evaluation, chosen, target):
     for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = equal_groups(evaluation, name, target)
         p_of_rate = _at_places_of(evaluation, name, target, p_of_equality)
-        p.append(_tested(p_of_rate, rates[name]))
-    smallest = xr.concat(p, "rate").min("rate")
-    test = {"p": np.minimum(len(rates) * smallest, 1)}  # Bonferroni
-    if not names_people(evaluation):
-        test["p"] = xr.full_like(smallest, np.nan)
+        p.append(_tested(p_of_rate, evaluation, rates[name]))
+    test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
     if len(rates) == 1:
         test["n_effective"] = rates[name].n_effective.sum("group", skipna=False)
     return rates, test
 
 
-def _tested(p, groups):
-    """The p-value, where the test keeps its size."""
-    return xr.full_like(p, np.nan) if "warning" in groups.attrs else p
+def _tested(p, evaluation, groups):
+    """The p-value, where people are known and the test keeps its size."""
+    tested = names_people(evaluation) and "warning" not in groups.attrs
+    return p if tested else xr.full_like(p, np.nan)
 
 
 # --- the floor and the interval of a measure -----------------------------------------------------
@@ -279,21 +251,15 @@ def _of_ratios(chosen, data, names):
 
 
 def contrasts(evaluation, name, sides, target, level):
-    """Difference and ratio of two sides, over `contrast`, with p and intervals.
+    """Yield the difference and the ratio of two sides, with p and intervals.
 
     sides : of each contrast, the names of the groups of either side.
     """
     groups = equal_groups(evaluation, name, target)
     labels = groups["group"].values
-    rows = []
-    for side_a, side_b in sides:
-        weights = np.array([np.isin(labels, side_a), np.isin(labels, side_b)], float)
-        how = {"weights": weights, "level": level}
-        values = at_each_place(contrast, groups, ("value",), **how)
-        rows.append(values)
-    values = xr.concat(rows, CONTRAST)
-    result = {key: values.isel(value=place) for place, key in enumerate(OF_CONTRAST)}
-    result["p"] = _tested(result["p"], groups)
-    if not names_people(evaluation):
-        result["p"] = result["p"] * np.nan
-    return xr.Dataset(result, attrs=groups.attrs)
+    for sides_of_contrast in sides:
+        weights = np.array([np.isin(labels, side) for side in sides_of_contrast], float)
+        values = at_each_place(contrast, groups, ("value",), weights=weights, level=level)
+        result = {key: values.isel(value=place) for place, key in enumerate(OF_CONTRAST)}
+        result["p"] = _tested(result["p"], evaluation, groups)
+        yield xr.Dataset(result, attrs=groups.attrs)

@@ -11,7 +11,6 @@ correlation matrix of the groups' rates, (group, group), for people who stand in
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import nnls
 
 STEPS = 481  # values of λ
 HALVINGS = 30
@@ -32,100 +31,59 @@ def pooled_frr(rate, pairs, weight):
     rate, pairs, weight : r_k, m_k and w_k on any scale, (group, person); weight 0 where a person is
     not in a group.
     """
-    rate, pairs, weight, share = _of_present(rate, pairs, weight)
-    p0, c, squares = _squares_about_common_rate(rate, weight)
+    present = weight > 0
+    n_people = present.any(0).sum()
+    rate = np.where(present, rate, 0.0)
+    pairs = np.maximum(np.where(present, pairs, 1), 1)
+    p0 = (weight * rate).sum() / weight.sum()
+    c = weight**2 / (weight**2).sum()
     of_pairs = (c / pairs).sum()  # variance in units of p0 (1 - p0), if ρ = 0
     rho = 1.0
     if 0 < p0 < 1 and of_pairs < 1:
-        spread = squares.sum() / (p0 * (1 - p0))
-        rho = np.clip((spread - of_pairs) / (1 - of_pairs), 0, 1)
+        squares = n_people / max(n_people - 1, 1) * (c * (rate - p0) ** 2).sum()
+        rho = np.clip((squares / (p0 * (1 - p0)) - of_pairs) / (1 - of_pairs), 0, 1)
+    share = weight / weight.sum(1, keepdims=True)
     return 1 / (share**2 * (rho + (1 - rho) / pairs)).sum(1)
 
 
 def pooled_eer(rate, pairs, weight):
     """Effective numbers of comparisons of the groups' EER; arguments as of `pooled_frr`.
 
-    r_k : EER of the group plus what the person adds to it, over w_k, which is no share of pairs:
-    Var r_k = A + B / m_k, but at least the variance of all people. More genuine pairs do not make
-    a person's false accepts vary less.
+    r_k : EER of the group plus what the person adds to it, over w_k. More genuine pairs do not make
+    a person's false accepts vary less: all people have one variance, that of their mean number.
     """
-    rate, pairs, weight, share = _of_present(rate, pairs, weight)
-    p0, c, squares = _squares_about_common_rate(rate, weight)
-    if not 0 < p0 < 1:  # without an error a person counts as one comparison
-        return 1 / (share**2).sum(1)
-    a, b = _variance_law(1 / pairs, squares / np.where(c > 0, c, 1), c)
-    of_person = np.maximum(a + b / pairs, squares.sum())
-    variance = (share**2 * of_person).sum(1)
-    return p0 * (1 - p0) / np.maximum(variance, TINY)
-
-
-def _of_present(rate, pairs, weight):
-    """Values of people who are in a group, and 0 for the others; and shares with sum 1 in it."""
-    present = weight > 0
-    weight = np.where(present, weight, 0.0)
-    of_group = weight.sum(1, keepdims=True)
-    share = weight / np.where(of_group > 0, of_group, np.nan)
-    pairs = np.where(present, np.maximum(pairs, 1), 1)
-    return np.where(present, rate, 0.0), pairs, weight, share
-
-
-def _squares_about_common_rate(rate, weight):
-    """p0, weights c_k of squares, and c_k (r_k - p0)² K / (K - 1)."""
-    n_people = (weight > 0).any(0).sum()
-    p0 = (weight * rate).sum() / weight.sum()
     c = weight**2 / (weight**2).sum()
-    return p0, c, c * (rate - p0) ** 2 * n_people / max(n_people - 1, 1)
+    of_pairs = (c / np.maximum(pairs, 1)).sum()
+    return pooled_frr(rate, np.full(pairs.shape, 1 / of_pairs), weight)
 
 
-def _variance_law(inverse, squares, weight):
-    """A and B, at least 0, of variances A + B / m, from squares and 1 / m of people."""
-    some = weight > 0
-    root = np.sqrt(weight[some])
-    columns = np.column_stack([root, root * inverse[some]])
-    return nnls(columns, root * squares[some])[0]
-
-
-def pooled_far(rate, noise, influence, weight, images, pairs_of_people, comparisons):
+def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
     """Effective numbers of comparisons of the groups' FAR.
 
-    A group's variance has a part D of its single pairs of people and a part of its people.
+    A group's variance V has a part D of its single pairs of people, and a part of its K people that
+    is in proportion to the squared rate: its mean over groups counts by their errors. Two people of
+    m image pairs are accepted in a share a with Var a = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ
+    in [0, 1] for all groups, so that U pairs of people have D = Var a / U.
 
-    rate, noise, pairs_of_people, comparisons : r, D, number of pairs of people U, and of images,
-    (group,). influence, weight, images : what person k adds to the rate, whose squares sum to the
-    people's part, w_k on any scale, and n_k, (group, person).
+    All arguments are of groups, (group,): r, V, D, K, U, and the number of pairs of images; NaN
+    where a group has no rate.
     """
     errors = rate * pairs_of_people
-    p0 = errors.sum() / pairs_of_people.sum()
-    present = weight > 0
-    varies = (rate > 0) & (rate < 1)
-    if not varies.any():
-        return np.minimum(present.sum(1), comparisons).astype(float)
-    of_groups = rate, noise, pairs_of_people, comparisons, errors
-    rho = _alike_of_pairs(*(values[varies] for values in of_groups))
-    per_pair = comparisons / pairs_of_people
-    of_pairs = p0 * (1 - p0) * (rho + (1 - rho) / per_pair) / pairs_of_people
+    p0 = np.nansum(errors) / np.nansum(pairs_of_people)
+    if not 0 < p0 < 1:  # without an error a person counts as one comparison
+        return np.minimum(people, comparisons)
 
-    share = np.where(present, weight, 0.0) / weight.sum(1, keepdims=True)
-    inverse = 1 / np.maximum(images, 1)
-    a, b = _relative_law(rate, influence, share, inverse, errors)
-    of_people = p0**2 * (share**2 * (a + b * inverse)).sum(1)
-    return np.minimum(p0 * (1 - p0) / np.maximum(of_people + of_pairs, TINY), comparisons)
+    def mean(values):
+        return np.nansum(errors * values) / np.nansum(errors)
 
-
-def _alike_of_pairs(rate, noise, pairs_of_people, comparisons, errors):
-    """ρ of D = r (1 - r) [ρ + (1 - ρ) / m] / U with m image pairs each; groups count by errors."""
-    spread = np.average(pairs_of_people * noise / (rate * (1 - rate)), weights=errors)
-    least = np.average(pairs_of_people / comparisons, weights=errors)
-    return np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
-
-
-def _relative_law(rate, influence, share, inverse, errors):
-    """A and B of people's relative variances A + B / n_k; groups count by their errors."""
-    present = share > 0
-    unit = np.where(present, share, 1) * np.where(rate > 0, rate, 1)[:, None]
-    squares = (influence / unit) ** 2
-    count = share**2 * (errors * present.sum(1))[:, None]
-    return _variance_law(inverse, squares, count)
+    of_people = p0**2 * mean((variance - noise) / rate**2 * people) / people
+    of_pairs = pairs_of_people / comparisons  # variance in units of p0 (1 - p0), if ρ = 0
+    spread = mean(pairs_of_people * noise / (rate * (1 - rate)))
+    least = mean(of_pairs)
+    rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
+    binomial = p0 * (1 - p0)
+    noise = binomial * (rho + (1 - rho) * of_pairs) / pairs_of_people
+    return np.minimum(binomial / (of_people + noise), comparisons)
 
 
 def precision_of(influence):
@@ -204,15 +162,7 @@ def compatible_rates(rate, n, n_people, precision, *, level, free_level):
         return np.full(((1 + 2 * free_level) * STEPS + 1, groups), np.nan)
     observed = np.maximum(rate, 0.5 / n)
     errors = (observed * n).sum()
-    d = np.log(observed) - np.log(observed).mean()
-    length = float(np.linalg.norm(d))
-    if length < 1e-12:  # groups that are exactly equal: the first group's own direction
-        d = np.eye(groups)[0] - 1 / groups
-        length = 1.0
-    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
-    farthest = 1 + 5 * sd_of_logs / length
-    line = np.append(np.linspace(-farthest, farthest, STEPS - 1), 0.0)  # λ
-    truth = np.exp(line[:, None] * d)
+    truth = _line(observed, rate, n)
     truth *= errors / (truth * n).sum(1, keepdims=True)
     limit = largest_chi_square(groups, n_people, level)
 
@@ -229,6 +179,19 @@ def compatible_rates(rate, n, n_people, precision, *, level, free_level):
         rates[excess(factor) > 1e-9] = observed
         rows.append(rates)
     return np.vstack([*rows, observed])
+
+
+def _line(observed, rate, n):
+    """exp(λ d) for λ from below 0, where the order is reversed, to beyond 1: (λ, group)."""
+    d = np.log(observed) - np.log(observed).mean()
+    length = float(np.linalg.norm(d))
+    if length < 1e-12:  # groups that are exactly equal: the first group's own direction
+        d = np.eye(len(rate))[0] - 1 / len(rate)
+        length = 1.0
+    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
+    farthest = 1 + 5 * sd_of_logs / length
+    line = np.append(np.linspace(-farthest, farthest, STEPS - 1), 0.0)
+    return np.exp(line[:, None] * d)
 
 
 def _likeliest_level(rate, n, truth):
