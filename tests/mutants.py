@@ -31,6 +31,8 @@ class Mutant:
 
 ENGINE = "test_engine test_twin"
 INDICES = "test_indices test_indices_evaluate"
+POOLED = "test_pooled"
+VARIANCE = "test_variance"
 N_SIGMA = "test_nsigma"
 RLB = "test_representation test_mine_network test_decisions"
 VMF = "test_vmf test_vmf_population"
@@ -51,6 +53,41 @@ MUTANTS = [
     Mutant(
         "measures/sfi_cfi_dfi.py", "sigma = 1 / (2 * n_groups)", "sigma = 1 / n_groups", INDICES
     ),
+    # intervals: what people add
+    Mutant("intervals/contributions.py", "2 * sd_of_log", "sd_of_log", VARIANCE),
+    Mutant("intervals/contributions.py", ", contribution.least)", ", 0)", VARIANCE),
+    Mutant("intervals/contributions.py", "unseen = 1  #", "unseen = 2  #", VARIANCE),
+    Mutant(
+        "intervals/contributions.py",
+        "units = n_people\n    else",
+        'units = _of_pairs(people, "people_pairs", g, h)\n    else',
+        VARIANCE,
+    ),
+    Mutant("intervals/compare.py", "2.0 ** (1 - pair.differing)", "0", VARIANCE),
+    Mutant("intervals/compare.py", "- 2 * common_noise", "", VARIANCE),
+    Mutant("intervals/bands.py", "(estimate * n + 0.5) / (n + 1)", "estimate", VARIANCE),
+    Mutant(
+        "intervals/effective.py", "far, effective_number(added, level)", "far, added.most", VARIANCE
+    ),
+    Mutant("intervals/effective.py", "np.minimum(lower, rate)", "lower", "test_effective"),
+    # intervals: groups
+    Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
+    Mutant(
+        "intervals/pooled.py",
+        "if np.isinf(n_people):\n        return stats.chi2.sf",
+        "if True:\n        return stats.chi2.sf",
+        POOLED,
+    ),
+    Mutant(
+        "intervals/pooled.py", "share**2 * (rho + (1 - rho) / pairs)", "share**2 / pairs", POOLED
+    ),
+    Mutant(
+        "intervals/pooled.py", "(c * (rate - p0) ** 2).sum()", "((rate - p0) ** 2).mean()", POOLED
+    ),
+    Mutant("intervals/pooled.py", "rho + (1 - rho) * of_pairs", "1", POOLED),
+    Mutant("intervals/pooled.py", "np.full(pairs.shape, 1 / of_pairs)", "pairs", POOLED),
+    Mutant("intervals/equality.py", "not _of_ratios(chosen, data, rates)", "False", POOLED),
+    Mutant("intervals/equality.py", "target == NEW_PEOPLE", "False", POOLED),
     # N-Sigma
     Mutant("nsigma/statistics.py", "std(SUBSET, ddof=1)", "std(SUBSET, ddof=0)", N_SIGMA),
     Mutant("nsigma/statistics.py", "2 / np.pi", "1 / np.pi", N_SIGMA),

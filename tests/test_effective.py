@@ -37,6 +37,12 @@ def test_jeffreys_interval_is_a_beta_quantile_and_covers_as_published():
     assert coverage.min() > 0.9
 
 
+def test_an_interval_contains_its_estimate_also_with_a_part_of_an_error():
+    lower, upper = jeffreys(np.array([1e-6, 1 - 1e-6]), np.full(2, 2.0), 0.95)
+    assert lower[0] == 1e-6 and upper[1] == 1 - 1e-6
+    assert upper[0] > 0.5 and lower[1] < 0.5
+
+
 def test_equality_is_pearsons_chi_square():
     """Twelve of 100 beside thirty of 100: X² = 9.765 by the textbook formula."""
     rate, n = np.array([0.12, 0.30]), np.array([100.0, 100.0])
