@@ -10,6 +10,7 @@ from test_explore import find, picture
 import frkit as fk
 from frkit import plot
 from frkit.plot.indices import KINDS
+from frkit.plot.threshold import per_cent
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
@@ -59,6 +60,12 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
     expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
     assert areas(ax) == pytest.approx(expected, rel=1e-6)
     assert ax.get_xlabel() == "distance"
+
+
+def test_no_interval_of_a_rate_looks_empty():
+    shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1]
+    words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100"]
+    assert [per_cent(share) for share in shares] == words
 
 
 def test_points_lie_at_the_rates_of_the_groups(scores, ax):
@@ -185,15 +192,15 @@ def test_the_study_keeps_what_a_coverage_study_counts(study):
 def test_hits_and_misses_are_those_of_the_intervals(study, ax):
     one = study.isel(far_level=0).sel(people="these people", level=0.8)
     fk.plot.interval_stack(one, 5, ax)
-    for place, name in zip(ax.child_axes, study.interval.values):
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    drawn = [lines.get_segments() for lines in ax.collections]
+    for place, (truth, name) in enumerate(zip(ax.get_xticks(), study.interval.values)):
         ends = one.sel(interval=name).isel(data_set=slice(5))
         inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
-        assert place.get_title(loc="left").endswith(f"{inside.sum()} of 5")
-        blue, orange = (lines.get_segments() for lines in place.collections)
-        np.testing.assert_allclose(
-            [segment[:, 0] for segment in blue],
-            np.transpose([ends.lower - ends.truth, ends.upper - ends.truth])[inside],
-        )
+        assert labels[place].endswith(f"\n{inside.sum()} of 5")
+        blue, orange = drawn[2 * place : 2 * place + 2]
+        expected = np.transpose([ends.lower - ends.truth, ends.upper - ends.truth])[inside]
+        np.testing.assert_allclose([line[:, 0] - truth for line in blue], expected, atol=1e-12)
         assert len(orange) == 5 - inside.sum()
     with pytest.raises(fk.InputError, match="select"):
         fk.plot.interval_stack(study, 5, ax)

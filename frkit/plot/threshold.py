@@ -1,5 +1,7 @@
 """Figures of one threshold: the errors that it makes, and its points on the ROC curves."""
 
+import math
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -150,11 +152,15 @@ def _same_scales(rows, shares, scale, at):
 
 def percent(rate):
     """A rate with its interval in per cent."""
-    numbers = [
-        np.format_float_positional(100 * rate[name].item(), 2, fractional=False, trim="-")
-        for name in ("estimate", "lower", "upper")
-    ]
+    numbers = [per_cent(rate[name].item()) for name in ("estimate", "lower", "upper")]
     return "{} % [{}, {}]".format(*numbers)
+
+
+def per_cent(share):
+    """A share in per cent, with two digits of its distance from 0 or from 100."""
+    distance = 100 * min(share, 1 - share)
+    decimals = 0 if distance <= 0 else max(0, 1 - math.floor(math.log10(distance)))
+    return f"{100 * share:.{decimals}f}"
 
 
 def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None = None) -> Axes:
@@ -200,7 +206,9 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
         (low_x, x, high_x), (low_y, y, high_y) = ends
         ax.hlines(y, low_x, high_x, color=colour, linewidth=2)
         ax.vlines(x, low_y, high_y, color=colour, linewidth=2)
-        ax.plot(x, y, "o", color=colour, markeredgecolor="black", markersize=8, zorder=5)
+        ax.plot(
+            x, y, "o", color=colour, markeredgecolor="black", markersize=8, zorder=5, clip_on=False
+        )
     ax.set(xscale="log", yscale="log")
     ax.set(xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
     level = points[0][LEVEL]
