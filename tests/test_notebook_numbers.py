@@ -13,29 +13,27 @@ PATHS = run_notebooks.paths()
 ELSEWHERE = {
     "00_start_here": {
         "2,809": "images of the demo faces", "360": "people in them",
-        "03": "a notebook", "04": "a notebook", "2": "a paper", "3": "a paper", "4": "a paper",
+        "03": "a notebook", "2": "a paper", "3": "a paper", "4": "a paper",
     },
     "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
-    "03_fairness_uncertainty": {
-        ".02828": "geometric mean, on paper",
-        "1,000": "data sets of each design in data/equality_tests.csv",
-    },
+    "03_fairness_uncertainty": {".02828": "geometric mean, on paper"},
     "04_vmf_coverage": {
-        ".6": "rate of a group, on paper", ".4": "rate of all, on paper",
-        ".40": "sum of squares, on paper", ".24": "the same, between groups",
-        ".07": "p, on paper",
         ".22": "root of .6 x .4 / 5, on paper", ".17": "an end, on paper", ".19": "the same",
         "19": "nominal levels, the default of fk.studies.coverage",
+        "400": "data sets of data/make_bootstrap_laws.py",
     },
     "06_n_sigma": {
         "360": "people of the demo faces", "24": "cells of tests/benchmarks/finetuning_pattern.py",
         "23": "the same", "21": "the same", "19": "the same", "17": "the same",
     },
     "07_representation_bias": {
-        ".451": "nats, on paper", ".562": "nats, on paper", "512": "features of the LFW embeddings",
-        "5,000": "images of each stored data set whose truth is known",
+        ".451": "nats, on paper", ".562": "nats, on paper",
         "158": "people of LFW with ten images",
         "199": "permutations, the default",
+    },
+    "09_intervals": {".07": "p, on paper"},
+    "10_and_then": {
+        "25": "minutes of reading", "19795": "a standard", "2024": "its year", "2022": "a year",
     },
 }  # fmt: skip
 NUMERAL = r"(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-−]?\d+)?"
