@@ -161,7 +161,10 @@ def spoken(message):
     def as_words(found):
         return "--columns " + shlex.join(column_words(ast.literal_eval(found[1])))
 
-    message = re.sub(r"\bdistance=True\b(, or --distance)?", "--distance", message)
+    message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
+    roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
+    message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
+    message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
     names = "|".join({*READING, *REPORT} - {"columns", "distance"})
     message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)
     return re.sub(r"columns=(\{[^{}]*\})", as_words, message)
@@ -283,7 +286,7 @@ def _write(asked, data, opening):
     )
     finished_report.command = asked.line
     folder = finished_report.save(asked.output, pdf=asked.pdf)
-    print(finished_report, "-" * 60, sep="\n")
+    print(spoken(str(finished_report)), "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     if asked.open:
         webbrowser.open((folder / PAGE).absolute().as_uri())

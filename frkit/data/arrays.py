@@ -127,6 +127,8 @@ def read_zarr(path):
 def zarr_store(path):
     """Open a Zarr store, a folder or a .zip, with its arrays by name, none of them pickled."""
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
+    is_store = path.is_file() or any((path / name).exists() for name in (".zgroup", "zarr.json"))
+    require(is_store, "is a folder, and no Zarr store: give a file")
     open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
     with open_store(path, read_only=True) as store:
         members = zarr.open_group(store, mode="r").members(max_depth=None)

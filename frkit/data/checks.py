@@ -1,6 +1,5 @@
 """Checks of embeddings: every message names the row and says what to do."""
 
-import dask.array as da
 import numpy as np
 import xarray as xr
 
@@ -10,17 +9,21 @@ from frkit.data.files import reading
 ROWS = 4096  # of an embedding that are looked at at a time
 
 
+def is_lazy(array):
+    """Return whether an array is one of dask, which takes long to import."""
+    return hasattr(array, "dask")
+
+
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
-    is_lazy = isinstance(embedding, da.Array)
-    values = embedding if is_lazy else real_numbers("embedding", embedding)
+    values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
     require(values.dtype.kind in "fiub", f"embedding must be numbers, got {values.dtype}")
     require(
         values.ndim == (2 if model is None else 3) and values.size > 0,
         "embedding must have shape (images, features), or (models, images, features) together with "
         f"model= names, got shape {values.shape}",
     )
-    if is_lazy:
+    if is_lazy(values):
         values = values.map_blocks(as_float32, dtype=np.float32)
     else:
         values = as_float32(values)
@@ -72,7 +75,7 @@ def row_pieces(embedding):
 
 def loaded(rows):
     """Return these rows in memory; computed in this thread, which may belong to a sweep."""
-    if not isinstance(rows, da.Array):
+    if not is_lazy(rows):
         return np.asarray(rows)
     with reading("the embedding"):
         return rows.compute(scheduler="synchronous")

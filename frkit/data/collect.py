@@ -1,6 +1,7 @@
 """The faces Dataset of arrays that were found, with every check of its labels."""
 
 import hashlib
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
@@ -8,6 +9,7 @@ import xarray as xr
 from frkit.base import listed, require
 from frkit.data.checks import row_pieces
 from frkit.data.labels import (
+    VARYING_RULES,
     check_names,
     clean_labels,
     complete_labels,
@@ -32,6 +34,9 @@ def collected(values, identity, image, model, varying, attributes, person=None):
         person = clean_labels(person, n_images, "person")
         resolve_varying(person, identity, "error", "person")
     check_names(attributes)
+    is_rule = isinstance(varying, (str, Mapping))
+    words = f"varying is {', '.join(VARYING_RULES)}, or a mapping of attributes to these"
+    require(is_rule, f"{words}; got {varying!r}")
     rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
     if not isinstance(varying, str):
         rules |= varying

@@ -12,8 +12,11 @@ from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named
 from frkit.data.roles import as_mapping
 
-ARGUMENTS = ("embedding", "identity", "image", "model", "varying")  # of `faces`, so no attributes
-OF_IMAGES = ("person", "image_attributes")  # what a stored Dataset contains beside its labels
+# arguments of `faces`, and what a stored Dataset contains beside its labels
+NO_ATTRIBUTES = (
+    *("embedding", "identity", "image", "model", "varying"),
+    *("person", "image_attributes", ""),
+)
 
 
 def faces_of_frame(frame, names, columns, varying):
@@ -36,20 +39,20 @@ def faces_of_frame(frame, names, columns, varying):
     frame = in_order.pop("frame").assign(**in_order)
     given = as_mapping(columns) | {name: name if name in own else names[name] for name in names}
     contents = gathered(frame, given)
-    roles = face_roles(contents, given, pattern is not None)
-    only = roles.attributes if names and not columns else None
+    only = [name for name in given if name not in NO_ATTRIBUTES] if names and not columns else None
     if varying == "error":
-        varying = dict.fromkeys(roles.attributes, "error")
-    return faces_of_columns(contents, roles, varying, only, pattern=pattern)
+        varying = dict.fromkeys({*given}.difference(NO_ATTRIBUTES), "error")
+    return faces_of_columns(contents, given, varying, only, pattern=pattern)
 
 
-def faces_of_columns(columns, roles, varying=None, only=None, metadata=None, pattern=None):
-    """Return the faces Dataset of columns whose roles are known.
+def faces_of_columns(columns, given, varying=None, only=None, metadata=None, pattern=None):
+    """Return the faces Dataset of columns whose roles are said or guessed.
 
     Parameters
     ----------
     columns : dict of str to array
-    roles : Roles
+    given : mapping
+        Role or attribute to columns.
     varying : str or mapping, optional
         The rule for attributes that vary; those without one vary as they do.
     only : sequence of str, optional
@@ -59,13 +62,24 @@ def faces_of_columns(columns, roles, varying=None, only=None, metadata=None, pat
     pattern : str, optional
         A pattern of names of images that says who is in them.
     """
+    roles = face_roles(columns, given, pattern is not None)
     values, model = _values(columns, roles)
     image = columns.get(roles.one("image"))
     identity = columns.get(roles.one("identity"))
     if pattern is not None:
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
-    attributes = _attributes(columns, roles, values.shape[-2], only)
+    attributes = _attributes(columns, roles, values.shape[-2])
+    if only is not None:
+        absent = [name for name in only if name not in attributes]
+        words = f"no labels of images {listed(absent)}; there is {listed(attributes, 12)}"
+        require(not absent, words)
+        attributes = {name: attributes[name] for name in only}
+    else:
+        used = {name for several in roles.columns.values() for name in several}
+        rest = {name for name in columns if np.shape(columns[name]) != (values.shape[-2],)}
+        words = "not one label per image; attributes=[...] says which columns to take"
+        not_read(sorted(rest - used.union(NO_ATTRIBUTES)), words)
     if metadata is not None:
         keys = {"image": [image], "identity": [identity]}
         more = joined(metadata, keys, attributes)
@@ -92,24 +106,11 @@ def _values(columns, roles):
     return np.stack(padded), [roles.models.get(name, name) for name in names]
 
 
-def _attributes(columns, roles, n_images, only):
-    """Return the columns that become attributes: those asked for, or all with one label each."""
-    taken = {name for several in roles.columns.values() for name in several}
-    usable = {
-        name: labels
-        for name, labels in columns.items()
-        if np.shape(labels) == (n_images,) and name not in taken
-    }
-    named = {name: columns[column] for name, [column] in roles.attributes.items()}
-    if only is not None:
-        absent = [name for name in only if name not in {*usable, *named}]
-        require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
-        return {name: (usable | named)[name] for name in only}
-    sources = {column for several in roles.attributes.values() for column in several}
-    for name, labels in usable.items():
-        passed = {*sources, *roles.unused, *ARGUMENTS, *OF_IMAGES}
-        if name not in passed and can_be_named(name):
-            named.setdefault(name, labels)
-    left = set(columns) - {*taken, *usable, *ARGUMENTS, *OF_IMAGES, ""}
-    not_read(sorted(left), "not one label per image; attributes=[...] says which columns to take")
-    return named
+def _attributes(columns, roles, n_images):
+    """Return the columns that are attributes: those that are named, and all with usable names."""
+    attributes = {name: columns[column] for name, [column] in roles.attributes.items()}
+    for name in roles.free(columns):
+        is_free = name not in (*roles.unused, *NO_ATTRIBUTES) and can_be_named(name)
+        if is_free and np.shape(columns[name]) == (n_images,):
+            attributes.setdefault(name, columns[name])
+    return attributes

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, real_numbers, require
-from frkit.data import names as usual
 from frkit.data.checks import loaded
 from frkit.data.evidence import separation
 from frkit.data.files import reading
-from frkit.data.names import plain, words_of
+from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, plain, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.tables import (
     as_numbers,
@@ -36,25 +35,23 @@ def face_roles(columns, given=None, by_name=False):
     by_name : bool
         Whether names of images say who is in them.
     """
-    header = list(columns)
-    roles = given_roles("faces", given, header)
+    roles = given_roles("faces", given, list(columns))
     if "embedding" not in roles.given:
         roles.columns["embedding"] = _embeddings(roles, columns)
-    n_images = _n_images(columns, roles)
-    labels = [name for name in roles.free(header) if np.shape(columns[name]) == (n_images,)]
+    n_images = np.shape(columns[roles.one("embedding")])[-2:][0]
+    labels = [name for name in roles.free(columns) if np.shape(columns[name]) == (n_images,)]
     if "image" not in roles.given:
-        images = _named(labels, usual.NAMES["image"], "image")
-        is_name = [len(pd.unique(pd.Series(columns[name]))) == n_images for name in images]
-        images = [name for name, is_distinct in zip(images, is_name) if is_distinct]
+        images = _named(labels, NAMES["image"], "image")
+        images = [name for name in images if pd.Series(columns[name]).nunique() == n_images]
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
-            roles.ask(header, why, {"image": images[0]})
-        if images:
-            roles.columns["image"] = images[:1]
+            roles.ask(columns, why, {"image": images[0]})
+        roles.columns["image"] = images[:1]
     if by_name and not roles.one("image"):
-        roles.ask(header, "no column has names of images", {"image": "..."})
+        roles.ask(columns, "no column has names of images", {"image": "..."})
     if not by_name and "identity" not in roles.given:
-        roles.columns["identity"] = _identities(roles, columns, roles.free(labels))
+        labels = [name for name in labels if name in roles.free(columns)]
+        roles.columns["identity"] = _identities(roles, columns, labels)
     return roles
 
 
@@ -62,12 +59,6 @@ def face_labels(columns):
     """Return the identities in a table of labels."""
     name = _identities(given_roles("faces", None, list(columns)), columns, list(columns))[0]
     return columns[name]
-
-
-def _n_images(columns, roles):
-    """Return how many images there are."""
-    shape = np.shape(columns[roles.one("embedding")])
-    return shape[-2] if len(shape) > 1 else shape[0]
 
 
 def _named(names, usual_names, role):
@@ -79,17 +70,15 @@ def _named(names, usual_names, role):
 def _embeddings(roles, columns):
     """Return the columns of embeddings: with a usual name, one of its words, or the only array."""
     arrays = [name for name, values in columns.items() if np.ndim(values) > 1]
-    embeddings = _named(arrays, usual.NAMES["embedding"] | usual.PREFIXES, "embedding")
-    if not embeddings:
-        embeddings = [name for name in arrays if words_of(name) & usual.NAMES["embedding"]]
-        if not embeddings and len(arrays) == 1 and not words_of(arrays[0]) & usual.NO_SCORE:
-            embeddings = arrays
-        if embeddings:
-            return embeddings
+    embeddings = _named(arrays, NAMES["embedding"] | PREFIXES, "embedding")
     if len(embeddings) > 1:
-        names = listed(embeddings)
-        why = f"there are several embeddings: {names}; name one, or those of all models"
+        why = (
+            f"there are several embeddings: {listed(embeddings)}; name one, or those of all models"
+        )
         roles.ask(columns, why, {"embedding": embeddings[0]})
+    by_word = [name for name in arrays if words_of(name) & NAMES["embedding"]]
+    others = [name for name in arrays if not words_of(name) & NO_SCORE]
+    embeddings = embeddings or by_word or (others if len(arrays) == 1 else [])
     if not embeddings:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": arrays or "..."})
@@ -98,33 +87,31 @@ def _embeddings(roles, columns):
 
 def _identities(roles, columns, labels):
     """Return the column of identities: by a usual name, with people who stand in several rows."""
-    for usual_names in (usual.NAMES["identity"], usual.WEAK["identity"]):
-        candidates = _named(labels, usual_names, "identity")
-        is_weak = usual_names is usual.WEAK["identity"]
-        people = [name for name in candidates if not is_weak or _repeats(columns[name])]
-        if len(people) > 1:
-            why = f"{listed(people)} could all be the identity"
-            roles.ask(columns, why, {"identity": people[0]})
-        if people and is_weak:
-            _check_people(roles, columns, people[0])
-        if people:
-            return people
+    sure = _named(labels, NAMES["identity"], "identity")
+    weak = [
+        name for name in _named(labels, WEAK["identity"], "identity") if _repeats(columns[name])
+    ]
     unnamed = [name for name in labels if name.isdigit() and _repeats(columns[name])]
-    if len(unnamed) == 1:
-        _check_people(roles, columns, unnamed[0])
-        return unnamed
-    image = roles.one("image")
-    why = "no column says whom an image shows"
-    if image is not None:
-        example = str(np.asarray(columns[image])[0])
-        why += (
-            f"; if names of images such as {example!r} do, give identity='{{name}}_{{number}}.jpg'"
-        )
-    return roles.ask(columns, why, {"identity": "..."})
+    people = sure or weak or (unnamed if len(unnamed) == 1 else [])
+    if len(people) > 1:
+        why = f"{listed(people)} could all be the identity"
+        roles.ask(columns, why, {"identity": people[0]})
+    if not people:
+        why = "no column says whom an image shows"
+        if roles.one("image") is not None:
+            example = str(np.asarray(columns[roles.one("image")])[0])
+            pattern = "identity='{name}_{number}.jpg'"
+            why += f"; if names of images such as {example!r} do, give {pattern}"
+        roles.ask(columns, why, {"identity": "..."})
+    if not sure and _is_class(roles, columns, people[0]):
+        why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r}"
+        why += " are hardly more alike than others"
+        roles.ask(columns, why, {"identity": people[0]})
+    return people
 
 
-def _check_people(roles, columns, name):
-    """Ask where images with one label are hardly more alike than others: it may be a class."""
+def _is_class(roles, columns, name):
+    """Return whether images with one label are hardly more alike than others."""
     labels = pd.Series(np.asarray(columns[name]).astype(str))
     several = labels[labels.duplicated(keep=False)].sort_values(kind="stable")
     several = several.groupby(several.to_numpy()).head(FEWEST)
@@ -136,14 +123,9 @@ def _check_people(roles, columns, name):
         values /= np.linalg.norm(values, axis=1, keepdims=True)
         cosines = values @ values.T
     first, second = np.triu_indices(len(rows), 1)
-    is_same = labels.to_numpy()[rows]
-    area, _ = separation(cosines[first, second], is_same[first] == is_same[second])
-    if area < ALIKE and len(rows) >= FEWEST:
-        why = (
-            f"{name!r} may be the identity, but images with the same {name!r} are hardly more "
-            "alike than others"
-        )
-        roles.ask(columns, why, {"identity": name})
+    label = labels.to_numpy()[rows]
+    area, _ = separation(cosines[first, second], label[first] == label[second])
+    return area < ALIKE and len(rows) >= FEWEST
 
 
 def _repeats(labels):
@@ -152,6 +134,9 @@ def _repeats(labels):
     is_flag = {*distinct} <= FLAGS
     is_class = len(distinct) <= 2 and len(labels) > 20
     return len(distinct) < len(labels) and not is_flag and not is_class
+
+
+# --- columns of a table --------------------------------------------------------------------------
 
 
 def gathered(table, given=None):
@@ -172,7 +157,7 @@ def gathered(table, given=None):
     for name, column in columns.items():
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
-    blocks = _blocks(table, header)
+    blocks = _blocks(table)
     if given is not None and given.get("embedding"):
         given["embedding"] = _named_blocks(given["embedding"], columns, blocks)
     for name, numbers in blocks.items():
@@ -186,37 +171,34 @@ def _named_blocks(wanted, columns, blocks):
     wanted = [wanted] if isinstance(wanted, str) else list(wanted)
     runs = numbered_runs(list(columns))
     names = [name if name in columns or name in blocks else plain(name) for name in wanted]
-    for name in names:
-        if name in runs and name not in columns:
-            blocks[name] = runs[name]
+    blocks |= {name: runs[name] for name in names if name in runs and name not in columns}
     absent = [name for name in names if name not in columns and name not in blocks]
     words = f"there is no column {listed(absent)}, nor such that are numbered without gaps from 0"
     require(not absent, f"{words} or 1; the columns are {listed(columns, SHOWN)}")
-    if len(names) > 1 and all(name in columns and np.ndim(columns[name]) == 1 for name in names):
-        for name in [name for name, numbers in blocks.items() if {*numbers} & {*names}]:
-            del blocks[name]
-        blocks["embedding"] = names
-        return ["embedding"]
-    return names
+    if len(names) == 1 or any(np.ndim(columns.get(name, [[]])) > 1 for name in names):
+        return names
+    for name in [name for name in blocks if {*blocks[name]} & {*names}]:
+        del blocks[name]
+    blocks["embedding"] = names
+    return ["embedding"]
 
 
 def has_embedding(table):
     """Return whether some columns can be an embedding: numbered ones, or lists."""
-    header = list(table.columns)
-    return bool(_blocks(table, header)) or any(_is_list(table[name]) for name in header)
+    return bool(_blocks(table)) or any(_is_list(table[name]) for name in table)
 
 
-def _blocks(table, header):
+def _blocks(table):
     """Return the sets of numbered columns that can be embeddings."""
+    header = list(table.columns)
     sample = some_rows(table)
     if header == [str(place) for place in range(1, len(header) + 1)]:  # there is no header
-        is_fraction = [(as_numbers(sample[name])[0] % 1 > 0).any() for name in header]
-        numbers = [name for name, is_one in zip(header, is_fraction) if is_one]
+        numbers = [name for name in header if (as_numbers(sample[name])[0] % 1 > 0).any()]
         return {"numbers": numbers} if len(numbers) > 1 else {}
     blocks = {}
     for prefix, names in numbered_runs(header).items():
-        is_usual = prefix in usual.PREFIXES and len(names) > 1
-        is_usual |= len(names) >= MANY and not words_of(prefix) & usual.NO_SCORE
+        is_usual = prefix in PREFIXES and len(names) > 1
+        is_usual |= len(names) >= MANY and not words_of(prefix) & NO_SCORE
         if is_usual and np.mean([is_number_column(sample[name]) for name in names]) >= 0.5:
             blocks[prefix or "embedding"] = names
     return blocks
@@ -227,22 +209,21 @@ def _is_list(column):
     first = column.iloc[0]
     if not isinstance(first, str):
         return np.ndim(first) == 1
-    # a note such as "[blurred]" is none
-    is_enclosed = first.startswith("[") and first.rstrip().endswith("]")
     numbers = _words_in_list(first)
-    return is_enclosed and len(numbers) > 0 and is_number_column(pd.Series(numbers))
+    # a note such as "[blurred]" is none
+    return len(numbers) > 0 and is_number_column(pd.Series(numbers))
 
 
 def _words_in_list(cell):
     """Return what stands in a list that JSON or NumPy wrote, as text."""
-    return str(cell).strip("[] \n").replace(",", " ").split()
+    is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
+    return cell.strip("[] \n").replace(",", " ").split() if is_enclosed else []
 
 
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
     cells = column.astype(object).tolist()
     if isinstance(cells[0], str):  # as JSON or NumPy writes them
-        rows = [_words_in_list(cell) for cell in cells]
         with reading(f"column {column.name!r}"):
-            return np.array(rows, float)
+            return np.array([_words_in_list(cell) for cell in cells], float)
     return real_numbers(column.name, cells)

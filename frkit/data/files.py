@@ -75,7 +75,7 @@ def file_kind(path):
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
     for ending, kind in KINDS.items():
         if name.endswith(ending):
-            return kind
+            return "json lines" if kind == "json" and _begins_with_list(path) else kind
     if path.is_dir():
         return "zarr"
     with reading("the file"), opener(path)(path, "rb") as file:
@@ -84,6 +84,12 @@ def file_kind(path):
     words = f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name"
     require(is_text, words)
     return "text"
+
+
+def _begins_with_list(path):
+    """Return whether a JSON file is a list of objects, which is a table as JSON Lines are."""
+    with reading("the file"), opener(path)(path, "rb") as file:
+        return file.read(100).lstrip().startswith(b"[")
 
 
 def check_regular(path):

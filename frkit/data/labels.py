@@ -1,5 +1,6 @@
 """Labels of images as clean text, names of attributes, and attributes that vary in a person."""
 
+from difflib import get_close_matches
 from unicodedata import normalize
 
 import numpy as np
@@ -228,6 +229,19 @@ def attributes_of(by):
     )
     require(is_list and all(isinstance(name, str) for name in names), words)
     return list(names)
+
+
+def require_attributes(by, attributes):
+    """Refuse an attribute that is not there, and say which there are and how to add labels."""
+    for name in attributes_of(by):
+        near = get_close_matches(name, attributes, 1)
+        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        there = f"there is {listed(sorted(attributes), 12)}" if attributes else "there is none"
+        require(
+            name in attributes,
+            f"by={name!r} is no attribute of these scores{meant}; {there}; a table of people or "
+            "images adds others: metadata='people.csv'",
+        )
 
 
 def crossed(labels):

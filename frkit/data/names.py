@@ -66,6 +66,7 @@ SIDES = (
     ("enroll", "test"),
     ("enroll", "verif"),
     ("query", "candidate"),
+    ("probe", "candidate"),
     ("model", "test"),
     ("left", "right"),
     ("first", "second"),

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import dask.array as da
 import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
@@ -18,7 +17,7 @@ from frkit.data.arrays import (
 )
 from frkit.data.checks import ROWS
 from frkit.data.face_columns import faces_of_columns
-from frkit.data.face_roles import face_roles, gathered
+from frkit.data.face_roles import gathered
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import is_pattern
 from frkit.data.roles import as_mapping
@@ -106,8 +105,7 @@ def open_faces(
             labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
             _add_labels(contents, labels)
-        roles = face_roles(contents, given, pattern is not None)
-        return faces_of_columns(contents, roles, varying, attributes, metadata, pattern)
+        return faces_of_columns(contents, given, varying, attributes, metadata, pattern)
 
 
 def _add_labels(columns, labels):
@@ -218,6 +216,8 @@ def read_labels(path):
 
 def _on_disk(path):
     """Return the array of an .npy; an embedding stays on disk until it is compared."""
+    import dask.array as da
+
     stored = OnDisk(path)
     if stored.ndim < 2:
         return read_npy(path)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import listed, warn
 from frkit.data.evidence import CLEAR, separation
-from frkit.data.labels import clean_labels
+from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, NO_SCORE, NO_TRUTH, WEAK, plain, words_of, words_of_truth
 from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
@@ -58,7 +58,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
         _find_other_scores(roles, table, sample)
     for name in roles.free(sample):
         is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
-        if is_text and "/" not in name and name not in roles.unused:
+        if is_text and can_be_named(name) and name not in roles.unused:
             roles.attributes[name] = [name]
     roles.unused += [name for name in roles.free(sample) if name not in roles.unused]
     roles.given &= said
@@ -136,10 +136,10 @@ def _check_directions(roles, table):
             why = f"read as {role}, {name!r} says that strangers are more alike than one person"
             truth = "impostor" if roles.one("impostor") else "genuine"
             column = roles.one(truth)
+            remedies = [{OTHER[role]: name}]
             if column and truth not in roles.given and not roles.one(WHO[0]):
-                turned = {OTHER[truth]: column}
-                why += f"; if {column!r} says {OTHER[truth]}, give columns={turned!r} instead"
-            roles.ask(table, why, {OTHER[role]: name})
+                remedies.append({OTHER[truth]: column})
+            roles.ask(table, why, *remedies)
 
 
 # --- truth ---------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _find_sides(roles, table):
         is_free = not any(roles.one(side) for side in SIDES) and not roles.given & {*SIDES}
         if is_image and is_free:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
-        elif stem in roles.unused:
+        elif stem in roles.unused or not can_be_named(stem or columns[0]):
             roles.unused += columns
         else:
             roles.attributes.setdefault(stem or columns[0], list(columns))

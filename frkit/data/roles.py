@@ -85,12 +85,12 @@ class Roles:
         roles = json.dumps(roles | self.attributes, ensure_ascii=False)
         return {"columns": "\n".join(self.lines()), "roles": roles}
 
-    def ask(self, header, why, remedy=None):
-        """Stop with the columns, the roles that were found, and the option to give."""
-        found = "; ".join(self.lines()) or "none"
-        words = f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {found}"
-        option = "" if remedy is None else f"\nsay which it is: columns={remedy!r}"
-        raise InputError(words + option)
+    def ask(self, header, why, *remedies):
+        """Stop with the columns, the roles that were found, and the options that would do."""
+        roles = "; ".join(self.lines()) or "none"
+        words = f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
+        options = ", or ".join(f"columns={remedy!r}" for remedy in remedies)
+        raise InputError(words + (f"\nsay which it is: {options}" if remedies else ""))
 
 
 def _quoted(columns):

@@ -67,9 +67,10 @@ def _read_arrow(path):
 
 
 def _read_json_lines(path):
-    """Read one object a line."""
+    """Read one object a line, or a list of objects."""
+    is_list = ".json" in path.suffixes
     with reading("the JSON"), open_text(path) as file:
-        table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
+        table = pd.read_json(file, lines=not is_list, dtype=False, precise_float=True)
         require(isinstance(table, pd.DataFrame), "a line is no object of JSON")
     return by_row(table)
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, require_one_of
+from frkit.base import require, require_one_of
 from frkit.scores.groups import checked_scores
 from frkit.scores.kept import is_kept, with_mapped_scores
 
@@ -83,11 +83,11 @@ def _mapped(scores, score_map):
         )
     mapped = np.asarray(function(scores), scores.dtype)
     outside = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
+    example = [f"'{number:.4g}'" for each in (scores, mapped) for number in each[outside][:1]]
     require(
         not outside.any(),
-        f"score_map {score_map!r} maps scores such as {listed(scores[outside][:1])} to "
-        f"{listed(mapped[outside][:1])}, outside [0, 1]; name the map of these scores: "
-        f"{', '.join(SCORE_MAPS)}, or a function of an array of scores",
+        f"score_map {score_map!r} maps scores such as {' to '.join(example)}, outside [0, 1]; name "
+        f"the map of these scores: {', '.join(SCORE_MAPS)}, or a function of an array of scores",
     )
     return np.clip(mapped, 0, 1)
 

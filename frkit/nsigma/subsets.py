@@ -140,7 +140,7 @@ def _within_groups(kept, by, varying):
     require(
         not is_list(kept) or "probe_identity" in kept.coords,
         "these pairs carry no identities, and subsets are drawn of people: give probe_identity= "
-        "and reference_identity= to frkit.pairs",
+        "and reference_identity=",
     )
     scores_of_groups = {}
     if is_list(kept):

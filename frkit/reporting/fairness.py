@@ -17,6 +17,7 @@ from frkit.reporting.formats import SIGNIFICANT, say
 from frkit.reporting.inputs import no_cautions, of_model, suffix
 from frkit.reporting.tables import MEASURE, VALUE, table, texts_of
 from frkit.resampling import Resampling
+from frkit.scores.kept import pairs_of_models
 
 DEALS = 999
 REPLICATES = 200
@@ -139,6 +140,13 @@ def distributions(inputs):
     inputs.require_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
     cosine = inputs.scores.attrs.get("similarity") == "cosine"
+    models = pairs_of_models(inputs.scores)
+    lowest, highest = min(each.lowest for each in models), max(each.highest for each in models)
+    require(
+        cosine or lowest >= 0 and highest <= 1,
+        f"scores from {lowest:.4g} to {highest:.4g} are not in [0, 1], where they are defined; "
+        "in Python fk.fairness_indices(scores, by=..., score_map=...) maps them first",
+    )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
         inputs.scores,
@@ -177,7 +185,8 @@ def leakage(inputs):
     """RLB: what the embeddings reveal about the attribute."""
     inputs.require_groups()
     require(
-        inputs.faces is not None, "it reads embeddings, and these are scores: give the embeddings"
+        inputs.faces is not None,
+        "it reads embeddings, and these are scores: give the file of embeddings",
     )
     from frkit.representation import representation_bias  # scikit-learn, only here
 

@@ -67,13 +67,15 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
         _sizes(data, kind),
     ]
     attributes = _attributes(data)
-    lines += [_groups(name, labels) for name, labels in attributes.items()]
+    unit = COUNTED.get(kind, "images")
+    lines += [_groups(f"{name} ({unit})", labels) for name, labels in attributes.items()]
     lines += [f"notice: {warning.message}" for warning in caught]
     if not isinstance(path, pd.DataFrame):
         lines.append(f"report: {_command(path, options, attributes)}")
     return Text("\n".join(lines))
 
 
+COUNTED = {"pairs": "sides of pairs", "a score tensor": "probes and references"}
 KINDS = {
     "faces": "embeddings of images",
     "pairs": "a list of scored pairs",

@@ -333,7 +333,7 @@ def kind_of(data):
 def by_model(paths):
     """Return files by the names of their models: the files' names without their endings."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
-    names = [endings.sub("", Path(path).name) for path in paths]
+    names = [endings.sub("", require_path("each file", path).name) for path in paths]
     require(
         len(set(names)) == len(names),
         f"files of several models need distinct names, got {listed(names)}",

@@ -13,6 +13,7 @@ from frkit.data.labels import (
     complete_labels,
     crossed,
     image_names,
+    require_attributes,
 )
 from frkit.data.order import reading_order
 from frkit.scores.kept import is_kept, is_list, kept_list, refuse_file_name
@@ -113,18 +114,14 @@ def models_of(scores: xr.DataArray | xr.Dataset) -> list:
 
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of probes and of references, or of every pair's two sides; several are crossed."""
+    names = {name.removeprefix("probe_").removeprefix("reference_") for name in scores.coords}
+    names -= {"pair", "genuine", "probe", "reference", "model"}
+    if by != "identity":
+        require_attributes(by, names - {"identity"})
     columns = []
     for name in attributes_of(by):
-        wanted = f"probe_{name}", f"reference_{name}", name
-        present = [column for column in wanted if column in scores.coords][:2]
-        attributes = {
-            column.removeprefix("probe_").removeprefix("reference_") for column in scores.coords
-        }
-        attributes -= {"pair", "genuine", "probe", "reference", "model"}
-        require(
-            len(present) == 2 or len(present) == 1 and "pair" in scores.dims,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
-        )
+        sides = f"probe_{name}", f"reference_{name}", name
+        present = [column for column in sides if column in scores.coords][:2]
         columns.append([scores[present[0]].values, scores[present[-1]].values])
     return [crossed(list(side)) for side in zip(*columns, strict=True)]
 

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN, InputError, listed, require, warn
-from frkit.data.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.data.labels import CROSSED, attributes_of, crossed, require_attributes, resolve_varying
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides, of_people
 from frkit.scores.kept import IMAGES, is_list
 
@@ -113,11 +113,7 @@ def table_images(kept: xr.DataTree, by, varying: str, others=()) -> Images:
 def _labels_of_images(table: xr.Dataset, by):
     """One label for each image; several attributes are crossed."""
     attributes = {*table.variables} - {"image", "identity", "person", "probe", "reference"}
-    for name in attributes_of(by):
-        require(
-            name in attributes,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
-        )
+    require_attributes(by, attributes)
     return crossed([table[name].values for name in attributes_of(by)])
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import dask.array as da
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from frkit.base import UNKNOWN, real_numbers, require, require_flag, require_one_of, warn
+from frkit.data.checks import is_lazy
 from frkit.data.labels import (
     check_names,
     clean_labels,
@@ -96,12 +95,17 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
     (2, 2)
     """
+    import dask.array as da
+
     people = (probe_identity, reference_identity)
     values, people, (probe, reference), attributes = with_names(
         values, people, (probe, reference), attributes or {}
     )
     words = "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made"
-    require(not issparse(values), f"{words}; give an array with NaN in place of the latter")
+    require(
+        not type(values).__module__.startswith("scipy.sparse"),
+        f"{words}; give an array with NaN in place of the latter",
+    )
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
     shape = tuple(values.shape)
@@ -120,7 +124,7 @@ def score_matrix(
     if symmetric:
         references["image"] = probes["image"]
     side = block_size(chunks, max(shape))
-    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=side)
+    lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":
         low = below(*da.compute(da.nanmin(lazy), da.nanmax(lazy)))
@@ -213,7 +217,7 @@ def _spread(values, missing):
 
 def _warn_of_failed(lazy, probes, references, symmetric):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
-    row, col = np.nonzero(da.isnan(lazy).compute())
+    row, col = np.nonzero(np.isnan(lazy).compute())
     other_image = probes["image"][row] != references["image"][col]
     same_person = probes["identity"][row] == references["identity"][col]
     orders = 2 if symmetric else 1

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
-import dask.array as da
 import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_flag, require_one_of, require_whole
-from frkit.data.checks import ROWS, check_faces, check_rows, loaded
+from frkit.data.checks import ROWS, check_faces, check_rows, is_lazy, loaded
 from frkit.data.collect import NUMBERED
 from frkit.data.labels import image_names
 
@@ -65,6 +64,8 @@ def score_tensor(
     >>> fk.score_tensor(people).sizes["probe"]
     4
     """
+    import dask.array as da
+
     check_faces(faces)
     if not callable(similarity):
         require_one_of("similarity (or a function of two arrays of rows)", similarity, SIMILARITIES)
@@ -81,7 +82,7 @@ def score_tensor(
     if isinstance(similarity, str):
         prepare, function, attrs["self_score"] = SIMILARITIES[similarity]
         rows = prepare(rows)
-    if isinstance(rows, da.Array) and rows.nbytes <= KEPT:
+    if is_lazy(rows) and rows.nbytes <= KEPT:
         name = f"read-once-{rows.name}"
         rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
     if NUMBERED in faces["image"].attrs:  # tells these images from others that are numbered too
@@ -97,7 +98,7 @@ def score_tensor(
 
 def _unit_rows(embedding):
     """Rows of unit length, some at a time."""
-    if isinstance(embedding, da.Array):
+    if is_lazy(embedding):
         return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
     starts = range(0, embedding.shape[-2], ROWS)
     pieces = [_unit(embedding[..., start : start + ROWS, :]) for start in starts]
@@ -116,7 +117,7 @@ class ReadOnce:
     Another process is sent the array and none of the blocks.
     """
 
-    def __init__(self, rows: da.Array) -> None:
+    def __init__(self, rows) -> None:
         self.rows = rows
         self.blocks: dict[tuple, np.ndarray] = {}
 
@@ -193,6 +194,8 @@ def block_size(chunks: int | str, n: int) -> int:
 
 def _lazy_scores(rows, function, side):
     """The scores of all rows with all rows, in blocks of so many."""
+    import dask.array as da
+
     if rows.ndim == 3:
         return da.stack([_lazy_scores(of_model, function, side) for of_model in rows])
     if isinstance(rows, np.ndarray):
@@ -231,7 +234,7 @@ def _block(probe, reference, function, tile):
 # --- labels --------------------------------------------------------------------------------------
 
 
-def labelled_tensor(lazy: da.Array, probe: dict, reference: dict, attrs: dict, models=None):
+def labelled_tensor(lazy, probe: dict, reference: dict, attrs: dict, models=None):
     """Label lazy scores with the columns of both sides: `image`, `identity`, attributes."""
     coords = {} if models is None else {"model": models}
     for side, labels in (("probe", probe), ("reference", reference)):
