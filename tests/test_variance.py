@@ -165,10 +165,11 @@ def test_the_eer_by_hand_has_one_unseen_person():
 def test_these_people_by_hand():
     """New images of the same people: what images add beyond the mean of their person."""
     n_images = 4
-    data = faces(9, n_images)
+    data = faces(10, n_images)
     hand = by_hand(data)
     tree = fk.evaluate(fk.score_tensor(data), threshold=[0.35])
     k, t = hand.k, 0.35
+    images = k * n_images  # 40, of 45 pairs of people
     rejected = hand.scores <= t
     of_images = []
     for person in range(k):
@@ -179,7 +180,7 @@ def test_these_people_by_hand():
     variance = squares * (2 * (n_images - 1) / (n_images - 2)) ** 2
     errors = [rejected[i, hand.who == hand.who[i]].sum() for i in range(k * n_images)]
     rate = hand.frr(t)[0]
-    n = worth(rate, variance, 6 * k, 36, effective_count(errors), 36)
+    n = worth(rate, variance, 6 * k, images, effective_count(errors), images)
     band = fk.band(tree, "frr", target="these people")
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
 
@@ -195,7 +196,7 @@ def test_these_people_by_hand():
     noise = within / (n_pairs * n_images**2)
     variance = max(squares - noise, noise)
     erring = effective_count(accepted.sum(1))
-    n = worth(rate, variance, n_pairs * n_images**2, 36, erring, 36)
+    n = worth(rate, variance, n_pairs * n_images**2, images, erring, images)
     band = fk.band(tree, "far", target="these people")
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
 

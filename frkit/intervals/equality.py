@@ -87,13 +87,7 @@ def _pooled_groups(evaluation, name, target):
     rate = data_of(evaluation)[name].drop_attrs()
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
-    precision = xr.apply_ufunc(
-        precision_of,
-        added.influence.where(estimable, 0.0),
-        input_core_dims=[["group", UNIT]],
-        output_core_dims=[["group", OTHER]],
-        vectorize=True,
-    )
+    precision = _over_groups(precision_of, added.influence.where(estimable, 0.0), dims=[OTHER])
     several = 0.0  # share of people who stand in several groups
     with np.errstate(divide="ignore", invalid="ignore"):
         if name == "far_group":
@@ -113,11 +107,15 @@ def _pooled_groups(evaluation, name, target):
     return result
 
 
-def _over_groups(function, *values):
-    """Effective numbers from values of all groups, or of the people in them."""
-    dims = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
+def _over_groups(function, *values, dims=()):
+    """A function of values of all groups, or of the people in them; dims : more of the result."""
+    inputs = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
     return xr.apply_ufunc(
-        function, *values, input_core_dims=dims, output_core_dims=[["group"]], vectorize=True
+        function,
+        *values,
+        input_core_dims=inputs,
+        output_core_dims=[["group", *dims]],
+        vectorize=True,
     )
 
 
