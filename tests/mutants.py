@@ -40,7 +40,12 @@ MUTANTS = [
     # engine
     Mutant("engine/rates.py", "1 - 1 / pairs.stands_for", "1 / pairs.stands_for", "test_sweep"),
     Mutant("engine/rates.py", "genuine / 2)).sum(0)", "genuine)).sum(0)", ENGINE),
-    Mutant("engine/rates.py", 'thresholds[rising], side="right"', "thresholds[rising]", ENGINE),
+    Mutant(
+        "engine/rates.py",
+        'thresholds[rising], side="right"',
+        "thresholds[rising]",
+        "test_properties",
+    ),
     Mutant("engine/kernels.py", "(far_before - frr_before) / rise", "0.5", ENGINE),
     Mutant("engine/kernels.py", "2 * together[place] + added", "together[place] + added", ENGINE),
     Mutant("engine/kernels.py", "(1 - 1 / copies[u])", "(1 / copies[u])", "test_sweep test_people"),
@@ -99,7 +104,9 @@ MUTANTS = [
     Mutant("representation/rlb.py", "- value * (surprise - h) / h**2", "", RLB),
     Mutant("representation/detectable.py", "(m - 1) * (m + 2)", "m * m", RLB),
     Mutant("representation/detectable.py", "half_kept * noise", "noise", RLB),
-    Mutant("representation/dependence.py", "n * (n - 3)", "n * (n - 2)", "test_comparators"),
+    Mutant(
+        "representation/dependence.py", "2 * rows / (n - 2)", "2 * rows / n", "test_comparators"
+    ),
     # von Mises-Fisher mixtures
     Mutant("vmf/series.py", "m * fall) * now", "m * grow) * now", VMF),
     Mutant("vmf/series.py", "total**2 - of_itself", "total**2", VMF),

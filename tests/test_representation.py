@@ -10,7 +10,11 @@ import xarray as xr
 import frkit as fk
 from frkit.representation import Critic, convergence, shifted_classes
 from frkit.representation.bounds import entropy, standard_error
-from frkit.representation.detectable import independent_directions, independent_images
+from frkit.representation.detectable import (
+    detectable_information,
+    independent_directions,
+    independent_images,
+)
 
 LFW = Path(__file__).resolve().parents[2] / "shared/data"
 QUICK = Critic(hidden=16, iterations=100, batch=64)
@@ -236,3 +240,32 @@ def test_images_without_a_label_are_left_out_with_a_warning():
     with pytest.warns(fk.DataWarning, match="6 of 38 images have no group; they are left out"):
         some = bias(whole, seeds=1)
     xr.testing.assert_identical(some, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
+
+
+def test_where_everything_is_revealed_the_share_is_certain_though_the_information_is_not():
+    """Information and entropy then vary together, so that their ratio hardly varies at all."""
+    faces = shifted_classes(400, 8, distance=12, shares=(0.8, 0.2), seed=0)
+    result = fk.representation_bias(faces, "group", seeds=1, progress=False)
+    assert result.rlb > 0.95
+    assert result.rlb_se < 0.2 * result.mutual_information_se / result.entropy
+
+
+def test_directions_of_few_people_are_counted_as_published():
+    """Bai & Saranadasa (1996), eq. 3.3, of n = 6 - 1 degrees of freedom, as it is printed."""
+    x = np.random.default_rng(3).normal(size=(6, 4)) * [3, 2, 1, 1]
+    n = 5
+    covariance = np.cov(x.T)
+    trace = np.trace(covariance)
+    sum_of_squares = np.trace(covariance @ covariance)
+    square = n**2 / ((n + 2) * (n - 1)) * (sum_of_squares - trace**2 / n)
+    assert 1 < trace**2 / square < 4
+    assert independent_directions(x, np.arange(6)) == pytest.approx(trace**2 / square)
+
+
+def test_detectable_information_solves_its_equation():
+    """A critic keeps I² / (I + N / 2) of it, and that is 2 · 4² / n."""
+    x = np.random.default_rng(0).normal(size=(300, 12))
+    person = np.arange(300)
+    information = detectable_information(x, person, 3, 0.6)
+    noise = 2 * independent_directions(x, person) / (0.6 * 300)
+    assert information**2 / (information + noise / 2) == pytest.approx(2 * 4**2 / 300)

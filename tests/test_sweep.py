@@ -126,6 +126,26 @@ def test_an_answer_from_thinned_pairs_lies_within_its_stated_error(few_are_kept)
 
 
 @pytest.mark.slow
+def test_thinned_rates_are_right_on_average(few_are_kept):
+    """Over images in other orders, which thin other pairs: no drift in FAR or in a group's FAR."""
+    faces = faces_of_groups()
+    every, group = impostor_scores(faces, fk.score_tensor(faces))
+    thresholds = np.quantile(every, [0.5, 0.8])
+    exact = np.array([(every > t).mean() for t in thresholds])
+    exact_of_x = np.array([(every[group == "x"] > t).mean() for t in thresholds])
+    errors = []
+    for seed in range(30):
+        order = np.random.default_rng(seed).permutation(faces.sizes["image"])
+        kept = fk.sweep(fk.score_tensor(faces.isel(image=order)), far=1e-3)
+        rates = fk.evaluate(kept, threshold=thresholds, by="gender", weighting="pair")["empirical"]
+        of_x = rates.far_group.sel(group="x")
+        errors.append(np.concatenate([rates.far / exact - 1, of_x / exact_of_x - 1]))
+    standard_error = np.std(errors, axis=0, ddof=1) / np.sqrt(30)
+    assert (standard_error > 0).all()
+    assert (abs(np.mean(errors, axis=0)) < 3.5 * standard_error).all()
+
+
+@pytest.mark.slow
 def test_stated_errors_are_as_large_as_the_real_ones():
     """Of 7,000 images, so that many pairs have their level from the same place of the pattern."""
     faces = faces_of_groups(1750, shares=(0.5, 0.3, 0.2))
