@@ -50,18 +50,23 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
         assert points.get_offsets()[hollow, 0].tolist() == [0.1]
 
 
-def test_laws_are_drawn_as_distribution_functions(study, ax):
-    fk.plot.error_laws(study, 1e-2, ax)
-    for curve, errors in zip(ax.lines, ("bootstrap", "actual")):
-        law = study.law.sel(errors=errors, far_level=1e-2, scheme="image")
-        np.testing.assert_allclose(curve.get_xydata(), np.transpose([law, study.probability]))
+def test_laws_are_drawn_as_distribution_functions(ax):
+    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
+    how = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20, "progress": False}
+    laws = fk.studies.error_laws(mix, per_identity=(3, 5), far=0.1, **how)
+    fk.plot.error_laws(laws.sel(per_identity=5), ax)
+    for curve, errors in zip(ax.lines, ("naive", "recentered", "actual")):
+        law = laws.law.sel(law_of=errors, per_identity=5)
+        np.testing.assert_allclose(curve.get_xydata(), np.transpose([law, laws.probability]))
+    with pytest.raises(fk.InputError, match="per_identity"):
+        fk.plot.error_laws(laws)
 
 
 @pytest.mark.slow
 def test_the_explorer_follows_its_controls(both):
     box = fk.explore.coverage(both)
     assert picture(box).startswith(b"\x89PNG")
-    moves = {"FAR level": 1e-1, "nominal coverage": 0.5, "on the right": "laws"}
+    moves = {"FAR level": 1e-1, "nominal coverage": 0.5}
     for description, value in (moves | {"scheme": "identity"}).items():
         assert follows(box, description, value), description
 

@@ -21,7 +21,6 @@ SIZES = {
     "n_datasets": ("data sets", 20, 200, 20),
 }
 CURVES = {"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
-RIGHT = {"coverage along FAR": "along", "laws of the error": "laws"}
 FOLDS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
 FANS = (*BIAS, "replicates", "truth", "replicate", "seed", "level")
 
@@ -163,7 +162,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     study : xr.Dataset
         What `studies.coverage` returned.
     **start
-        Values to begin with: far (a level), level, scheme, beside ("along" or "laws").
+        Values to begin with: far (a level), level, scheme.
 
     Returns
     -------
@@ -178,7 +177,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
 
     References
     ----------
-    Conti & Clémençon (2024), appendix B.1, Figs. 6 and 9; Theorems 2 and 3.
+    Conti & Clémençon (2024), appendix B.1, Figs. 6 and 9.
 
     Examples
     --------
@@ -187,8 +186,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
     >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
     >>> box = fk.explore.coverage(study)
-    >>> [control.description for control in box.children[0].children[:4]]
-    ['FAR level', 'nominal coverage', 'scheme', 'on the right']
+    >>> [control.description for control in box.children[0].children[:3]]
+    ['FAR level', 'nominal coverage', 'scheme']
     """
     require_returned("study", study, *STUDY, "scheme", "study")
     settings = json.loads(study.attrs["study"])
@@ -198,20 +197,15 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         "far": slider("FAR level", options=fars, index=len(fars) // 2),
         "level": slider("nominal coverage", options=levels, index=len(levels) - 1),
         "scheme": menu("scheme", options=study.scheme.values.tolist()),
-        "beside": menu("on the right", options=RIGHT),
     }
 
     def of_levels(ax, far, level, scheme):
         plot.coverage(study.sel({"scheme": scheme}), far, ax)
         ax.axvline(level, **MARK)
 
-    def along_or_laws(ax, far, level, scheme, beside):
-        chosen = study.sel({"scheme": scheme})
-        if beside == "laws":
-            plot.error_laws(chosen, far, ax)
-        else:
-            plot.coverage_along(chosen.sel(level=level), ax=ax)
-            ax.axvline(far, **MARK)
+    def along_far(ax, far, level, scheme):
+        plot.coverage_along(study.sel({"scheme": scheme, "level": level}), ax=ax)
+        ax.axvline(far, **MARK)
 
     def compute(n_identities, per_identity, dim, n_datasets, kappa, progress, **_chosen):
         nonlocal study
@@ -228,7 +222,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             progress=progress,
         )
 
-    panel = Panel(controls, of_levels, along_or_laws, **start)
+    panel = Panel(controls, of_levels, along_far, **start)
     return panel.box("Run a study of this size", compute, **size_controls(settings))
 
 

@@ -34,7 +34,8 @@ SELECTED_WORDS = {
 }
 STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", "far_level")
 ERROR_WORDS = {
-    "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
+    "naive": r"naive: $\theta^* - \hat\theta$",
+    "recentered": r"recentered: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
 }
 
@@ -184,27 +185,25 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
 
-def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
-    """Draw the law of the bootstrap's error of the FRR, and the law of the actual error.
+def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the laws of both bootstraps of one data set beside the law of the actual error.
 
     Parameters
     ----------
-    study : xr.Dataset
-        What `studies.coverage` returned of a rate, of one scheme.
-    far : float
-        One of its FAR levels; the nearest one is shown.
+    laws : xr.Dataset
+        What `studies.error_laws` returned, of one number of images per identity.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Two distribution functions, with their distances in words above.
+        Three distribution functions.
 
     Raises
     ------
     InputError
-        Several schemes at once.
+        Several numbers of images at once.
 
     References
     ----------
@@ -214,28 +213,22 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
-    >>> len(fk.plot.error_laws(study, far=0.1).lines)
-    3
+    >>> how = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
+    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **how)
+    >>> len(fk.plot.error_laws(laws.sel(per_identity=6)).lines)
+    4
     """
-    study, words = _at_level(study, far)
+    one_size = laws.law.ndim == 2
+    require(one_size, "this shows one number of images: select it with .sel(per_identity=...)")
     ax = new_axes(ax)
-    for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH)):
-        law = study.law.sel(errors=errors)
-        ax.step(law, study.probability, color=colour, linewidth=1.6, label=label)
+    for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[1], COLOURS[0], TRUTH)):
+        quantiles = laws.law.sel(law_of=errors)
+        ax.step(quantiles, laws.probability, color=colour, linewidth=1.6, label=label)
     ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
     ax.set_ylim(0, 1)
     ax.locator_params(axis="x", nbins=5)
-    ax.ticklabel_format(axis="x", scilimits=(-2, 2))
-    captions = [words]
-    for name in ("kolmogorov", "wasserstein"):
-        distance = float(study[name])
-        chance = float(study[f"{name}_chance"])
-        captions.append(f"{name.title()} distance {distance:.2g} (chance {chance:.2g})")
-    return finish(
-        ax, "error of the FRR", "probability of a smaller error", captions, loc="lower right"
-    )
+    caption = f"{laws.per_identity.item()} images per identity, FAR {laws.attrs['far']:g}"
+    return finish(ax, "error of the FRR", "probability of a smaller error", [caption])
 
 
 def _at_level(study, far):

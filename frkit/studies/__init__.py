@@ -6,6 +6,7 @@ from frkit.studies.coverage import coverage
 from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, identity_encoder
 from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
 from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
+from frkit.studies.error_laws import error_laws
 from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.intervals import intervals
 from frkit.studies.rlb_tables import spurious, spurious_table, trial, true_bias
@@ -25,6 +26,7 @@ __all__ = [
     "digit_bias",
     "digit_encoder",
     "dominant_share",
+    "error_laws",
     "finetuning",
     "identity_encoder",
     "intervals",

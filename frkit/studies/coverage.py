@@ -29,7 +29,6 @@ from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
 from frkit.studies.along import Progress
 from frkit.studies.collecting import Study, collect
-from frkit.studies.error_laws import error_laws
 from frkit.studies.store import DATA_SET, read, stacked
 from frkit.vmf import IdentityLaw, Mixture
 
@@ -109,12 +108,9 @@ def coverage(
         `miss_below`, `miss_above` (an undefined interval counts as none of these) and `width`. Over
         scheme and the dims of the measure: the mean `estimate`, `false_rejects`, `resolved` and, of
         a disparity with "effective" among the methods, and of an index, `called_unfair`, the share
-        of data sets with p <= .05 of equal groups. Over the dims of the measure: `truth`. For a
-        rate over far_level also the distances between the law of θ* - θ~, pooled over data sets,
-        and that of θ^ - θ: `kolmogorov` and `wasserstein` (unit of the rate), each with `_chance`,
-        the 95 % point for as many errors drawn from the pooled law; `law` contains quantiles of
-        both over (errors, probability). Select a method by `study.sel({"method": "naive"})`:
-        `sel(method=...)` has another meaning in xarray.
+        of data sets with p <= .05 of equal groups. Over the dims of the measure: `truth`.
+        Select a method by `study.sel({"method": "naive"})`: `sel(method=...)` has another meaning
+        in xarray.
 
     Raises
     ------
@@ -164,7 +160,7 @@ def coverage(
     with TemporaryDirectory() as passing:
         folder = Path(passing if store is None else store)
         paths = collect(study, n_datasets, folder, progress)
-        result = count(paths, truth, chosen, methods, levels, target=target, seed=seed)
+        result = count(paths, truth, chosen, methods, levels, target=target)
     return result.assign_attrs(_description(study, n_datasets, chosen, target))
 
 
@@ -194,7 +190,7 @@ def exact(study, chosen):
         ) from error
 
 
-def count(paths, truth, chosen, methods, levels, *, target, seed=0):
+def count(paths, truth, chosen, methods, levels, *, target):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
     paths: files of the data sets. target: whom methods that read no replicates are about.
@@ -213,10 +209,7 @@ def count(paths, truth, chosen, methods, levels, *, target, seed=0):
                     batches = (read(path)[scheme] for path in paths)
                 rows = [_intervals(batch, chosen, method, levels, target) for batch in batches]
                 intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
-            counts = _counts(evaluation, intervals, truth, chosen)
-            if truth.dims == ("far_level",) and chosen.fair is None:
-                counts = counts.merge(error_laws(evaluation, truth, seed, chosen))
-            counted.append(counts)
+            counted.append(_counts(evaluation, intervals, truth, chosen))
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
