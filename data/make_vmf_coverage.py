@@ -1,4 +1,4 @@
-"""Run the coverage studies of notebook 4: python data/make_vmf_coverage.py [paper] [draws] [people]
+"""Run the studies of notebooks 4 and 9: python data/make_vmf_coverage.py [paper] [draws] [people]
 
 paper   data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200 data
 sets of the same
