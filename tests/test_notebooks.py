@@ -126,10 +126,18 @@ PAPERS = {
         "Corollary": range(1, 2),
         "Proposition": range(1, 2),
         "Remark": range(1, 3),
+        "Definition": range(1, 2),
+        "Assumption": range(1, 3),
+        "eq.": range(1, 12),
     },
-    "2": {"Fig.": range(1, 6), "Table": range(1, 4)},
-    "3": {"Fig.": range(1, 3), "Table": range(1, 3)},
-    "4": {"Fig.": range(1, 8), "Table": range(1, 5)},
+    "2": {"Fig.": range(1, 6), "Table": range(1, 4), "eq.": range(1, 13)},
+    "3": {"Fig.": range(1, 3), "Table": range(1, 3), "eq.": range(1, 7)},
+    "4": {
+        "Fig.": range(1, 8),
+        "Table": range(1, 5),
+        "Definition": range(1, 4),
+        "eq.": range(1, 10),
+    },
 }
 ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 ENTRY = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
@@ -139,7 +147,7 @@ def items(words):
     """Numbers of figures, tables, theorems ... in an entry such as "Figs. 5, 10 to 13"."""
     kind, rest = words.split(maxsplit=1)
     kind = {"Figs.": "Fig."}.get(kind, kind.removesuffix("s"))
-    if kind not in PAPERS["1"]:  # an equation or a section
+    if kind not in PAPERS["1"]:  # a section
         return []
     found = []
     for part in rest.split(", "):
