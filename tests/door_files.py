@@ -154,6 +154,18 @@ JSON = [
     {"probe": one, "gallery": other, "score": score, "mated": bool(same)}
     for one, other, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
 ]
+ROWS = "probe reference similarity genuine\n"
+ROWS += "".join(
+    f'"{k + 1}" "{one}" "{other}" {score} {"TRUE" if same else "FALSE"}\n'
+    for k, (one, other, score, same) in enumerate(zip(*IMAGES, PAIRS.cosine, SAME))
+)
+COMMENTED = "# a system\n# and its date\n" + ENROLLED.to_csv(sep="\t", index=False)
+PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
+OBJECTS = [
+    {"file": image, "person": subject, "det_score": 0.9, "embedding": row.tolist(), "model": "A"}
+    for image, subject, row in zip(LABELS.image, LABELS.subject, VECTORS)
+]
+SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
 FORMS = {  # name of a file: how it is written (which may return its FRR), and its FRR
     "arc.npz": (write_npz, OF_FACES),
     "wide.csv": (write_csv(WIDE), OF_FACES),
@@ -191,4 +203,10 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "numbers_as_names.csv": (write_csv(CLASSES), OF_FACES),
     "numpy_cells.csv": (write_csv(ARRAYS), OF_FACES),
     "unnamed_corner.csv": (write_csv(UNNAMED), OF_FACES),
+    "of_r.txt": (write_text(ROWS), OF_PAIRS),
+    "commented.tsv": (write_text(COMMENTED), OF_PAIRS),
+    "unicode_text.txt": (write_csv(PLAIN, sep="\t", encoding="utf-16"), OF_PAIRS),
+    "printed_arrays.csv": (write_csv(PRINTED), OF_FACES),
+    "bars.csv": (write_csv(SCORED, sep="|"), OF_PAIRS),
+    "embeddings.json": (write_text(json.dumps(OBJECTS)), OF_FACES),
 }

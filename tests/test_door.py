@@ -11,6 +11,7 @@ from door_files import (
     FORMS,
     LABELS,
     NUMBERS,
+    ODD,
     OF_FACES,
     OF_PAIRS,
     PAIRS,
@@ -62,6 +63,35 @@ def test_parquet_with_a_column_of_lists(tmp_path):
     both = fk.open_data(tmp_path / "two.parquet", columns={"embedding": ["arc", "face"]})
     assert both.model.values.tolist() == ["arc", "face"]
     np.testing.assert_allclose(frr_of(both), OF_FACES)
+
+
+def test_feather_with_a_column_of_lists(tmp_path):
+    pytest.importorskip("pyarrow")
+    LABELS.assign(embedding=list(VECTORS)).to_feather(tmp_path / "f.feather")
+    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "f.feather")), OF_FACES)
+
+
+def test_arrays_of_pairs_in_their_usual_order():
+    images = PAIRS.image1, PAIRS.image2
+    data = fk.pairs(PAIRS.cosine, SAME, *images)
+    assert data.probe.values.tolist() == PAIRS.image1.tolist()
+    np.testing.assert_allclose(frr_of(data), OF_PAIRS)
+
+
+def test_an_attribute_that_is_not_there_is_asked_for_in_the_words_of_the_place(tmp_path, capsys):
+    path = str(written(tmp_path, ODD))
+    assert main(["report", path, "--by", "etn", "-o", str(tmp_path / "out"), "--quick"]) == 2
+    message = capsys.readouterr().err
+    assert "did you mean 'ethn'?" in message and "--metadata" in message
+    assert "identity" not in message.split("there is")[1]
+    with pytest.raises(fk.InputError, match=r"metadata="):
+        fk.evaluate(fk.open_data(path), far=[FAR], by="gender")
+
+
+def test_a_label_of_look_has_its_unit(tmp_path):
+    pairs = fk.look(written(tmp_path, ODD))
+    assert "ethn (sides of pairs): " in pairs
+    assert "ethn (images): " in fk.look(written(tmp_path, WIDE))
 
 
 def test_numbered_columns_of_two_models(tmp_path):

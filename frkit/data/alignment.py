@@ -28,18 +28,13 @@ def aligned(inputs, dim=None):
     InputError
         Where labels of two inputs differ, or repeat in another order.
     """
-    first = None
+    sides = {name: each if isinstance(each, tuple) else (each,) for name, each in inputs.items()}
+    labelled = [(name, labels_of(side, dim)) for name in sides for side in sides[name]]
+    first = next(((name, labels) for name, labels in labelled if labels is not None), None)
     ordered = {}
     for name, value in inputs.items():
-        sides = value if isinstance(value, tuple) else (value,)
-        in_order = []
-        for side in sides:
-            labels = labels_of(side, dim)
-            if labels is not None:
-                first = first or (name, labels)
-                side = _in_order_of(first, name, side, labels, dim)
-            in_order.append(side)
-        ordered[name] = tuple(in_order) if isinstance(value, tuple) else in_order[0]
+        in_order = tuple(_in_order_of(first, name, side, dim) for side in sides[name])
+        ordered[name] = in_order if isinstance(value, tuple) else in_order[0]
     return ordered
 
 
@@ -59,8 +54,11 @@ def _row_dim(value, dim):
     return next((name for name in ("image", "pair") if name in value.dims), value.dims[0])
 
 
-def _in_order_of(first, name, value, labels, dim):
+def _in_order_of(first, name, value, dim):
     """Return an input in the order of the first one, or refuse it."""
+    labels = labels_of(value, dim)
+    if labels is None:
+        return value
     other, order = first
     name, other = (each if isinstance(each, str) else each[-1] for each in (name, other))
     if labels.equals(order):

@@ -139,13 +139,13 @@ def text_layout(path, names=None):
     with reading("the table"), open_text(path) as file:
         lines = [(number, line) for number, line in enumerate(islice(file, HEAD), 1)]
         lines = [(number, line) for number, line in lines if line.strip()]
-    require(len(lines) > 0, "the file is empty")
-    texts = [line.rstrip("\r\n") for _, line in lines]
-    mark = _delimiter(path, [text for text in texts if text[0] != "#"] or texts)
-    n_cells = len(next(_cells(texts[-1:], mark)))
-    while texts[0][0] == "#" and len(next(_cells(texts, mark))) != n_cells:  # a comment
-        del texts[0], lines[0]
-    rows = list(_cells(texts, mark))
+        require(len(lines) > 0, "the file is empty")
+        texts = [line.rstrip("\r\n") for _, line in lines]
+        mark = _delimiter(path, [text for text in texts if text[0] != "#"] or texts)
+        n_cells = len(next(_cells(texts[-1:], mark)))
+        while texts[0][0] == "#" and len(next(_cells(texts, mark))) != n_cells:  # a comment
+            del texts[0], lines[0]
+        rows = list(_cells(texts, mark))
     has_header = names is None and _has_header(rows)
     body = rows[has_header:]
     names = names or rows[0]

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, listed, require, require_flag
-from frkit.data.labels import attributes_of
+from frkit.data.labels import attributes_of, require_attributes
 from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 from frkit.engine.sweep import Sides, sweep_scores, threads
 from frkit.evaluation.options import asked_levels
@@ -185,11 +185,8 @@ def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:
         wanted = sorted(name for name in attributes if _n_labels(images[name]) <= MOST_LABELS)
     else:
         wanted = attributes_of(by) if by else []
-        unknown = [name for name in wanted if name not in attributes]
-        require(
-            not unknown,
-            f"by={by!r} is no attribute of these scores; known: {', '.join(sorted(attributes))}",
-        )
+        if wanted:
+            require_attributes(wanted, attributes)
     sides = Sides(
         probe.astype(np.int32), reference.astype(np.int32), person, np.empty((0, 0)), symmetric
     )

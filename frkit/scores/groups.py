@@ -72,29 +72,17 @@ def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
 def _clean_coords(scores) -> dict:
     """All labels as clean text; no image and no identity is without a name."""
     labels = {}
-    cleaned: list[tuple] = []  # both sides of a tensor often have the same labels
     for name, column in scores.coords.items():
         if column.ndim != 1 or name in ("model", "pair", "genuine"):
             continue
         [dim] = column.dims
-        role = name.removeprefix("probe_").removeprefix("reference_")
+        clean = clean_labels
         if name == dim:
-            clean, role = image_names, "image"
-        elif name in ("probe", "reference") or role == "identity":
+            clean = image_names
+        elif name in ("probe", "reference") or name.endswith("_identity"):
             clean = complete_labels
-        else:
-            clean = clean_labels
-        same = [text for r, values, text in cleaned if r == role and _same(values, column.values)]
-        text = same[0] if same else clean(column.values, column.size, name, dim)
-        cleaned.append((role, column.values, text))
-        labels[name] = dim, text, column.attrs
+        labels[name] = dim, clean(column.values, column.size, name, dim), column.attrs
     return labels
-
-
-def _same(values, others) -> bool:
-    """Whether two columns are equal, of one type."""
-    comparable = values.dtype == others.dtype and values.dtype != object
-    return comparable and np.array_equal(values, others)
 
 
 def turned(scores: xr.DataArray) -> bool:

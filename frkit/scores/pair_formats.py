@@ -6,24 +6,26 @@ and no images; "repeats": a name may stand for two images, as in RFW, where 13 p
 two races).
 """
 
+import json
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from frkit.base import require, warn
+from frkit.base import listed, require, warn
 from frkit.data.files import named, not_read, reading
 from frkit.data.names import plain, words_of_truth
 from frkit.data.roles import SIDES, WHO
 from frkit.data.tables import (
+    by_row,
     is_number,
+    is_number_column,
     open_text,
     read_frame,
     refuse_cells,
     text_layout,
     to_numbers,
 )
-from frkit.scores.pair_json import read_json
 
 RFW_TABLE = {
     "probe": "img_1",
@@ -61,6 +63,10 @@ LINES = {  # cells of a line without a header, by their roles; ? for other cells
     "bob4": "reference_identity probe_identity probe score",
     "bob5": "reference_identity reference probe_identity probe score",
 }
+JSON = (
+    "JSON must contain {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
+    "{'genuine': [...], 'impostor': [...]}, or a table as a list of objects or an object of lists"
+)
 WITHOUT_SCORES = ("lfw", "voxceleb", "kaldi", "ijbc")
 SHAPES = {  # what the cells contain: T text or whole numbers, B truth, N numbers -> format
     "BTT": "voxceleb",
@@ -148,17 +154,16 @@ def read_lines(format, path):
 def read_bfw(path):
     """Read BFW's data table; by default all other numbers are scores."""
     table = read_frame(path)
-    roles = {
-        role: source
-        for role, source in BFW_TABLE.items()
-        if {source} <= set(table) or set(source) <= set(table)
-    }
-    usual = [source for source in BFW_TABLE.values() if isinstance(source, str)]
-    usual += sum((list(source) for source in BFW_TABLE.values() if not isinstance(source, str)), [])
-    others = table.drop(columns=[*usual, *BFW_OTHERS], errors="ignore")
-    is_score = pd.to_numeric(others.iloc[0].astype(str), errors="coerce").notna()
-    not_read(others.columns[~is_score], "no numbers")
-    return table, roles | {"score": [*others.columns[is_score]]}, ""
+    preset, usual = {}, {*BFW_OTHERS}
+    for role, source in BFW_TABLE.items():
+        columns = {source} if isinstance(source, str) else {*source}
+        usual |= columns
+        if columns <= {*table}:
+            preset[role] = source
+    others = table.columns.difference(usual, sort=False)
+    preset["score"] = [name for name in others if is_number_column(table[name])]
+    not_read(others.difference(preset["score"]), "no numbers")
+    return table, preset, ""
 
 
 def read_rfw(path):
@@ -189,21 +194,18 @@ def _numbered_pairs(path, race=None):
 
     Images are in the folder of the person, or of the race: 13 people stand under two races.
     """
-    with reading("the list"), open_text(path) as file:
-        lines = [line.rstrip("\r\n") for line in file]
     rows = {}
-    for number, line in enumerate(lines, 1):
-        cells = line.split("\t") if "\t" in line else line.split()
-        cells = [cell.strip() for cell in cells]
-        is_head = not rows and len(cells) < 3 and all(cell.isdigit() for cell in cells)
-        if line.strip() and not is_head:
-            words = (
-                f"line {number} has {len(cells)} cells; a line is: name n1 n2, or name n1 other n2"
-            )
-            require(len(cells) in (3, 4), words)
-            rows[number] = [*cells[:2], cells[0], cells[2]] if len(cells) == 3 else cells
+    with reading("the list"), open_text(path) as file:
+        for number, line in enumerate(file, 1):
+            cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+            is_head = not rows and len(cells) < 3 and all(cell.isdigit() for cell in cells)
+            if line.strip() and not is_head:
+                words = f"line {number} has {len(cells)} cells; a line is: name n1 n2"
+                require(len(cells) in (3, 4), f"{words}, or name n1 other n2")
+                name, first, *other, second = cells
+                rows[number] = name, first, *(other or [name]), second
     require(len(rows) > 0, "the list has no pair")
-    table = pd.DataFrame.from_dict(rows, "index", columns=["name", "n1", "other", "n2"])
+    table = pd.DataFrame.from_dict(rows, "index", columns=["name", "n1", "other", "n2"], dtype=str)
     out = pd.DataFrame(index=table.index)
     for side, identity, person, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
         numbers = table[number]
@@ -211,8 +213,7 @@ def _numbered_pairs(path, race=None):
         folder = race or table[person]
         out[side] = folder + "/" + table[person] + "_" + numbers.str.zfill(4) + ".jpg"
         out[identity] = table[person]
-    is_short = table.name == table.other
-    out["genuine"] = is_short.astype(int)
+    out["genuine"] = (table.name == table.other).astype(int)
     return out
 
 
@@ -243,18 +244,67 @@ def _without_attacks(table):
     return table[~is_attack].drop(columns=attacks)
 
 
-def read_vectors(path, scores=None):
+def read_vectors(path):
     """Read genuine scores and impostor scores from two files."""
-    require(
-        isinstance(path, (tuple, list)) and len(path) == 2,
-        "two files are needed, a pair of paths: (genuine, impostor)",
-    )
-    tables = []
-    for file, genuine in zip(path, (1, 0)):
+    is_pair = isinstance(path, (tuple, list)) and len(path) == 2
+    require(is_pair, "two files are needed, a pair of paths: (genuine, impostor)")
+    scores = []
+    for file in path:
         with named(file):
-            scores = to_numbers(read_frame(Path(file), ["score"])["score"])
-        tables.append(pd.DataFrame({"score": scores, "genuine": genuine}))
+            scores.append(to_numbers(read_frame(Path(file), ["score"])["score"]))
+    return two_kinds(*scores)
+
+
+def two_kinds(genuine, impostor):
+    """Return a table of genuine and of impostor scores."""
+    tables = [
+        pd.DataFrame({"score": scores, "genuine": kind})
+        for scores, kind in ((genuine, 1), (impostor, 0))
+    ]
     return pd.concat(tables, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def read_json(path):
+    """Read scores nested by names, of one model or several; two lists of scores; or a table."""
+    with reading("the JSON"), open_text(path) as file:
+        data = json.load(file, object_pairs_hook=_object)
+    if isinstance(data, dict) and data and all(isinstance(value, dict) for value in data.values()):
+        return _nested(data)
+    with reading("the JSON"):
+        if isinstance(data, dict) and {*data} == {"genuine", "impostor"}:
+            return two_kinds(**data)
+        table = pd.DataFrame(data)
+    require(len(table) > 0 and len(table.columns) > 1, JSON)
+    return by_row(table), {}, ""
+
+
+def _object(pairs):
+    """Return an object of JSON; a name that stands twice would hide the first."""
+    data = dict(pairs)
+    require(len(data) == len(pairs), f"a name stands twice in the object of {listed(data)}")
+    return data
+
+
+def _nested(data):
+    """Return the scores of {probe: {reference: score}}, or of several such by model."""
+    has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
+    models = {
+        model: pd.Series(
+            {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]},
+            dtype=object,
+        )
+        for model, rows in (data if has_models else {"score": data}).items()
+    }
+    table = pd.DataFrame(models)
+    require(len(table) > 0, JSON)
+    is_same = all(len(scores) == len(table) for scores in models.values())
+    require(is_same, f"models {listed(models)} did not score the same pairs")
+    table.index.names = SIDES
+    roles = {"score": {name: name for name in models} if has_models else "score"}
+    return by_row(table.reset_index()), roles | {side: side for side in SIDES}, ""
 
 
 PAIR_FORMATS = {
