@@ -53,30 +53,23 @@ def pairs_of_table(
     genuine = _genuine(table, roles)
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
-    if scores is None:
-        scores = {roles.models.get(name, name): to_numbers(table[name]) for name in roles.scores()}
-        distances = [roles.models.get(name, name) for name in roles.columns.get("distance", [])]
-    else:
-        require(not roles.scores(), "the file contains its scores: leave scores= out")
-        scores = read_scores(scores, table, images)
-        distances = [*scores] if distance else []
+    scores, distances = _scores(table, roles, scores, images, distance)
+    require(images or not identity, "identity= reads the names of images, but this file has none")
     if rule == "models" and images:
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
         images = _unless_two_people(images, people, roles)
     if images and (identity or not people):
-        first = next(iter(scores))
-        similarity = -scores[first] if first in distances else scores[first]
+        model = next(iter(scores))
+        similarity = -scores[model] if model in distances else scores[model]
         people = _people(images, genuine, similarity, rule, identity, roles)
-    require(images or not identity, "identity= reads the names of images, but this file has none")
     if not people:
         warn_of_unconfirmed(roles, table)
         if genuine is None:
             roles.ask(table, UNSAID)
     if images and rule != "repeats":
-        keep = _first_of_each(table, images, scores, genuine, roles)
-        images = None if keep is None else images
-        if keep is not None and not keep.all():
+        keep, images = _first_of_each(table, images, scores, genuine, roles)
+        if not keep.all():
             table, images = table[keep], images.rows(keep)
             people = people and people.rows(keep)
             genuine = genuine if genuine is None else genuine[keep]
@@ -90,11 +83,21 @@ def pairs_of_table(
     if [*scores] == [""] or len(scores) == 1 and not roles.models:
         [scores] = scores.values()
         distances = bool(distances)
-    out = listed_pairs(
-        scores, genuine, images, people, trial, attributes, distance=distances, **options
-    )
-    out.attrs.update(roles.attrs())
-    return out
+    columns = scores, genuine, images, people, trial, attributes
+    pairs = listed_pairs(*columns, distance=distances, **options)
+    pairs.attrs.update(roles.attrs())
+    return pairs
+
+
+def _scores(table, roles, scores, images, distance):
+    """Return scores by model, "" for one that is not named, and the models of distances."""
+    if scores is None:
+        columns = {name: roles.models.get(name, name) for name in roles.scores()}
+        scores = {model: to_numbers(table[name]) for name, model in columns.items()}
+        return scores, [columns[name] for name in roles.columns.get("distance", [])]
+    require(not roles.scores(), "the file contains its scores: leave scores= out")
+    scores = read_scores(scores, table, images)
+    return scores, [*scores] if distance else []
 
 
 def _genuine(table, roles):
@@ -166,7 +169,7 @@ def _linked(images, genuine):
 
 
 def _first_of_each(table, images, scores, genuine, roles):
-    """Return which rows are the first of their ordered pair; None where names are no images.
+    """Return which rows are the first of their ordered pair; and the images, unless they are none.
 
     A pair with two scores, or called genuine and impostor, is refused.
     """
@@ -174,12 +177,13 @@ def _first_of_each(table, images, scores, genuine, roles):
     if genuine is not None:
         values["genuine"] = genuine
     again, differing = repeats(images, values)
+    keep = np.ones(len(table), bool)
     if len(differing) > 0 and roles.one("reference") == roles.one("reference_identity"):
         warn(
             "a probe meets a person several times with different scores: the file names no "
             "template of the reference, so intervals draw people and no images"
         )
-        return None
+        return keep, None
     if len(differing) > 0:
         first, second = differing
         is_same = genuine is None or genuine[first] == genuine[second]
@@ -187,6 +191,5 @@ def _first_of_each(table, images, scores, genuine, roles):
         pair = ", ".join(repr(str(images.names[side[first]])) for side in images[:2])
         where = f"lines {table.index[first]} and {table.index[second]}"
         raise InputError(f"the pair {pair} {what} ({where}): leave one out")
-    keep = np.ones(len(table), bool)
     keep[again] = False
-    return keep
+    return keep, images
