@@ -107,6 +107,11 @@ REPORT = {
         "metavar": "P",
         "help": "of the intervals (default: 0.95)",
     },
+    "weighting": {
+        "choices": ["identity", "pair"],
+        "help": "how rates average: the mean over people, or pooled over pairs (default: identity, "
+        "of a list of pairs: pair)",
+    },
     "varying": {
         "choices": ["error", "split", "first", "most frequent"],
         "default": "error",
@@ -280,6 +285,7 @@ def _write(asked, data, opening):
         level=asked.level,
         quick=asked.quick,
         seed=asked.seed,
+        weighting=asked.weighting,
         varying=asked.varying,
         opening=opening,
         progress=sys.stderr.isatty(),

@@ -365,6 +365,7 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "report", instead)
     monkeypatch.setattr(opening_files, "opened", opened)
     asked = "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
+    asked += " --weighting pair"
     more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
     columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
     last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
@@ -381,6 +382,7 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
         level=0.9,
         quick=True,
         seed=4,
+        weighting="pair",
         varying="first",
         opening=opening,
         progress=False,

@@ -404,7 +404,7 @@ def test_names_that_contradict_the_truth_name_nobody(tmp_path):
     table = pd.DataFrame(sides).assign(mated=WORDS, score=PAIRS.cosine)
     data = fk.open_data(written(tmp_path, table))
     np.testing.assert_allclose(frr_of(data), OF_PAIRS)
-    assert "nobody is named" in fk.look(tmp_path / "t.csv")
+    assert "the identities of people are unknown" in fk.look(tmp_path / "t.csv")
 
 
 def test_columns_of_a_frame_can_be_named_by_arguments():

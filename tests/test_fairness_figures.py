@@ -105,6 +105,9 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
 def test_the_largest_contributors_are_drawn(scores, ax):
     who = fk.contributions(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
     fk.plot.contributions(who, ax, people=3)
-    largest = np.sort(who.frr_share.values)[-3:]
+    errors = who.false_rejects_identity
+    largest = np.sort(errors.values)[-3:]
     widths = [bar.get_width() for bars in ax.containers for bar in bars]
     np.testing.assert_allclose(sorted(widths), largest)
+    pairs = who.genuine_pairs_identity.sel(identity=errors.idxmax("identity"))
+    assert ax.texts[0].get_text().strip() == f"{largest[-1]:,.0f} of {pairs.item():,.0f}"

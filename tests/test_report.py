@@ -12,7 +12,7 @@ from markupsafe import escape
 
 import frkit as fk
 from frkit.reporting import page
-from frkit.reporting.formats import cell
+from frkit.reporting.formats import cell, percent
 from frkit.reporting.inputs import leading_level
 from frkit.reporting.opening import by_model, together
 
@@ -119,17 +119,29 @@ def test_failed_comparisons_people_without_label_and_repeats():
 
 def test_tiles_say_what_the_numbers_say(report):
     frr = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
-    estimate, lower, upper = (100 * float(frr[end]) for end in ENDS)
     bad = tile(report, "bad")
-    assert bad.value == f"FRR {cell(estimate, lower, upper).split()[0]} %"
-    assert f"worth {float(frr.n_effective):,.0f} independent comparisons" in bad.text
-    groups = tile(report, "Do groups differ?")
-    ratio = report.results["fairness", "frr_max_min"].sel(model="bad", far_level=0.05)
-    times = cell(*(float(ratio[end]) for end in ENDS)).replace(" ", " times ", 1)
-    assert groups.value == "Yes."
-    assert f"bad rejects “b” {times} as often as “a” at FAR 0.05 (p < 0.001)." in groups.text
-    assert "good is better than bad at every level" in "\n".join(report.answers)
-    assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, groups.text))
+    texts = percent(cell(*(float(frr[end]) for end in ENDS))).split()
+    assert bad.value == f"FRR {texts[0]} %" and bad.state == "clear"
+    ends = " ".join(texts[1:]).strip("[]").replace(", ", " and ")
+    assert (
+        f"at FAR 0.05, mean over people. For other people from the same population between {ends} %"
+        in bad.text
+    )
+    pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
+    other = float(pooled.sel(model="bad", far_level=0.05))
+    shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
+    assert shown == pytest.approx(100 * other, abs=0.51)
+    assert f"As precise as {float(frr.n_effective):,.0f} comparisons" in bad.note
+    assert "good is better than bad: FRR of good − bad is" in "\n".join(report.answers)
+    assert tile(report, "Which model").value == "good is better."
+    assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
+
+
+def test_a_rate_in_percent_is_rounded_as_in_the_table():
+    """.225 was 22 % in a sentence and 0.23 in the table beside it."""
+    for rate in (0.225, 0.235, 0.0045, 3.2e-5):
+        text = cell(rate, rate / 2, 2 * rate)
+        assert float(percent(text).split()[0]) == pytest.approx(100 * float(text.split()[0]))
 
 
 @pytest.mark.slow
@@ -148,17 +160,44 @@ def test_no_difference_is_said_with_what_the_data_allow():
 
 @pytest.mark.parametrize("n", [40, 20])
 def test_who_drives_the_errors_is_named_where_they_are_few(n):
-    """On the first screen only where there are thirty people or more."""
     good = fk.vmf.mixture(n, 16, seed=0, kappa=(150, 200)).sample(6, seed=1)
     swapped = good.identity.values.copy()
     swapped[[0, -1]] = swapped[[-1, 0]]  # two wrong labels
     wrong = fk.faces(good.embedding.values, swapped)
     report = fk.report(wrong, far=[0.01], quick=True, progress=False)
-    shares = np.sort(report.results["people", "contributions"].frr_share.values.ravel())
-    share = f"2 people of {n} make {shares[-2:].sum():.0%} of the false rejects: "
+    who = report.results["people", "contributions"].isel(far_level=0)
+    errors = np.sort(who.false_rejects_identity.values)
+    share = f"2 of {n} people make {errors[-2:].sum() / errors.sum():.0%} of the false rejects: "
     (answer,) = [line for line in report.answers if line.startswith(share)]
     assert swapped[0] in answer and swapped[-1] in answer
-    assert [f"{few.value} {few.text}" for few in report.tiles[1:]] == ([answer] if n > 30 else [])
+    people = tile(report, "Who drives the errors?")
+    assert f"{people.value} {people.text}" == answer
+    listed = report.tables["Pairs of the first three, false rejects at FAR 0.01"]
+    assert {*listed["probe"]} | {*listed["reference"]} >= {"0", str(6 * n - 1)}
+
+
+def test_people_stand_by_number_of_errors_then_by_own_rate():
+    """A person with one rejected pair of one is not drawn like one with many."""
+    faces = fk.vmf.mixture(30, 16, seed=0, kappa=(4, 20)).sample(6, seed=1)
+    few = faces.isel(image=np.r_[0:2, 6:180])  # the first person has one genuine pair
+    report = fk.report(few, far=[0.05], quick=True, progress=False)
+    table = report.tables["False rejects at FAR 0.05"]
+    rejects = [cell.numbers[""] for cell in table["false rejects"]]
+    own = [cell.numbers[""] for cell in table["own FRR"]]
+    assert list(zip(rejects, own)) == sorted(zip(rejects, own), reverse=True)
+    scores = fk.score_tensor(few)
+    who = fk.contributions(scores, far=[0.05]).isel(far_level=0)
+    score, person = scores.values, few.identity.values
+    row, col = np.triu_indices(len(person), 1)
+    same = person[row] == person[col]
+    for name in person[[0, 5, 50]]:
+        mine = same & (person[row] == name)
+        rejected = (score[row, col][mine] <= who.threshold.item()).sum()
+        assert who.false_rejects_identity.sel(identity=name) == rejected
+        assert who.genuine_pairs_identity.sel(identity=name) == mine.sum()
+        both = (person[row] == name) | (person[col] == name)
+        accepted = (score[row, col][~same & both] > who.threshold.item()).sum()
+        assert who.false_accepts_identity.sel(identity=name) == accepted
 
 
 @pytest.mark.parametrize(
@@ -167,6 +206,7 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
         ([300, 40, 3], [5, 50, 90], 1, [0.1, 0.001]),
         ([300, 200, 30], [30, 50, 90], 2, []),
         ([20, 9, 1], [9, 12, 15], 0, [0.1, 0.01, 0.001]),
+        ([300, 40, 3], [0, 0, 0], 1, [0.1, 0.01, 0.001]),
     ],
 )
 def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects, place, fewer):
@@ -184,15 +224,16 @@ def test_pairs_without_names_give_what_they_can():
     report = fk.report(pairs, far=FAR, progress=False)
     assert "people" not in report.sections
     assert any("do not say whom the images show" in line for line in report.left_out)
-    assert report.tables["EER with 95% intervals"].columns.tolist() == ["EER, independent pairs"]
-    assert any("nobody is named" in line for line in report.cautions)
+    table = report.tables["EER (pooled over pairs, 95% intervals)"]
+    assert table.columns.tolist() == ["EER, independent pairs"]
+    assert any("nothing says whom the images show" in line for line in report.cautions)
     assert "new people" not in str(report)
 
 
 @pytest.mark.slow
 def test_fixed_thresholds_take_the_place_of_levels(faces):
     report = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
-    assert ("good", "0.3") in report.tables["FAR with 95% intervals"].index
+    assert ("good", "0.3") in report.tables["FAR (mean over people, 95% intervals)"].index
     assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
 
 
@@ -241,10 +282,10 @@ def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
     inside = ("#", "data:image/svg+xml;base64,")
     addresses = re.findall(r"""\b(?:src|href|action)\s*=\s*["']?([^"'\s>]*)""", html)
     assert addresses and all(address.startswith(inside) for address in addresses)
-    assert "default-src 'none'" in html and html.count("<h2") <= 6
+    assert "default-src 'none'" in html and html.count("<h2") <= 7
     assert "\x1b" not in str(nasty) and "_b $x" in str(nasty)
     screen = nasty._repr_html_()
-    assert "<html" not in screen and screen.count("<figure>") == 1
+    assert "<html" not in screen and screen.count("<figure>") == 2
 
 
 def test_json_has_every_number_typed(report, tmp_path):
@@ -252,15 +293,20 @@ def test_json_has_every_number_typed(report, tmp_path):
     contents = json.loads((folder / "report.json").read_text())
     assert (contents["schema"], contents["schema_version"]) == ("frkit-report", 1)
     values = [v for v in contents["values"] if v["measure"] == "frr" and v["model"] == "bad"]
-    (value,) = [v for v in values if v["far"] == 0.05 and v["target"] == "new people"]
+    values = {(v["weighting"], v.get("target")): v for v in values if v["far"] == 0.05}
+    pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
+    assert values["pair", None]["estimate"] == float(pooled.sel(model="bad", far_level=0.05))
+    value = values["identity", "new people"]
     band = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
     assert [value[end] for end in ENDS] == [float(band[end]) for end in ENDS]
     assert value["n_effective"] == float(band.n_effective) and value["interval_level"] == 0.95
-    cells = report.tables["FRR with 95% intervals"].loc[("bad", "0.05")]
-    assert cells["FRR, new people"] == cell(*(value[end] for end in ENDS))
+    cells = report.tables["FRR (mean over people, 95% intervals)"].loc[("bad", "0.05")]
+    numbers = cells["FRR, new people"].numbers
+    assert [numbers[""], numbers["lower"], numbers["upper"]] == [value[end] for end in ENDS]
+    assert all("weighting" in value for value in contents["values"])
     row = contents["tables"]["False rejects of bad at FAR 0.05"][0]
-    assert 0 < row["share of the errors"] < 1
-    csv = pd.read_csv(folder / "tables/frr_with_95_intervals.csv")
+    assert 0 < row["share in the FRR"] < 1 and row["false rejects"] <= row["genuine pairs"]
+    csv = pd.read_csv(folder / "tables/frr.csv")
     row = csv[(csv.model == "bad") & (csv.FAR == 0.05)].iloc[0]
     assert csv["false accepts"].dtype == int  # written "1,234" it would be text
     assert row["FRR, new people"] == pytest.approx(float(band.estimate), rel=1e-12)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import frkit as fk
-from frkit.reporting.formats import cell, number, p_words
+from frkit.reporting.formats import cell, fixed, number, p_words
 from frkit.reporting.tables import Table
 from frkit.reporting.words import bibtex
 
@@ -49,7 +49,7 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
     assert table.columns.tolist() == [
         f"{x}, {target}" for x in ("one", "two") for target in targets
     ]
-    direct = fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
+    direct = fk.table(bands["these people"]).loc[("two", "0.05"), "FRR"]
     assert table.loc["0.05", "two, these people"] == direct
     with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
         fk.table(bands, across="person")
@@ -65,9 +65,9 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     sigma = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1)
     indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
     table = fk.table(fk.band(ev, "frr_max_min", target="new people"), floor, test, indices, sigma)
-    row = table.xs(("frr_max_min", "0.05"), level=("measure", "FAR")).iloc[0]
+    row = table.xs(("FRR max/min", "0.05"), level=("measure", "FAR")).iloc[0]
     level = {"far_level": 0.05}
-    assert row["fair model up to"] == number(float(floor.limit.sel(level)))
+    assert row["fair model up to"] == fixed(float(floor.limit.sel(level)), 2)
     assert row["p (floor)"] == p_words(float(floor.p.sel(level)))
     assert row["p (permutation)"] == p_words(float(test.p.sel(level)))
     sfi = indices.sel(variant="extremal")
@@ -77,7 +77,7 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     row = table.xs(("N", "a"), level=("measure", "group")).iloc[0]
     first = sigma.sel(group="a")
     assert row["value"] == f"{number(float(first.n_signed))} ({first.risk.item()})"
-    assert "frr_max_min" in table.index.get_level_values("measure") and len(table) == 2 + 9 + 2
+    assert "FRR max/min" in table.index.get_level_values("measure") and len(table) == 2 + 9 + 2
 
 
 def test_contrasts_of_groups_are_named():
@@ -126,12 +126,12 @@ def test_a_latex_table_has_whole_rows_and_no_label_is_an_option_behind_one():
 def test_csv_has_numbers(evaluation):
     band = fk.band(evaluation, "frr", target="new people")
     frame = pd.read_csv(io.StringIO(fk.table(band, n_effective=True).to_csv()))
-    heads = "model; FAR; frr; frr, lower; frr, upper; independent comparisons"
+    heads = "model; FAR; FRR; FRR, lower; FRR, upper; n effective"
     assert frame.columns.tolist() == heads.split("; ")
-    for head, name in (("frr", "estimate"), ("frr, upper", "upper")):
+    for head, name in (("FRR", "estimate"), ("FRR, upper", "upper")):
         np.testing.assert_allclose(frame[head], band[name].values.ravel(), rtol=1e-12)
     part = fk.table(band).loc["two"].to_csv()  # a part of a table keeps its numbers
-    assert part.splitlines()[0] == 'FAR,frr,"frr, lower","frr, upper"'
+    assert part.splitlines()[0] == 'FAR,FRR,"FRR, lower","FRR, upper"'
 
 
 def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):

@@ -14,10 +14,11 @@ SMALL_GROUPS = (
 )
 
 
-def caution(protocol, resampling, far, tables, models, n_failed, n_genuine):
+def caution(protocol, resampling, far, tables, models, n_failed, n_genuine, tied=None, sign=1.0):
     """Warn where these data and options do not support a rate or its interval.
 
-    tables, models : of the models, and their names or None. n_failed : genuine comparisons that
+    tables, models, tied : of the models, their names or None, and their shares of tied scores.
+    sign : of the scores as the user knows them. n_failed : genuine comparisons that
     failed, of the model with most of them; n_genuine : all of them.
     """
     if n_failed >= n_genuine / 2:
@@ -34,7 +35,7 @@ def caution(protocol, resampling, far, tables, models, n_failed, n_genuine):
         n_impostors = len(protocol.listed.impostor)
     one_pair = 1 / max(n_impostors, 1)
     names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
-    for name, table in zip(names, tables):
+    for name, table, tied_share in zip(names, tables, tied or [None] * len(names)):
         data = table.isel({COLUMN: 0}, missing_dims="ignore")
         nothing_accepted = data.far.values <= 0 if far.size else np.zeros(0, bool)
         largest = "the threshold there is the largest impostor score, whose bootstrap is not valid"
@@ -44,11 +45,15 @@ def caution(protocol, resampling, far, tables, models, n_failed, n_genuine):
                 f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
                 f"{one_pair:.2g}){name}: {largest}; take levels above, or compare more images"
             )
-        tied = far[(far >= one_pair) & nothing_accepted]
-        if tied.size:
+        skipped = np.zeros(far.size, bool)
+        if far.size and tied_share is not None:
+            skipped = (far >= one_pair) & (tied_share > 0) & (data.far.values < far / 2)
+            _caution_of_ties(data, far, tied_share, skipped, sign, name)
+        heavy = far[(far >= one_pair) & nothing_accepted & ~skipped]
+        if heavy.size:
             warn(
                 f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
-                f"{_levels(tied)}: {largest}, and no pair is accepted; take levels above, or "
+                f"{_levels(heavy)}: {largest}, and no pair is accepted; take levels above, or "
                 "scores with more digits"
             )
         rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
@@ -58,6 +63,31 @@ def caution(protocol, resampling, far, tables, models, n_failed, n_genuine):
                 "one person. If larger scores mean less alike (distances), turn their sign: "
                 "distance=True, or --distance"
             )
+
+
+def tied_shares(tally, table):
+    """The share of impostor scores that equal the threshold of each level; 0 of a single pair."""
+    impostors = tally.impostors
+    thresholds = table.threshold.isel({COLUMN: 0}, missing_dims="ignore").values
+    first = np.searchsorted(impostors.score, thresholds, "left")
+    last = np.searchsorted(impostors.score, thresholds, "right")
+    below = np.append(0, np.cumsum(impostors.weight))
+    share = (below[last] - below[first]) / below[-1]
+    return np.where(last - first > 1, share, 0.0)
+
+
+def _caution_of_ties(data, far, tied_share, skipped, sign, name):
+    """Warn of levels between which scores are tied, so that no threshold reaches them."""
+    for threshold in np.unique(data.threshold.values[skipped]):
+        at = skipped & (data.threshold.values == threshold)
+        share = tied_share[at][0]
+        reached = data.far.values[at][0]
+        warn(
+            f"{100 * share:.2g} % of the impostor scores{name} are tied at "
+            f"{0.0 + sign * threshold:g}: no threshold lies between FAR {reached + share:.2g} and "
+            f"{reached:.2g}, so that FAR levels {_levels(far[at])} are read at {reached:.2g}; take "
+            "other levels, or scores with more digits"
+        )
 
 
 def _levels(far):

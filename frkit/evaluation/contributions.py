@@ -55,9 +55,10 @@ def contributions(
     -------
     xr.Dataset
         `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single
-        image) over (model,) far_level or threshold_level, and identity; `frr_effective`,
-        `far_effective`, `threshold`, `far`, `frr` over the levels. Shares are NaN where there is no
-        error. Coordinate `images`: images of each identity.
+        image) over (model,) far_level or threshold_level, and identity; `false_rejects_identity`
+        of its `genuine_pairs_identity`, and `false_accepts_identity`, in which it is one of two;
+        `frr_effective`, `far_effective`, `threshold`, `far`, `frr` over the levels. Shares are NaN
+        where there is no error. Coordinate `images`: images of each identity.
 
     Raises
     ------
@@ -118,7 +119,17 @@ def _shares(tally, far, fixed, grouped):
         of_rows(genuine, genuine.weight, np.less_equal, level) for level in thresholds
     )
     compared = by_identity([of_rows(genuine, genuine.weight)])
+    n_rejected = by_identity(  # a pair counts in both of its rows
+        of_rows(genuine, genuine.stands_for, np.less_equal, level) / 2 for level in thresholds
+    )
+    n_accepted = by_identity(
+        of_rows(impostors, impostors.stands_for, np.greater, level) for level in thresholds
+    )
+    n_genuine = by_identity([of_rows(genuine, genuine.stands_for) / 2])[0]
     dims = (*rates.threshold.dims, "identity")
+    result["false_rejects_identity"] = dims, n_rejected
+    result["genuine_pairs_identity"] = "identity", n_genuine
+    result["false_accepts_identity"] = dims, n_accepted
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
         result[f"{rate}_share"] = dims, share
@@ -137,7 +148,7 @@ def worst_pairs(
     who: xr.Dataset,
     *,
     kind: str = "genuine",
-    identities: int = 5,
+    identities: int | list[str] = 5,
     pairs: int = 20,
 ) -> xr.Dataset:
     """List the pairs behind the identities with the largest share of the errors.
@@ -154,8 +165,8 @@ def worst_pairs(
     kind : {"genuine", "impostor"}
         "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike
         first.
-    identities : int
-        How many identities, those with the largest share first.
+    identities : int or list of str
+        How many identities, those with the largest share first; or their names.
     pairs : int
         At most so many pairs.
 
@@ -180,7 +191,9 @@ def worst_pairs(
     3
     """
     require_one_of("kind", kind, KINDS)
-    identities = require_whole("identities", identities, 1)
+    by_name = not isinstance(identities, (int, np.integer))
+    if not by_name:
+        require_whole("identities", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
     require_returned("who", who, "fk.contributions", "threshold", "frr_share")
     scores = checked_scores(scores)
@@ -208,9 +221,10 @@ def worst_pairs(
     )
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)
-    worst = np.argsort(-share, kind="stable")[:identities]
-    among_worst = np.zeros(len(names), bool)
-    among_worst[worst] = share[worst] > 0
+    among_worst = np.isin(names, identities)
+    if not by_name:
+        among_worst[np.argsort(-share, kind="stable")[:identities]] = True
+    among_worst &= share > 0
     compared = tally.genuine if kind == "genuine" else tally.impostors
     table = pd.DataFrame({"row": compared.row, "col": compared.col, "score": compared.score})
     if kind == "genuine":

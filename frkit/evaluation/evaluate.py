@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_pairs
-from frkit.evaluation.cautions import caution
+from frkit.evaluation.cautions import caution, tied_shares
 from frkit.evaluation.nodes import provenance, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.people import people_table
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores
+from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import pairs_of_models
 
 
@@ -199,10 +199,13 @@ def evaluate_parts(
             distributions = distribution_table(tally, edges)
             table = table.merge(distributions).assign_attrs(distributions.attrs)
         tables.append(table)
-        tallies.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
+        tied = tied_shares(tally, table) if rates else None
+        tallies.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed, tied))
     names = kept["model"] if "model" in kept.dims else None
-    n_failed, n_genuine, impostor_failed = zip(*tallies)
-    caution(protocol, resampling, far, tables, names, max(n_failed), n_genuine[0])
+    n_failed, n_genuine, impostor_failed, tied = zip(*tallies)
+    sign = -1.0 if turned(kept) else 1.0
+    failures = max(n_failed), n_genuine[0]
+    caution(protocol, resampling, far, tables, names, *failures, tied if rates else None, sign)
     facts = provenance(kept, protocol, resampling, weighting, impostors, by)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of

@@ -57,12 +57,14 @@ def compare(
     ----------
     evaluation_a, evaluation_b : xr.DataTree
         Evaluations of the two models, with the same images and draws. Or give one evaluation of
-        both: `compare(evaluation, measure, models=("A", "B"))`.
+        both: `compare(evaluation, measure)`, or `compare(evaluation, measure, models=("A", "B"))`
+        if it has more.
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
     models : (str, str) or "all", optional
-        Names of the two models in one evaluation; "all" compares every pair of its models, over
-        `contrast`. With two evaluations, names for the picture.
+        Names of the two models in one evaluation, which may be left out if it has two; "all"
+        compares every pair of its models, over `contrast`. With two evaluations, names for the
+        picture.
     groups : (str, str), "all" or "rest", optional
         Names of two groups, for a rate that runs over them ("far_group"):
         `compare(evaluation, "frr_group", groups=("female", "male"))`; "all" compares every pair of
@@ -161,6 +163,8 @@ def _pairs(data, dim, wanted):
     require(
         len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
     )
+    if wanted is None and dim == "model" and len(names) == 2:
+        return [tuple(names)]
     if wanted == "all":
         return list(combinations(names, 2))
     if wanted == "rest" and dim == "group":

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import DataWarning, require, require_inside, require_whole
+from frkit.base import DataWarning, require, require_inside, require_whole, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.options import asked_levels
 from frkit.evaluation.sweep import swept
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.equality import RATES_OF_GROUPS, rates_of_line
+from frkit.intervals.equality import RATES_OF_GROUPS, rates_of_line, with_two_people
 from frkit.intervals.floors import against
 from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permutations
-from frkit.intervals.reading import data_of, labelled, with_resolved
+from frkit.intervals.reading import (
+    NEW_PEOPLE,
+    data_of,
+    labelled,
+    with_resolved,
+    without_groups,
+)
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
@@ -66,7 +73,8 @@ def permutation_test(
     xr.Dataset
         `estimate`, `p`, and of the permuted measure `median` and `limit` (away from the fair value)
         and `n_nonfinite`, over the measure's dimensions. Groups without an error have infinite
-        ratios, in the data and after a permutation; the test takes them as they are.
+        ratios, in the data and after a permutation; the test takes them as they are. Groups of
+        which fewer than two people were compared take no part; attrs["left_out"] names them.
 
     Raises
     ------
@@ -77,7 +85,7 @@ def permutation_test(
     Warns
     -----
     DataWarning
-        As `evaluate`.
+        As `evaluate`; groups that take no part.
 
     References
     ----------
@@ -102,16 +110,19 @@ def permutation_test(
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
     kept = swept(checked_scores(scores), far, threshold)
-    evaluation = evaluate_parts(kept, far=far, threshold=threshold, **options)
-    data = data_of(evaluation)
-    estimate = chosen(data)  # raises if a variable is missing
-    names = rates_of_line(chosen, data)
+    whole = evaluate_parts(kept, far=far, threshold=threshold, **options)
+    chosen(data_of(whole))  # raises if a variable is missing
+    names = rates_of_line(chosen, data_of(whole))
     require(
         names,
         f"{chosen.name!r} has no fair value or does not read {', '.join(RATES_OF_GROUPS)} alone: "
         "take a disparity measure of group rates",
     )
+    evaluation, left_out = with_two_people(whole, chosen, NEW_PEOPLE)
+    data = data_of(evaluation)
+    estimate = chosen(data)
     images = images_of(kept, by, varying)
+    images = replace(images, groups=data["group"].values)  # others are in no group
     person, group = groups_of_people(images)
     message = "these pairs carry no identities, so there are no people whose labels can be permuted"
     require(person.max() > 0, message)
@@ -142,4 +153,8 @@ def permutation_test(
     result = against(estimate, draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
     by = by if isinstance(by, str) else " & ".join(by)
-    return labelled(result, evaluation, chosen, "permutation of labels", n=n, level=level, by=by)
+    about = {"n": n, "level": level, "by": by}
+    if left_out:
+        about["left_out"] = left_out
+        warn(without_groups(chosen, left_out))
+    return labelled(result, evaluation, chosen, "permutation of labels", **about)

@@ -43,7 +43,7 @@ def groups_of_people(images: Images):
     _, first = np.unique(images.identity_code, return_index=True)
     label = images.stratum[first]
     group = group_codes(label, images.groups)
-    group[label == UNKNOWN] = -1
+    group[~np.isin(label, images.groups)] = -1
     return images.identity_code, group
 
 

@@ -16,6 +16,12 @@ from frkit.evaluation.tables import RESOLVED
 from frkit.measures.registry import with_reads
 from frkit.resampling import SCHEMES
 
+AVERAGES = {  # weighting of an evaluation -> how its rates average
+    "identity": "mean over people",
+    "pair": "pooled over pairs",
+    "p_k": "mean over people with given weights",
+}
+AVERAGED = ("far", "frr", "eer", "far_group", "frr_group", "eer_group", "far_cross")
 NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
 NAMELESS = (
     "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
@@ -109,7 +115,7 @@ def labelled(result, evaluation, chosen, method, **attrs):
             attrs["warning"] = NAMELESS
     about = {name: facts.get(name) for name in names} | {
         "measure": chosen.name,
-        "label": chosen.label or chosen.name,
+        "label": _label(chosen, facts.get("weighting")),
         "method": method,
         "scale": chosen.scale,
         "fair": chosen.fair,
@@ -134,6 +140,14 @@ def with_resolved(result, chosen, evaluation):
             groups = {"group", "reference_group"} & {*errors.dims} - dims
             resolved = resolved & (errors >= RESOLVED).all(groups)
     return result.assign(resolved=resolved)
+
+
+def _label(chosen, weighting):
+    """Words for an axis; a rate says how it averages."""
+    average = AVERAGES.get(weighting)
+    if average and chosen.name in AVERAGED:
+        return f"{chosen.words} ({average})"
+    return chosen.label or chosen.name
 
 
 # --- cautions ------------------------------------------------------------------------------------
@@ -182,8 +196,8 @@ def _cautions(data, chosen, result):
         in_groups = group_rates and "group" not in result.estimate.dims
         some = ", in some group" if in_groups else ""
         yield (
-            f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
-            "more pairs, or other levels"
+            f"{chosen.words}: fewer than ten errors {where}{some}: marked as not resolved and "
+            "drawn grey; take more pairs, or other levels"
         )
     if chosen.name == "threshold" and "upper" in result:
         where = _where(np.isinf(result.upper - result.lower))
@@ -194,20 +208,33 @@ def _cautions(data, chosen, result):
             )
     left_out = result.attrs.get("left_out")
     if left_out:
-        yield (
-            f"{chosen.name} is computed without {listed(left_out)}: a group takes part if two of "
-            "its people were compared"
-        )
+        yield without_groups(chosen, left_out)
     if bool(result.estimate.isnull().any()):
         yield from small_groups(data)
     if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
         yield result.attrs["warning"]
+    if "n_nonfinite" in result and "lower" in result:
+        where = _where(result.estimate.notnull() & result.lower.isnull() & result.upper.isnull())
+        if where:
+            yield (
+                f"no interval of {chosen.words} {where}: most replicates contain no such pair; "
+                "name no method, which reads no replicates, or draw within groups, "
+                "Resampling(..., strata='group')"
+            )
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
         yield (
             f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
             "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
+
+
+def without_groups(chosen, left_out):
+    """Name the groups that take no part in a measure."""
+    return (
+        f"{chosen.name} is computed without {listed(left_out)}: a group takes part if two of its "
+        "people were compared"
+    )
 
 
 def _where(condition):

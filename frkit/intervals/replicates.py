@@ -16,11 +16,19 @@ from frkit.intervals.reading import data_of
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
+MOSTLY = 0.5  # share of the replicates that an interval needs: the others lack the group
+
 
 def interval(values, method, level, scale):
-    """Estimate, ends and centre of one method, and how many replicates are not finite."""
+    """Estimate, ends and centre of one method, and how many replicates are not finite.
+
+    The ends are NaN where most replicates have no value, as of a group of two people.
+    """
     with np.errstate(invalid="ignore"):
         lower, upper = FROM_REPLICATES[method](values, level, scale)
+    present = values.replicates.notnull().mean("replicate") > MOSTLY
+    lower = lower.where(present)
+    upper = upper.where(present)
     result = {
         "estimate": values.estimate,
         "lower": lower,

@@ -47,6 +47,11 @@ class Measure:
     binned: bool = False
     reads: tuple[str, ...] | None = None
 
+    @property
+    def words(self):
+        """The label without its unit."""
+        return (self.label or self.name).partition(" (")[0]
+
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         """The measure of one node of an evaluation."""
         if self.reads is not None:

@@ -13,6 +13,7 @@ from frkit.plot.representation import (
 )
 from frkit.plot.resample import image_counts, resamples
 from frkit.plot.roc import difference, fan, roc, roc_by_model
+from frkit.plot.scores import genuine_and_impostor
 from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
@@ -34,6 +35,7 @@ __all__ = [
     "fairness",
     "fairness_indices",
     "fan",
+    "genuine_and_impostor",
     "group_roc",
     "growth",
     "headline",

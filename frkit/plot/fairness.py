@@ -22,6 +22,7 @@ from frkit.plot.style import (
     named_curves,
     new_axes,
     plain,
+    plain_ticks,
     print_captions,
     require_dims,
 )
@@ -184,7 +185,7 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
     >>> ax = fk.plot.group_roc(fk.band(ev, "far_group"), fk.band(ev, "frr_group"))
     >>> ax.get_xlabel()
-    'FAR of the group (share of impostor pairs accepted)'
+    'FAR of the group (mean over people)'
     """
     for name, rates in {"far": far, "frr": frr}.items():
         measure = rates.attrs.get("measure")
@@ -218,6 +219,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
+    plain_ticks(ax.xaxis, most=10)
+    plain_ticks(ax.yaxis)
     xlabel = far.attrs.get("label", "FAR of the group")
     ylabel = frr.attrs.get("label", "FRR of the group")
     captions = ["grey: one threshold for all", caption(frr.attrs)]

@@ -42,8 +42,14 @@ WORDS = {
 }
 
 
-def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False) -> Axes:
-    """Draw N of every group as bars over grey bands of risk, for one model or several.
+def n_sigma(
+    result: xr.Dataset,
+    ax: Axes | None = None,
+    *,
+    signed: bool = False,
+    floor: xr.DataArray | None = None,
+) -> Axes:
+    """Draw N of every group as bars over grey bands of risk, or with what equal groups show.
 
     Parameters
     ----------
@@ -55,6 +61,9 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     signed : bool
         Whether to draw N with its sign: below 0 the group is worse than the reference. Bands lie on
         both sides.
+    floor : xr.DataArray, optional
+        What |N| of equal groups reaches by chance, of one or each model, from `nsigma.floor`. It is
+        drawn as a dashed line in place of the bands: N below it is no sign of a difference.
 
     Returns
     -------
@@ -95,10 +104,15 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
         legend=False,
     )
     highest = float(table.abs().max(axis=None))
-    top = 1.3 * max(highest, max(levels.values()) + 0.6)
-    _draw_risks(ax, levels, top, signed)
+    if floor is None:
+        top = 1.3 * max(highest, max(levels.values()) + 0.6)
+        _draw_risks(ax, levels, top, signed)
+        ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
+    else:
+        _draw_floor(ax, np.atleast_1d(floor), signed)
+        top = 1.3 * max(highest, float(floor.max()))
+        ax.set_ylim(-top if signed else 0, top)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     finish(
         ax,
         "",
@@ -110,6 +124,15 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     ax.tick_params(axis="x", length=0)
     ax.grid(False)
     return ax
+
+
+def _draw_floor(ax, floor, signed):
+    """Draw a dashed line for each model where |N| of equal groups ends."""
+    places = np.arange(len(floor))
+    style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
+    ax.hlines(floor, places - 0.45, places + 0.45, label="equal groups: 95 % are below", **style)
+    if signed:
+        ax.hlines(-floor, places - 0.45, places + 0.45, **style)
 
 
 def _draw_risks(ax, levels, top, signed):

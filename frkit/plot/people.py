@@ -3,18 +3,16 @@
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.plot.style import COLOURS, curve_colours, finish, new_axes, plain, require_dims
+from frkit.plot.style import COLOURS, SMALL, curve_colours, finish, new_axes, plain, require_dims
 
-WORDS = {
-    "frr": "rejections of genuine pairs (FRR)",
-    "far": "acceptances of impostor pairs (FAR)",
-}
+ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
+WORDS = {"frr": "rejected genuine pairs", "far": "accepted impostor pairs"}
 
 
 def contributions(
     who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12
 ) -> Axes:
-    """Draw the people with the largest shares of the errors as bars, the largest on top.
+    """Draw the people with the most errors as bars, the largest on top.
 
     A few long bars show that a rate depends on a few people, or on wrong labels: `worst_pairs`
     lists their pairs.
@@ -33,6 +31,7 @@ def contributions(
     Returns
     -------
     matplotlib.axes.Axes
+        A bar is a number of errors; of rejections "91 of 91" at its end says of how many pairs.
         Groups have different colours. The words above name the effective number of people with
         errors.
 
@@ -52,10 +51,10 @@ def contributions(
     """
     import seaborn as sns
 
-    share = who[f"{rate}_share"]
-    require_dims("who", share, ("identity",))
-    largest = share.where(share > 0, drop=True).sortby(share, ascending=False)
-    bars = largest[:people].to_dataframe("share").reset_index()
+    errors = who[ERRORS[rate]]
+    require_dims("who", errors, ("identity",))
+    table = most_errors(who, rate)
+    bars = table[:people].reset_index()
     bars["identity"] = bars["identity"].map(plain)
     colours = {"color": COLOURS[0]}
     if "group" in bars:
@@ -63,9 +62,27 @@ def contributions(
         bars["group"] = bars["group"].map(plain)
         colours = {"hue": "group", "palette": dict(zip(map(plain, groups), curve_colours(groups)))}
     ax = new_axes(ax)
-    sns.barplot(bars, x="share", y="identity", ax=ax, saturation=1, **colours)
+    sns.barplot(bars, x="errors", y="identity", ax=ax, saturation=1, **colours)
+    if rate == "frr":
+        for place, row in bars.iterrows():
+            text = f" {row.errors:,.0f} of {row.pairs:,.0f}"
+            ax.text(row.errors, place, text, va="center", fontsize=SMALL)
+        ax.set_xlim(right=1.25 * max(bars.errors.max(), 1) if len(bars) else 1)
     words = (
-        f"{largest.size} of {share.size} people have errors; "
+        f"{len(table)} of {errors.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"
     )
-    return finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")
+    return finish(ax, WORDS[rate], "", [words], grid="x", loc="lower right")
+
+
+def most_errors(who, rate):
+    """People with errors as a table, by number of errors, then by their own rate."""
+    columns = {"errors": who[ERRORS[rate]], "share": who[f"{rate}_share"], "images": who["images"]}
+    if "group" in who.coords:
+        columns["group"] = who["group"]
+    if rate == "frr":
+        columns |= {"pairs": who["genuine_pairs_identity"], "own": who["frr_identity"]}
+    table = xr.Dataset({name: values.variable for name, values in columns.items()})
+    table = table.assign_coords(identity=who["identity"].values).to_dataframe()
+    order = ["errors", "own"] if rate == "frr" else ["errors"]
+    return table[table.errors > 0].sort_values(order, ascending=False, kind="stable")

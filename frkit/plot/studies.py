@@ -143,7 +143,7 @@ def growth(
     )
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
-    return finish_levels(ax, part["far_level"], "FRR (share of genuine pairs rejected)", [], floor)
+    return finish_levels(ax, part["far_level"], "FRR (false rejection rate)", [], floor)
 
 
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:

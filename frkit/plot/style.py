@@ -7,6 +7,7 @@ from textwrap import fill
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.ndimage import binary_dilation
 from scipy.special import ndtr, ndtri
 
@@ -36,7 +37,7 @@ NAMED = {
 FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
 TRUTH, UNRESOLVED, QUIET = "#000000", "#6E6E6E", "#404040"
 LEVEL_WORDS = {
-    "far_level": "FAR (share of impostor pairs accepted)",
+    "far_level": "FAR (false acceptance rate)",
     "threshold_level": "score threshold (accept above)",
 }
 TRUTH_WORDS = "exact truth of the mixture"
@@ -201,7 +202,9 @@ def caption(attrs):
     """The method and level of a band, and the people that it is about."""
     words = []
     if attrs.get("level"):
-        words.append(f"{100 * attrs['level']:.4g} % {attrs.get('method', '')} band")
+        method = attrs.get("method", "")
+        kind = "" if method == "effective" else f"{method} "  # without replicates, the default
+        words.append(f"{100 * attrs['level']:.4g} % {kind}band")
     if attrs.get("scheme"):
         words.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
@@ -294,8 +297,18 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
     if floor is not None:
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
+        plain_ticks(ax.yaxis)
     xlabel = levels.attrs.get("axis", LEVEL_WORDS[levels.name])
     return finish(ax, xlabel, ylabel, captions)
+
+
+def plain_ticks(axis, most=200):
+    """Write numbers such as 0.02 at a log axis, more than powers of ten where there is room."""
+    low, high = axis.get_view_interval()
+    axis.set_major_formatter("{x:g}")
+    few = high < most * low
+    axis.set_minor_locator(LogLocator(subs=(2, 5) if few else "auto"))
+    axis.set_minor_formatter("{x:g}" if few else NullFormatter())
 
 
 def det_axes(ax):

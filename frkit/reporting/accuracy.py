@@ -1,57 +1,102 @@
-"""Error rates of every model, and which model is better."""
+"""Error rates of every model, its threshold, and which model is better."""
 
 from functools import partial
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit import plot
 from frkit.base import InputError, require, warn
+from frkit.engine.protocol import make_protocol
+from frkit.engine.tally import tally_pairs
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
+from frkit.intervals.compare import holm
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
-from frkit.reporting.contents import Section, Tile
-from frkit.reporting.formats import SIGNIFICANT, cell_of, level_words, say
-from frkit.reporting.inputs import no_cautions
-from frkit.reporting.tables import Cell, Table, table
+from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Section, Tile
+from frkit.reporting.data import comparisons
+from frkit.reporting.formats import (
+    SIGNIFICANT,
+    averaged,
+    decimals_of,
+    fixed,
+    level_words,
+    p_text,
+    percent,
+    say,
+)
+from frkit.reporting.inputs import no_cautions, of_model, suffix
+from frkit.reporting.tables import Cell, Table, column_cells, decimals_of_result, table
+from frkit.scores.groups import turned
+from frkit.scores.kept import is_list, pairs_of_models
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+OTHER_WEIGHTING = {"identity": "pair", "pair": "identity", "p_k": "pair"}
 MOST_MODELS = 6
+MOST_SENTENCES = 3  # on the first screen
+BINS = 60  # of the histograms
 NOBODY_NAMED = (
-    "nobody is named: intervals are about independent pairs, too narrow where these share images "
-    "or people; give identities (columns such as id1 and id2, or a pattern: "
-    "identity='{name}_{number}.jpg')"
+    "nothing says whom the images show: intervals treat pairs as independent and are too narrow "
+    "where pairs share images or people; give identities (columns such as id1 and id2, or a "
+    "pattern: identity='{name}_{number}.jpg')"
 )
 
 
 def errors(inputs):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    reasons = {}
+    other = _other_average(inputs)
+    without = set()  # targets that these data do not allow
     for rate in inputs.names_of_rates:
         columns = {}
         for target in TARGETS:
             try:
                 result = inputs.band(rate, target)
-            except InputError as error:
-                reasons[target] = error
+            except InputError:
+                without.add(target)
                 continue
             section.results[f"{rate}, {target}"] = result
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
-        caption = f"{rate.upper()} with {inputs.level:.0%} intervals"
-        section.tables[caption] = table(columns, n_effective=rate != "eer")
+        caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {inputs.level:.0%} intervals)"
+        shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
+        if other is not None:
+            words = f"{rate.upper()}, {averaged(other.weighting)}"
+            decimals = decimals_of_result(result)
+            shown[words] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
+            section.results[words] = other[rate]
     _add_counts(inputs, next(iter(section.tables.values())))
-    section.figures["FRR against FAR"] = partial(plot.roc, inputs.band_of_curve("frr"))
-    for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
-        frr = bands.isel(inputs.leading)
-        percent = cell_of(frr, 100).split()[0]
-        text = say("accuracy", frr, inputs.level)
-        section.tiles.append(Tile(name or "Accuracy", f"FRR {percent} %", text))
-    section.lines += [f"Left out, {target}: {why}" for target, why in reasons.items()]
+    curve = inputs.band_of_curve("frr")
+    if curve.estimate.max() > 0:
+        section.figures["FRR against FAR"] = partial(plot.roc, curve)
+    _add_tiles(inputs, section, other)
+    for name, histograms in _histograms(inputs):
+        title = f"Scores and threshold{suffix(name)}"
+        section.figures[title] = partial(plot.genuine_and_impostor, histograms)
+    if other is not None:
+        section.answers.append(say("two_averages", inputs.weighting, is_list(inputs.scores)))
+    if THESE_PEOPLE in without and inputs.named:
+        section.lines.append(say("without_these_people"))
     section.lines.append(say("accept", provenance(inputs.evaluation)))
     if not inputs.named:
         warn(NOBODY_NAMED)
     return section
+
+
+def _other_average(inputs):
+    """Rates with the other weighting, or None where nobody is known."""
+    if not inputs.named:
+        return None
+    weighting = OTHER_WEIGHTING[inputs.weighting]
+    options = inputs.options | {"weighting": weighting}
+    with no_cautions():
+        evaluation = evaluate(inputs.scores, by=inputs.by, **inputs.levels, **options)
+    rates = evaluation["empirical"].to_dataset()[inputs.names_of_rates]
+    for rate in rates:
+        rates[rate].attrs |= {"measure": rate, "weighting": weighting}
+    return rates.assign_attrs(weighting=weighting)
 
 
 def _add_counts(inputs, shown):
@@ -59,8 +104,88 @@ def _add_counts(inputs, shown):
     thresholds = ("threshold",) if inputs.along == "far_level" else ()
     for name in (*thresholds, "false_accepts", "false_rejects"):
         values = inputs.rates[name].transpose(..., inputs.along).values.ravel()
-        cells = [Cell(f"{value:,.5g}", {"": value}) for value in values]
-        shown[name.replace("_", " ")] = pd.Series(cells, shown.index, dtype=object)
+        shown[name.replace("_", " ")] = column_cells(values, shown.index)
+
+
+# --- the first screen -----------------------------------------------------------------------------
+
+
+def _add_tiles(inputs, section, other):
+    """How good every model is, and where its threshold lies."""
+    n_genuine = comparisons(inputs.scores)[0]
+    thresholds = _thresholds(inputs)
+    sentences = []
+    for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
+        frr = bands.isel(inputs.leading)
+        rates = of_model(inputs.rates, name).isel(inputs.leading)
+        other_text = ""
+        if other is not None:
+            other_frr = of_model(other, name).isel(inputs.leading).frr.item()
+            decimals = decimals_of(frr.lower.item(), frr.upper.item())
+            other_text = f"{averaged(other.weighting)}: {percent(fixed(other_frr, decimals))} %"
+        facts = {
+            "rejects": rates.false_rejects.item(),
+            "accepts": rates.false_accepts.item(),
+            "genuine": n_genuine,
+            "weighting": inputs.weighting,
+            "level": inputs.level,
+            "far": frr.get("far_level", rates.far).item(),
+            "named": inputs.named,
+        }
+        few = facts["rejects"] < RESOLVED
+        value = say("few_rejects" if few else "frr", frr)
+        text = say("accuracy", frr, facts, other_text, few)
+        state = CLEAR if facts["accepts"] >= RESOLVED else UNDECIDED
+        note = say("precision", frr, facts)
+        section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
+        sentences.append(say("threshold", name, of_model(thresholds, name), frr, facts, few))
+    value = say("accept_value", thresholds, turned(inputs.scores), level_words(frr))
+    note = say("average_of_tile", inputs.weighting, inputs.level)
+    title = "Where is the threshold?"
+    section.tiles.append(Tile(title, value, "\n".join(sentences), section.tiles[0].state, note))
+
+
+def too_few_people(inputs):
+    """The one tile of a report on data that do not allow a rate."""
+    value = say("too_few", inputs.n_people, inputs.named)
+    return Tile("How good is the system?", "Too little data.", value, TOO_LITTLE)
+
+
+def _thresholds(inputs):
+    """The thresholds at the leading level, with their intervals at a FAR level."""
+    if inputs.along == "far_level":
+        with no_cautions():  # those of the FRR
+            return inputs.band("threshold").isel(inputs.leading)
+    threshold = inputs.rates.threshold.isel(inputs.leading)
+    unknown = threshold * np.nan
+    return xr.Dataset({"estimate": threshold, "lower": unknown, "upper": unknown})
+
+
+def _histograms(inputs):
+    """The share of genuine and of impostor scores in bins, with the threshold, of every model."""
+    how = {"by": inputs.by, **inputs.options, "weighting": "pair"}
+    protocol = make_protocol(inputs.scores, **how)
+    thresholds = _thresholds(inputs)
+    sign = -1.0 if turned(inputs.scores) else 1.0
+    for name, pairs in zip(inputs.models, pairs_of_models(inputs.scores)):
+        tally = tally_pairs(pairs, protocol)
+        scores = np.concatenate([tally.genuine.score, tally.impostors.score])
+        finite = scores[np.isfinite(scores)]
+        edges = np.linspace(finite.min(), finite.max(), BINS + 1)
+        shares = {}
+        for kind, compared in (("genuine", tally.genuine), ("impostor", tally.impostors)):
+            counts, _ = np.histogram(compared.score, edges, weights=compared.stands_for)
+            shares[kind] = "bin", counts / counts.sum()
+        result = xr.Dataset(shares, attrs={"distance": sign < 0})
+        if sign < 0:
+            result = result.isel(bin=slice(None, None, -1))
+        result["edge"] = "edge", np.sort(sign * edges)
+        of_one = of_model(thresholds, name)
+        result = result.assign(threshold=of_one.estimate, lower=of_one.lower, upper=of_one.upper)
+        yield name, result.reset_coords(drop=True)
+
+
+# --- models ---------------------------------------------------------------------------------------
 
 
 def models(inputs):
@@ -73,6 +198,7 @@ def models(inputs):
     )
     section = Section("Which model is better")
     differences = {target: [] for target in TARGETS}
+    of_frr = {}
     for first, second in combinations(names, 2):
         how = {"models": (first, second), "level": inputs.level}
         for rate in inputs.names_of_rates:
@@ -86,8 +212,8 @@ def models(inputs):
         with no_cautions():
             curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **how)
         section.figures[f"FRR of {first} − {second}"] = partial(plot.difference, curve)
-        frr = section.results[f"frr, {first} - {second}, {NEW_PEOPLE}"]
-        section.answers.append(_which_is_better(inputs, frr, first, second))
+        of_frr[first, second] = section.results[f"frr, {first} - {second}, {NEW_PEOPLE}"]
+    _answer_which_is_better(inputs, section, of_frr)
     columns = []
     for target, results in differences.items():
         if results:
@@ -98,12 +224,38 @@ def models(inputs):
     return section
 
 
-def _which_is_better(inputs, frr, first, second):
-    """Which of two models rejects fewer genuine pairs, level by level."""
-    winner = xr.where(frr.estimate < 0, first, second).where(frr.p <= SIGNIFICANT, "")
-    levels = {}
-    for place, name in enumerate(winner.values):
-        levels.setdefault(name, []).append(level_words(frr.isel({inputs.along: place})))
-    leading = frr.isel(inputs.leading)
-    fixed_far = inputs.along == "far_level"
-    return say("better", first, second, levels, fixed_far, leading, inputs.about())
+def _answer_which_is_better(inputs, section, of_frr):
+    """A tile, and a table with the better of every two models at every level."""
+    p = holm(np.stack([frr.p.values for frr in of_frr.values()], -1))
+    rows = {}
+    better = {}
+    sentences = []
+    for pair, p_of_pair in zip(of_frr, np.moveaxis(p, -1, 0)):
+        frr = of_frr[pair]
+        winner = np.where(frr.estimate < 0, *pair)
+        cells = {}
+        for place, p_at_level in enumerate(p_of_pair):
+            clear = p_at_level <= SIGNIFICANT
+            text = f"{winner[place] if clear else 'no clear difference'} ({p_text(p_at_level)})"
+            level = level_words(frr.isel({inputs.along: place})).removeprefix("at ")
+            cells[level] = Cell(text, {"": p_at_level})
+        rows[" or ".join(pair)] = cells
+        place = inputs.leading[inputs.along]
+        leading = frr.isel(inputs.leading)
+        is_clear = p_of_pair[place] <= SIGNIFICANT
+        better[pair] = str(winner[place]) if is_clear else None
+        sentences.append(say("better", *pair, better[pair], leading, p_of_pair[place]))
+    beaten = {name for pair, winner in better.items() if winner for name in pair if name != winner}
+    best = [name for name in inputs.models if name not in beaten]
+    value = f"{best[0]} is better" if len(best) == 1 else "No clear difference"
+    if 1 < len(best) < len(inputs.models):
+        value = f"{' or '.join(best)}; no clear difference"
+    state = CLEAR if len(best) == 1 else UNDECIDED
+    shown = sorted(sentences, key=lambda sentence: "No clear" in sentence)
+    note = say("model_tests", inputs.about(), level_words(leading), len(of_frr))
+    section.tiles.append(
+        Tile("Which model is better?", f"{value}.", "\n".join(shown[:MOST_SENTENCES]), state, note)
+    )
+    section.answers += sentences
+    frame = pd.DataFrame(rows, dtype=object).T.rename_axis("models")
+    section.tables["The better model at each level"] = Table(frame)

@@ -7,14 +7,21 @@ import xarray as xr
 
 from frkit.reporting.tables import Table
 
+CLEAR, UNDECIDED, TOO_LITTLE = "clear", "undecided", "too little data"
+
 
 @dataclass
 class Tile:
-    """A finding of the first screen: a title, one large value, a sentence."""
+    """A finding of the first screen: a question, a short answer, a sentence, a technical note.
+
+    `state` says how far the data answer the question.
+    """
 
     title: str
     value: str
     text: str
+    state: str = CLEAR
+    note: str = ""
 
 
 @dataclass

@@ -20,9 +20,9 @@ def data(inputs):
     """Count what the data are."""
     section = Section("The data")
     facts = provenance(inputs.evaluation)
-    comparisons = _comparisons(inputs.scores)
-    section.answers.append(say("counts", facts, sum(comparisons[:2])))
-    card = pd.Series(_counts(inputs, facts, *comparisons)).rename_axis(" ").to_frame("")
+    n_compared = comparisons(inputs.scores)
+    section.answers.append(say("counts", facts, sum(n_compared[:2])))
+    card = pd.Series(_counts(inputs, facts, *n_compared)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
     if is_list(inputs.scores) and "probe" in inputs.scores.coords:
         _warn_of_repeats(inputs.scores)
@@ -55,7 +55,7 @@ def _counts(inputs, facts, genuine, impostor, failed):
     return rows
 
 
-def _comparisons(kept):
+def comparisons(kept):
     """Genuine, impostor and failed comparisons of the first model, each pair of images once."""
     if is_list(kept):
         genuine = int(kept["genuine"].sum())

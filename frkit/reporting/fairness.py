@@ -11,19 +11,19 @@ from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor, permutation_test
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
-from frkit.nsigma import n_sigma
-from frkit.reporting.contents import Section, Tile
-from frkit.reporting.formats import SIGNIFICANT, say
+from frkit.nsigma import floor, n_sigma
+from frkit.reporting.contents import Section
+from frkit.reporting.formats import averaged, level_words, say
 from frkit.reporting.inputs import no_cautions, of_model, suffix
-from frkit.reporting.tables import MEASURE, VALUE, table, texts_of
+from frkit.reporting.tables import VALUE, table, texts_of
+from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
 from frkit.scores.kept import pairs_of_models
 
 DEALS = 999
+EQUAL_GROUPS = 20  # random assignments of people to groups, for N-Sigma
 REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
-MOST_SENTENCES = 3  # on the first screen
-RATES = ("frr", "far")
 WITH_HISTOGRAMS = ("auc_spread",)  # the one sweep of a report makes none
 
 
@@ -33,44 +33,39 @@ def groups(inputs):
     section = Section("Rates of the groups")
     for rate in (*RATES, "eer"):
         section.results[f"{rate}_group"] = inputs.band(f"{rate}_group")
-    bands = {f"{rate.upper()} of the group": section.results[f"{rate}_group"] for rate in RATES}
-    caption = f"Rates of the groups at one threshold for all, {inputs.about()}"
-    section.tables[caption] = table(bands)
-    eer = {"EER of the group": section.results["eer_group"]}
-    section.tables[f"EER of the groups, {inputs.about()}"] = table(eer)
+    bands = {f"{rate.upper()} of group": section.results[f"{rate}_group"] for rate in RATES}
+    how = f"{averaged(inputs.weighting)}, {inputs.about()}"
+    section.tables[f"Rates of the groups ({how}, one threshold for all)"] = table(bands)
+    eer = {"EER": section.results["eer_group"]}
+    section.tables[f"EER of the groups ({how})"] = table(eer)
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
+    has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
     for name, frr in inputs.by_model(frr_bands):
+        frr = frr.isel(group=np.flatnonzero(of_model(has_rates, name)))
         title = f"Groups{suffix(name)}"
         if frr.sizes["group"] > MOST_GROUPS:
             order = frr.estimate.mean("far_level").argsort().values
             frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
         far = of_model(far_bands, name).sel(group=frr["group"])
+        if not frr.estimate.max() > 0:
+            continue  # there is no error to draw
         section.figures[title] = partial(plot.group_roc, far, frr)
     _answer_whether_groups_differ(inputs, section)
     return section
 
 
 def _answer_whether_groups_differ(inputs, section):
-    """A tile, and a sentence for every model and rate, from the ratio of highest to lowest rate."""
-    significant = []
-    widest = {}
-    for rate in RATES:
-        with no_cautions():
-            ratios = inputs.band(f"{rate}_max_min").isel(inputs.leading)
-        rates = section.results[f"{rate}_group"].estimate.isel(inputs.leading)
-        widest[rate] = float(ratios.upper.fillna(np.inf).max())
-        for name, ratio in inputs.by_model(ratios):
-            of_groups = of_model(rates, name).to_series().dropna()
-            sentence = say("ratio", name or "The system", rate, of_groups, ratio)
-            section.answers.append(sentence)
-            if ratio.p <= SIGNIFICANT:
-                significant.append((float(ratio.p), sentence))
-    clearest = [sentence for _, sentence in sorted(significant)[:MOST_SENTENCES]]
-    answer = "Yes." if clearest else "Not shown."
-    text = " ".join(clearest) or say("no_difference", widest)
-    section.tiles.append(Tile("Do groups differ?", answer, text))
+    """A tile, and a table with the verdict on every model and rate."""
+    level = level_words(inputs.rates.isel(inputs.leading))
+    verdicts, open_questions, comparisons = verdicts_of(inputs)
+    section.tiles.append(tile_of(verdicts, open_questions, level))
+    section.answers += open_questions
+    section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
+    section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
+    for rate, pairs in comparisons.items():
+        section.results[f"{rate}_group, pairs"] = pairs
 
 
 def disparities(inputs):
@@ -85,35 +80,33 @@ def disparities(inputs):
         try:
             with no_cautions():
                 result = inputs.band(name)
-                floor = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
+                fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
             section.lines.append(f"Left out, {name}: {error}")
             continue
-        section.results.update({name: result, f"{name}, floor": floor})
-        rows += [result, floor.drop_vars("p") if "p" in result else floor]  # one test, not two
+        section.results.update({name: result, f"{name}, floor": fair})
+        rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two
     if not inputs.quick:
         rows += _permutation_tests(inputs, section)
-    caption = f"Measures of disparity with {inputs.level:.0%} intervals, {inputs.about()}"
-    section.tables[caption] = table(*rows).rename(index=plain_name, level=MEASURE)
+    caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
+    section.tables[caption] = table(*rows)
     section.lines.append(say("fair_model"))
     for rate in RATES:
         curve = inputs.band_of_curve(f"{rate}_max_min")
         title = f"Ratio of highest to lowest {rate.upper()}"
-        section.figures[title] = partial(plot.fairness, curve)
+        if np.isfinite(curve.estimate).any():
+            section.figures[title] = partial(plot.fairness, curve)
     return section
-
-
-def plain_name(name):
-    """A measure's name in words, with its code name."""
-    label = measure(name).label
-    return f"{label} ({name})" if label else name
 
 
 def _permutation_tests(inputs, section):
     """The exact tests of equal FRR and of equal FAR."""
     tests = []
     try:
-        require(inputs.named, "it assigns labels to people at random, and nobody is named here")
+        require(
+            inputs.named,
+            "it assigns labels to people at random, and the identities are unknown here",
+        )
         inputs.require_all_impostors()
         for rate in RATES:
             with no_cautions():
@@ -156,8 +149,8 @@ def distributions(inputs):
         resampling=Resampling(unit, n=REPLICATES, seed=inputs.seed),
         varying=inputs.options["varying"],
     )
-    section.results["indices"] = result
-    section.tables["Indices of score distributions (1 is fair)"] = table(result)
+    section.results["indices"] = result.assign_attrs(weighting="pair")
+    section.tables["SFI, CFI and DFI (1 is fair)"] = table(result)
     section.lines.append(say("indices"))
     for name, indices in inputs.by_model(result):
         section.figures[f"Indices of score distributions{suffix(name)}"] = partial(
@@ -167,17 +160,24 @@ def distributions(inputs):
 
 
 def sigmas(inputs):
-    """N-Sigma."""
+    """N-Sigma, with what it shows for equal groups."""
     inputs.require_groups()
     section = Section("N-Sigma")
-    result = n_sigma(
-        inputs.scores, by=inputs.by, seed=inputs.seed, varying=inputs.options["varying"]
-    )
-    section.results["n_sigma"] = result
-    caption = "N-Sigma: distance to the best group, in standard deviations of its EER over subsets"
-    section.tables[caption] = table(result)
-    section.figures["N-Sigma"] = partial(plot.n_sigma, result)
-    section.lines.append(say("n_sigma"))
+    options = {"by": inputs.by, "seed": inputs.seed, "varying": inputs.options["varying"]}
+    result = n_sigma(inputs.scores, **options)
+    shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
+    try:
+        options.pop("varying")
+        equal = floor(inputs.scores, deals=EQUAL_GROUPS, **options).n_absolute.max("group")
+        limit = equal.quantile(inputs.level, "deal").drop_vars("quantile")
+        shown["limit"] = limit.broadcast_like(result.n_absolute)
+        section.figures["N-Sigma"] = partial(plot.n_sigma, result, floor=limit)
+    except InputError as error:
+        section.lines.append(f"Left out, what equal groups show: {error}")
+    section.results["n_sigma"] = result.assign_attrs(weighting="pair")
+    caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
+    section.tables[caption] = table(shown)
+    section.lines.append(say("n_sigma", EQUAL_GROUPS if "limit" in shown else 0))
     return section
 
 
@@ -197,8 +197,8 @@ def leakage(inputs):
         varying=inputs.options["varying"],
         progress=False,
     )
-    section.results["rlb"] = result
-    caption = "Representation-level bias (RLB) ± 1.96 standard errors; 1 is all of the attribute"
+    section.results["rlb"] = result.assign_attrs(weighting="image")
+    caption = "RLB (± 1.96 standard errors; 1 is all of the attribute)"
     section.tables[caption] = table(result)
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]

@@ -1,15 +1,20 @@
 """Numbers as text, and the templates that contain every sentence."""
 
 import json
+import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import partial
 from textwrap import fill
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
+from frkit.intervals.reading import AVERAGES
+
 ENDS = ("estimate", "lower", "upper")
 LEVEL_NAMES = {"far_level": "FAR", "threshold_level": "threshold"}
 MOST_DECIMALS = 7
+TIE = 1e-9  # a number this close to the fair value is that value
 SIGNIFICANT = 0.05
 LINE = 72  # letters of a line in a terminal
 SENTENCES = "sentences.txt.j2"
@@ -25,19 +30,71 @@ def number(value, digits=3):
     return f"−{text}" if value < 0 else text
 
 
-def cell(estimate, lower=None, upper=None):
-    """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]"."""
+def cell(estimate, lower=None, upper=None, *, decimals=None, fair=None):
+    """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]".
+
+    fair : no end is rounded to this value, across which a reader decides.
+    """
     if lower is None or np.isnan([estimate, lower, upper]).all():
-        return number(estimate)
+        return number(estimate) if decimals is None else fixed(estimate, decimals)
+    if decimals is None:
+        decimals = decimals_of(lower, upper)
+    ends = fixed(lower, decimals, fair), fixed(upper, decimals, fair)
+    return "{} [{}, {}]".format(fixed(estimate, decimals), *ends)
+
+
+def decimals_of(lower, upper):
+    """Decimals that give an interval two digits of its width; more than MOST_DECIMALS: none do."""
     width = upper - lower
-    decimals = MOST_DECIMALS + 1
     if np.isfinite(width) and width > 0:
-        decimals = max(1 - int(np.floor(np.log10(width))), 0)
-    words = []
-    for value in (estimate, lower, upper):
-        rounded = decimals <= MOST_DECIMALS and np.isfinite(value)
-        words.append(f"{value:.{decimals}f}".replace("-", "−") if rounded else number(value))
-    return "{} [{}, {}]".format(*words)
+        return max(1 - int(np.floor(np.log10(width))), 0)
+    return MOST_DECIMALS + 1
+
+
+def fixed(value, decimals, fair=None, separator=""):
+    """A number with so many decimals, or more where it would be rounded to the fair value."""
+    if decimals > MOST_DECIMALS or not np.isfinite(value):
+        return number(value)
+    text = f"{value:{separator}.{decimals}f}"
+    if fair is not None and abs(value - fair) > TIE and float(text) == fair:
+        return fixed(value, decimals + 1, fair)
+    return text.replace("-", "−")
+
+
+def percent(text):
+    """The numbers of a cell in percent, rounded as they stand there: "7.4 [4.4, 13.4]"."""
+    return re.sub(r"[\d.]+(e-?\d+)?", lambda found: f"{Decimal(found[0]).scaleb(2):f}", text)
+
+
+def rate_text(rate):
+    """A rate without an interval in percent."""
+    return f"{percent(number(rate, 2))} %"
+
+
+def most_text(rate):
+    """The upper end of a rate in percent."""
+    return f"{percent(two_digits(rate, ROUND_CEILING, fair=0))} %"
+
+
+def ratio_cell(ratios):
+    """A ratio with its interval, each with two digits or more: "3.1 [1.4, 6.5]"."""
+    return "{} [{}, {}]".format(*map(two_digits, ratios))
+
+
+def two_digits(value, rounding=ROUND_HALF_EVEN, fair=1):
+    """A number with two significant digits, or more where it would be rounded to the fair value."""
+    if not np.isfinite(value) or value <= 0:
+        return number(value)
+    exact = Decimal(repr(float(value)))
+    for last in range(exact.adjusted() - 1, -MOST_DECIMALS - 1, -1):
+        rounded = exact.quantize(Decimal(1).scaleb(min(last, 0)), rounding)
+        if rounded != fair or abs(value - fair) <= TIE:
+            break
+    return f"{rounded:f}"
+
+
+at_least = partial(two_digits, rounding=ROUND_FLOOR)
+at_most = partial(two_digits, rounding=ROUND_CEILING)
 
 
 def count_words(n):
@@ -51,17 +108,34 @@ def p_words(p):
     """A p-value in a cell."""
     if np.isnan(p):
         return "–"
+    if p > 0.995:  # after Holm it may be 1
+        return "> 0.99"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def p_text(p):
     """A p-value in a sentence."""
+    if p > 0.995:
+        return "p > 0.99"
     return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
 
 
-def cell_of(band, times=1):
+def cell_of(band):
     """Estimate and interval of a single place."""
-    return cell(*(times * float(band[end]) for end in ENDS))
+    return cell(*(float(band[end]) for end in ENDS), fair=band.attrs.get("fair"))
+
+
+def averaged(weighting):
+    """How rates average, in words."""
+    return AVERAGES[weighting]
+
+
+def one_in(far):
+    """A share of impostors: "1 in 1,000", or in percent."""
+    times = 1 / far if far > 0 else np.inf
+    if np.isfinite(times) and abs(times - round(times)) < 0.01 * times and times > 1.5:
+        return f"1 in {round(times):,}"
+    return rate_text(far)
 
 
 def level_words(values):
@@ -84,7 +158,16 @@ TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCA
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
     cell=cell_of,
+    averaged=averaged,
+    one_in=one_in,
     count=count_words,
+    percent=percent,
+    capitalize_first=lambda text: text[:1].upper() + text[1:],
+    rate=rate_text,
+    most=most_text,
+    ratio=ratio_cell,
+    at_least=at_least,
+    at_most=at_most,
     number=number,
     p=p_text,
     level_words=level_words,

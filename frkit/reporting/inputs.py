@@ -11,12 +11,14 @@ from frkit.base import DataWarning, InputError, listed, require
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.evaluation.sweep import sweep
-from frkit.intervals import band
+from frkit.intervals import band, provenance
+from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.opening import kind_of
 from frkit.scores.kept import is_list, model_names_of
 from frkit.scores.tensor import score_tensor
 
+ENOUGH_PEOPLE = 10  # with a genuine pair, of whom a rate can be estimated
 ENOUGH = 30  # errors of either kind on which the leading level rests
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
 PAIRS = "independent pairs"  # whom intervals are about where nobody is named
@@ -76,6 +78,21 @@ class Inputs:
             )
 
     @property
+    def weighting(self):
+        """How rates average: "identity", "pair", or "p_k"."""
+        return provenance(self.evaluation)["weighting"]
+
+    @property
+    def n_people(self):
+        """People with a genuine pair; where nobody is known, genuine pairs."""
+        return int(contributions(self.evaluation, "frr", NEW_PEOPLE).people.max())
+
+    @property
+    def has_enough_people(self):
+        """Whether rates can be estimated at all."""
+        return self.n_people >= ENOUGH_PEOPLE
+
+    @property
     def names_of_rates(self):
         """The global rates that a report of these levels shows."""
         return ["frr", "eer"] if self.along == "far_level" else ["frr", "far", "eer"]
@@ -98,6 +115,10 @@ class Inputs:
         for name in self.models:
             yield name, of_model(result, name)
 
+    def scores_of(self, name):
+        """The scores of one model."""
+        return self.scores.sel(model=name) if name else self.scores
+
     def require_groups(self):
         """Refuse what compares groups where there are none."""
         require(self.by is not None, "no attribute was named: by='gender', say")
@@ -117,6 +138,8 @@ class Inputs:
 def leading_level(rates, along):
     """Choose the lowest FAR at which every model makes enough errors, else that of most errors.
 
+    Of a system without false rejects it is the lowest FAR with enough false accepts.
+
     Returns
     -------
     dict, list of float
@@ -125,8 +148,13 @@ def leading_level(rates, along):
     errors = np.minimum(rates.false_accepts, rates.false_rejects)
     fewest = errors.min({*errors.dims} - {along})
     enough = fewest >= ENOUGH
-    highest_far = rates.far.where(enough).max({*rates.far.dims} - {along})
-    place = highest_far.argmin(along) if enough.any() else fewest.argmax(along)
+    estimated = enough
+    if not fewest.any():  # a system without false rejects, or without false accepts
+        estimated = rates.false_accepts.min({*errors.dims} - {along}) >= ENOUGH
+    highest_far = rates.far.where(estimated).max({*rates.far.dims} - {along})
+    place = highest_far.fillna(np.inf).argmin(along)
+    if not estimated.any():
+        place = fewest.argmax(along)
     return {along: int(place)}, rates[along].values[~enough.values].tolist()
 
 

@@ -105,7 +105,7 @@ def _sizes(data, kind):
         return f"{words}; {every}, of which {facts['pairs_kept']:,} are kept{models}"
     names = [name for name in ("probe_identity", "reference_identity") if name in data.coords]
     people = np.unique(np.concatenate([data[name].values for name in names])) if names else []
-    who = f"{len(people):,} people" if names else "nobody is named"
+    who = f"{len(people):,} people" if names else "the identities of people are unknown"
     if kind == "pairs":
         genuine = int(data["genuine"].sum())
         n_pairs = data.sizes["pair"]

@@ -11,12 +11,13 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from frkit.reporting.formats import TEMPLATES
+from frkit.reporting.tables import UNRESOLVED
 
 MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
-FIRST_FIGURE = "FRR against FAR"
+FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
 STYLE = {
     "font.size": 8,
     "axes.labelsize": 8,
@@ -31,9 +32,10 @@ STYLE = {
 }
 CHAPTERS = {  # title on the page -> sections of the report
     "Accuracy": ["errors"],
-    "Fairness": ["groups", "fairness", "indices", "n_sigma", "rlb"],
+    "Groups": ["groups", "fairness"],
     "Models compared": ["models"],
     "People who drive the errors": ["people"],
+    "More measures": ["indices", "n_sigma", "rlb"],
     "How sure": ["plan"],
     "Method and data": ["data", "methods"],
 }
@@ -63,8 +65,11 @@ def page(report):
 
 def fragment(report, chapters=CHAPTERS):
     """The whole report inside another page."""
+    first = []
+    for start in FIRST_FIGURES:
+        first += [name for name in report.figures if name.startswith(start)][:1]
     return TEMPLATES.get_template("report.html.j2").render(
-        report=report, chapters=chapters, first=FIRST_FIGURE, most_rows=MOST_ROWS
+        report=report, chapters=chapters, first=first, most_rows=MOST_ROWS, unresolved=UNRESOLVED
     )
 
 
@@ -78,8 +83,10 @@ def first_screen(report):
 
 def text(report):
     """A short text: the first screen's findings, the table of error rates, cautions."""
-    table = next(iter(report.sections["errors"].tables.values()))
-    rates = table.flat().to_string(index=False, justify="right")
+    caption, table = next(iter(report.sections["errors"].tables.items()))
+    rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
+    if UNRESOLVED in rates:
+        rates += f"\n{UNRESOLVED.strip()} fewer than ten errors of either kind"
     words = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in words)

@@ -6,17 +6,20 @@ import pandas as pd
 
 from frkit import plot
 from frkit.base import require
-from frkit.evaluation.contributions import contributions
-from frkit.reporting.contents import Section, Tile
-from frkit.reporting.formats import level_words, number, say
+from frkit.evaluation.contributions import contributions, worst_pairs
+from frkit.evaluation.tables import RESOLVED
+from frkit.plot.people import most_errors
+from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
+from frkit.reporting.formats import level_words, say
 from frkit.reporting.inputs import suffix
-from frkit.reporting.tables import Cell, Table
+from frkit.reporting.tables import Cell, Table, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
-FEW_SHARE, ENOUGH_PEOPLE = 0.05, 30  # on the first screen: at most such a share of so many people
+MOST_PAIRS = 12  # behind the first people
 LARGE = 1 / 3  # of the errors
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
+KINDS = {"frr": "genuine", "far": "impostor"}
 
 
 def drivers(inputs):
@@ -25,46 +28,80 @@ def drivers(inputs):
     section = Section("People who drive the errors")
     result = contributions(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["contributions"] = result
-    largest = 0  # share of the errors that a few people make
+    clearest = None
     for name, people in inputs.by_model(result.isel(inputs.leading)):
         where = f"{suffix(name)} {level_words(people)}"
-        for rate, words in ERRORS.items():
-            shares = people[f"{rate}_share"].to_series().dropna()  # NaN where there is no error
-            if shares.empty:
+        for rate, errors in ERRORS.items():
+            table = most_errors(people, rate)
+            if table.empty:
                 continue
-            shares = shares.sort_values(ascending=False, kind="stable")
-            section.tables[f"{words.capitalize()}{where}"] = _largest_shares(people, rate, shares)
-            # the fewest people who make a third of the errors
-            least = shares[shares.cumsum() >= LARGE].iloc[0]
-            worst = shares[shares >= least]
-            errors = f"{words}{suffix(name)}"
-            if len(worst) > MOST_PEOPLE:
-                effective = people[f"{rate}_effective"].item()
-                section.answers.append(say("no_drivers", errors, effective))
-                continue
-            sentence = say("drivers", worst, len(shares), errors)
-            section.answers.append(sentence)
-            few = len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares)
-            if few and worst.sum() > largest:
-                largest = worst.sum()
-                count, unit, text = sentence.split(" ", 2)
-                section.tiles = [Tile("Few people drive the errors", f"{count} {unit}", text)]
-        section.figures[f"Shares in the FRR{where}"] = partial(plot.contributions, people)
+            section.tables[f"{errors.capitalize()}{where}"] = _people_table(table, rate)
+            pairs = _pairs_table(inputs, name, people, rate, table.index[:3])
+            section.tables[f"Pairs of the first three, {errors}{where}"] = pairs
+            share = table.errors / table.errors.sum()
+            least = share[share.cumsum() >= LARGE].iloc[0]
+            worst = share[share >= least]  # all with as many errors as the last
+            if len(worst) > MOST_PEOPLE:  # they are many, whoever has one error more
+                worst = share[: int((share.cumsum() < LARGE).sum()) + 1]
+            facts = (len(worst), people.sizes["identity"], worst.sum())
+            tile = _tile(facts, table, errors, name, level_words(people))
+            if rate == "frr":
+                title = f"People with most false rejects{where}"
+                section.figures[title] = partial(plot.contributions, people)
+                if clearest is None or facts[0] < clearest[0]:
+                    clearest = facts
+                    section.tiles = [tile]
+            section.answers.append(f"{tile.value} {tile.text}")
     section.lines.append(say("look_at_images"))
     return section
 
 
-def _largest_shares(people, rate, shares):
-    """The people with the largest share of the errors."""
-    shares = shares[shares > 0].head(MOST_PEOPLE)
-    chosen = people.sel(identity=shares.index.values)
-    columns = {"group": chosen["group"].values.astype(str)} if "group" in chosen.coords else {}
-    columns["images"] = chosen["images"].values.astype(str)
-    columns["share of the errors"] = [Cell(f"{share:.1%}", {"": share}) for share in shares]
+def _tile(facts, table, errors, name, level):
+    """The fewest people who make a third of the errors."""
+    n_worst, n_people, share = facts
+    few = n_worst <= MOST_PEOPLE
+    names = [str(person) for person in table.index[: min(n_worst, 3)]] if few else []
+    value = f"{n_worst:,} of {n_people:,} people"
+    text = say("drivers", n_worst, share, errors, suffix(name), names, n_worst - len(names))
+    enough = table.errors.sum() >= RESOLVED
+    note = say("drivers_level", level, int(table.errors.sum()), errors)
+    return Tile("Who drives the errors?", value, text, CLEAR if enough else UNDECIDED, note)
+
+
+def _people_table(table, rate):
+    """The people with most errors, by number, then by their own rate."""
+    head = table.head(MOST_PEOPLE)
+    columns = {}
+    if "group" in head:
+        columns["group"] = head.group.astype(str)
+    columns["images"] = head.images.astype(str)
+    columns[ERRORS[rate]] = column_cells(head.errors.values, head.index)
     if rate == "frr":
-        columns["own FRR"] = [Cell(number(frr), {"": frr}) for frr in chosen.frr_identity.values]
-    index = pd.Index(shares.index.astype(str), name="person")
-    return Table(pd.DataFrame(columns, index=index, dtype=object))
+        columns["genuine pairs"] = column_cells(head.pairs.values, head.index)
+        columns["own FRR"] = column_cells(head.own.values, head.index, 3)
+    shares = head.share.values
+    cells = [Cell(f"{share:.1%}", {"": share}) for share in shares]
+    columns[f"share in the {rate.upper()}"] = pd.Series(cells, head.index, dtype=object)
+    frame = pd.DataFrame(columns, dtype=object)
+    return Table(frame.rename_axis("person"))
+
+
+def _pairs_table(inputs, name, people, rate, first):
+    """The pairs behind the first people, by image name, the worst first."""
+    pairs = worst_pairs(
+        inputs.scores_of(name),
+        people,
+        kind=KINDS[rate],
+        identities=[str(person) for person in first],
+        pairs=MOST_PAIRS,
+    )
+    names = ["probe", "probe_identity", "reference", "reference_identity"]
+    columns = {
+        side.replace("_identity", " shows"): pairs[side].values.astype(str) for side in names
+    }
+    frame = pd.DataFrame(columns, dtype=object)
+    frame["score"] = column_cells(pairs.score.values, frame.index, 4)
+    return Table(frame)
 
 
 def plans(inputs):

@@ -195,8 +195,8 @@ def report(
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> report = fk.report(faces, far=[0.1, 0.2], quick=True, progress=False)
-    >>> print(report.tables["EER with 95% intervals"].columns.tolist())
-    ['EER, new people', 'EER, these people']
+    >>> print(report.tables["EER (mean over people, 95% intervals)"].columns.tolist())
+    ['EER, new people', 'EER, these people', 'EER, pooled over pairs']
     """
     require_inside("level", level, 0, 1)
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
@@ -212,6 +212,8 @@ def report(
         inputs, sections, left_out = _make(evaluated, quick, progress)
         methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
+    if not inputs.has_enough_people:
+        _say_that_data_are_too_few(inputs, sections)
     names = paths.values() if isinstance(paths, dict) else filter(None, [paths])
     files = [Path(name).name for name in names]
     subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
@@ -252,6 +254,14 @@ def _make(evaluated, quick, progress):
         step(total, "done")
     left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
     return inputs, sections, left_out
+
+
+def _say_that_data_are_too_few(inputs, sections):
+    """One tile in place of all, and no figure: the tables contain what there is."""
+    for section in sections.values():
+        section.tiles = []
+        section.figures = {}
+    sections["errors"].tiles = [accuracy.too_few_people(inputs)]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX, Markdown or CSV."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,22 +9,40 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, require
+from frkit.measures.registry import LOG_SCALE
 from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
+    MOST_DECIMALS,
     TEMPLATES,
     cell,
     count_words,
-    number,
+    decimals_of,
+    fixed,
     p_words,
 )
 
 MEASURE = "measure"
 VALUE = "value"
 CONTRAST = "contrast"
-WORTH = "independent comparisons"
+WORTH = "n effective"
 LIMIT = "fair model up to"
 RISK = "risk"
+RESOLVED = "resolved"
+UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors
+RATES = ("frr", "far", "eer", "auc")
+OF_BOTH_RATES = ("fdr", "ir", "garbe")
+SHORT = {  # behind the rate in the name of a measure -> in its short name
+    "": "",
+    "group": " of the group",
+    "cross": " between groups",
+    "max_min": " max/min",
+    "max_geomean": " max/geomean",
+    "log_geomean": " log/geomean",
+    "gini": " Gini",
+    "max_difference": " max − min",
+    "spread": " spread",
+}
 HEADS = {**LEVEL_NAMES, "reference_group": "with group"}
 KEYS = [MEASURE, "model", "FAR", "threshold", CONTRAST, "attribute", "group", "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
@@ -33,7 +52,8 @@ COLUMNS = {  # variable of a result -> column of its numbers
     "lower": "lower",
     "upper": "upper",
     "risk": RISK,
-    "p_value": "p (Welch, over subsets; no test)",
+    "resolved": RESOLVED,
+    "p_value": "p (Welch)",
     "n_effective": WORTH,
     "limit": LIMIT,
     "p": "p",
@@ -79,8 +99,9 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     Returns
     -------
     Table
-        A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, rounded to two digits
-        of the interval's width. The column `fair model up to` is the limit of floors and
+        A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, with as many decimals
+        as give the narrowest interval of the result two digits. A value that rests on fewer than
+        ten errors is marked with "*". The column `fair model up to` is the limit of floors and
         permutations; columns of p-values name their kind in brackets. "–" is not known, "∞" is an
         end without a number. It has `to_latex`, `to_markdown` and `to_csv`, which writes numbers.
 
@@ -95,7 +116,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.2])
     >>> fk.table(fk.band(ev, "frr")).columns.tolist()
-    ['frr']
+    ['FRR']
     """
     require(results, "table() needs a result, such as what fk.band returned")
     if len(results) == 1 and isinstance(results[0], dict):
@@ -155,17 +176,26 @@ def texts_of(result):
     In front stand the names of the rows, KEYS.
     """
     numbers = numbers_of(result)
+    fair = getattr(result, "attrs", {}).get("fair")
+    decimals = decimals_of_result(result)
     ends = [column for column in numbers if column in (*ENDS, RISK)]
     values = []
-    for place in numbers[ends].to_dict("records"):
-        risk = place.get(RISK)
-        text = cell(*(place[end] for end in ends if end != RISK))
-        text = f"{text} ({risk})" if risk else text
-        values.append(Cell(text, {"": place.pop("estimate"), **place}))
+    for place in numbers.to_dict("records"):
+        three = [place[end] for end in ENDS if end in ends]
+        text = cell(*three, decimals=decimals, fair=fair)
+        if place.get(RISK):
+            text = f"{text} ({place[RISK]})"
+        if not place.get(RESOLVED, True):
+            text = f"{text}{UNRESOLVED}"
+        inside = {end: place[end] for end in ends}
+        values.append(Cell(text, {"": inside.pop("estimate"), **inside}))
     columns = {key: [_label_words(label) for label in numbers[key]] for key in KEYS}
+    columns[MEASURE] = [short_name(name) for name in numbers[MEASURE]]
     columns[VALUE] = values
-    formats = {WORTH: count_words, LIMIT: number}
-    for head, column in numbers.drop(columns=[*KEYS, *ends]).items():
+    formats = {WORTH: count_words}
+    if LIMIT in numbers:
+        formats[LIMIT] = partial(_limit_words, decimals=decimals_of_column(numbers[LIMIT], 3))
+    for head, column in numbers.drop(columns=[*KEYS, *ends, RESOLVED], errors="ignore").items():
         words = formats.get(head, p_words)
         columns[head] = [Cell(words(value), {"": float(value)}) for value in column]
     return pd.DataFrame(columns, dtype=object)
@@ -174,6 +204,50 @@ def texts_of(result):
 def _label_words(label):
     """The name of a row: a level in few digits, or a label as it is."""
     return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def decimals_of_result(result):
+    """Decimals of all values of one result: two digits of the narrowest interval."""
+    numbers = numbers_of(result)
+    if "lower" not in numbers:
+        return None
+    wanted = [decimals_of(*ends) for ends in zip(numbers.lower, numbers.upper)]
+    wanted = [decimals for decimals in wanted if decimals <= MOST_DECIMALS]
+    if result.attrs.get("scale") == LOG_SCALE:
+        wanted.append(2)
+    return max(wanted, default=None)
+
+
+def _limit_words(limit, decimals):
+    """The limit of a floor; ratios of few errors have none."""
+    return "no limit" if np.isinf(limit) else fixed(limit, decimals)
+
+
+def short_name(measure):
+    """The short name of a registered measure: "FRR max/min" of "frr_max_min"."""
+    head, comma, rest = measure.partition(", ")
+    rate, _, kind = head.partition("_")
+    if head in OF_BOTH_RATES:
+        head = head.upper()
+    elif rate in RATES and kind in SHORT:
+        head = f"{rate.upper()}{SHORT[kind]}"
+    return f"{head}{comma}{rest}"
+
+
+def column_cells(values, index, digits=5, decimals=None):
+    """Numbers as cells of one column, with as many decimals as give the largest so many digits."""
+    if decimals is None:
+        decimals = decimals_of_column(values, digits)
+    cells = [Cell(fixed(value, decimals, separator=","), {"": value}) for value in values]
+    return pd.Series(cells, index, dtype=object)
+
+
+def decimals_of_column(values, digits):
+    """As many decimals as give the largest number so many digits; 0 of whole numbers."""
+    sizes = np.abs(values)[np.isfinite(values) & (values != 0)]
+    if not sizes.size or np.all(sizes == np.round(sizes)):
+        return 0
+    return max(digits - 1 - int(np.floor(np.log10(sizes.max()))), 0)
 
 
 def numbers_of(result):

@@ -35,6 +35,7 @@ ABOUT = {  # attribute of a result -> its name in report.json
     "scale": "scale",
     "fair": "fair",
     "level": "interval_level",
+    "weighting": "weighting",
 }
 NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
@@ -94,7 +95,8 @@ def by_file_name(contents):
     """Tables or figures by names of files, none twice, whatever a label contains."""
     files = {}
     for caption, content in contents.items():
-        name = re.sub(r"[^a-z0-9]+", "_", caption.lower()).strip("_")[:60] or "table"
+        short, _, _ = caption.partition(" (")
+        name = re.sub(r"[^a-z0-9]+", "_", short.lower()).strip("_")[:40] or "table"
         files[f"{name}_{len(files)}" if name in files else name] = content
     return files
 

@@ -1,0 +1,188 @@
+"""Whether groups differ: two groups are named only where their own contrast is significant."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.evaluation.tables import RESOLVED
+from frkit.intervals import band, compare
+from frkit.intervals.compare import REST, holm
+from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
+from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
+from frkit.reporting.inputs import no_cautions, of_model
+from frkit.reporting.tables import Cell, Table
+from frkit.scores.images import images_of
+
+RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
+MOST_SENTENCES = 3  # on the first screen
+MOST_GROUPS = 12  # of which every two are compared; of more, each with all others
+
+
+@dataclass
+class Verdict:
+    """What the groups' rates of one kind say about one model.
+
+    `p` is that of equal groups and `pairs.p_holm` those of single pairs, valid for all models,
+    rates and pairs of a report together. `largest` is the upper end of highest over lowest rate.
+    """
+
+    model: str
+    rate: str
+    p: float
+    largest: float
+    pairs: xr.Dataset
+    errors: pd.Series
+
+    @property
+    def differ(self):
+        """Whether equal groups are rejected."""
+        return self.p <= SIGNIFICANT
+
+    @property
+    def clearest(self):
+        """The significant pair with the smallest p, the higher rate first; None without one."""
+        if not (self.differ and self.pairs.p_holm.min() <= SIGNIFICANT):
+            return None
+        with np.errstate(divide="ignore"):  # of a group without an error
+            distance = np.abs(np.log(self.pairs.ratio))
+        order = np.lexsort([-distance, self.pairs.p_holm])
+        return self._turned(self.pairs.isel(contrast=order[0]))
+
+    def _turned(self, pair):
+        """Names, errors of the lower rate, and the ratio of higher to lower rate."""
+        names = [str(pair[side].item()) for side in "ab"]
+        ratios = [pair[name].item() for name in ("ratio", "ratio_lower", "ratio_upper")]
+        if pair.estimate < 0:
+            names = names[::-1]
+            ratios = [np.inf if ratio == 0 else 1 / ratio for ratio in np.take(ratios, [0, 2, 1])]
+        higher, lower = names
+        few = lower != REST and self.errors[lower] < RESOLVED
+        p = max(self.p, pair.p_holm.item())
+        return {"higher": higher, "lower": lower, "ratios": ratios, "few": few, "p": p}
+
+    @property
+    def sentence(self):
+        """The verdict in words, as far as it was tested."""
+        if np.isnan(self.p):
+            return say("groups_untested", self.rate, self.errors)
+        if not self.differ:
+            return say("groups_alike", self.largest)
+        if self.clearest is None:
+            return say("groups_differ", self.p)
+        return say("group_pair", self.rate, self.clearest, REST)
+
+
+def verdicts_of(inputs):
+    """The verdict of each model and rate at the leading level.
+
+    Returns
+    -------
+    list of Verdict
+    list of str
+        What cannot be decided.
+    dict
+        The comparisons of groups, by rate.
+    """
+    level = {along: [place] for along, place in inputs.leading.items()}
+    evaluation = inputs.evaluation.isel(level)
+    which = "all" if inputs.rates.sizes["group"] <= MOST_GROUPS else "rest"
+    verdicts = []
+    open_questions = []
+    comparisons = {}
+    for rate, errors in RATES.items():
+        how = {"level": inputs.level}
+        with no_cautions():
+            disparity = band(evaluation, f"{rate}_max_min", **how).isel({inputs.along: 0})
+            comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **how)
+        pairs = comparisons[rate].isel({inputs.along: 0})
+        left_out = disparity.attrs.get("left_out", [])
+        open_questions += _why_left_out(inputs, rate, left_out)
+        count = inputs.rates[errors].isel(inputs.leading)
+        for name, of_one in inputs.by_model(disparity):
+            verdicts.append(
+                Verdict(
+                    name,
+                    rate,
+                    of_one.p.item(),
+                    of_one.upper.item(),
+                    of_model(pairs, name),
+                    of_model(count, name).to_series().drop(left_out),
+                )
+            )
+    for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):
+        verdict.p = p
+    return verdicts, list(dict.fromkeys(open_questions)), comparisons
+
+
+def _why_left_out(inputs, rate, groups):
+    """A sentence for each group whose rate cannot be estimated."""
+    if not groups:
+        return []
+    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    frame = pd.DataFrame({"group": images.label, "person": images.identity})
+    people = frame.groupby("group").person.nunique()
+    return [say("group_left_out", rate, group, people.get(group, 0)) for group in groups]
+
+
+def tile_of(verdicts, open_questions, level):
+    """The tile of the first screen."""
+    named = [verdict for verdict in verdicts if verdict.clearest]
+    differ = [verdict for verdict in verdicts if verdict.differ]
+    tested = [verdict for verdict in verdicts if not np.isnan(verdict.p)]
+    sentences = []
+    for verdict in sorted(differ, key=lambda verdict: (not verdict.clearest, verdict.p)):
+        sentences.append(say("of_model", verdict.model, verdict.rate, verdict.sentence))
+    more = len(sentences) - MOST_SENTENCES
+    sentences = sentences[:MOST_SENTENCES]
+    if more > 0:
+        sentences.append(say("more_differences", more))
+    alike = {}
+    for verdict in tested:
+        if not verdict.differ:
+            alike[verdict.rate] = max(verdict.largest, alike.get(verdict.rate, 0))
+    if alike:
+        sentences.append(say("compatible", alike, bool(differ)))
+    if not tested:
+        sentences += dict.fromkeys(verdict.sentence for verdict in verdicts)
+    headline = "groups differ" if differ else "no clear difference"
+    if differ and not named:
+        headline = "groups differ; which ones is not resolved"
+    state = CLEAR if differ else UNDECIDED
+    if not tested:
+        headline, state = "cannot be decided", TOO_LITTLE
+    note = say("group_tests", level, len(tested))
+    text = "\n".join([*sentences, *open_questions])
+    return Tile("Do groups differ?", f"{headline.capitalize()}.", text, state, note)
+
+
+def table_of(verdicts):
+    """A row for each model and rate: the verdict, and p."""
+    rows = {"model": [], "rate": [], "verdict": [], "p (Holm)": []}
+    for verdict in verdicts:
+        rows["model"].append(verdict.model)
+        rows["rate"].append(verdict.rate.upper())
+        rows["verdict"].append(verdict.sentence)
+        rows["p (Holm)"].append(Cell(p_words(verdict.p), {"": verdict.p}))
+    return Table(pd.DataFrame(rows, dtype=object))
+
+
+def table_of_pairs(verdicts):
+    """A row for each pair of groups: the ratio of their rates, and p."""
+    rows = []
+    for verdict in verdicts:
+        for place in range(verdict.pairs.sizes["contrast"]):
+            pair = verdict.pairs.isel(contrast=place)
+            p = np.maximum(pair.p_holm.item(), verdict.p)
+            ratios = [pair[name].item() for name in ("ratio", "ratio_lower", "ratio_upper")]
+            rows.append(
+                {
+                    "model": verdict.model,
+                    "rate": verdict.rate.upper(),
+                    "groups": f"{pair.a.item()} / {pair.b.item()}",
+                    "ratio": Cell(ratio_cell(ratios), dict(zip(("", "lower", "upper"), ratios))),
+                    "p (Holm)": Cell(p_words(p), {"": p}),
+                }
+            )
+    return Table(pd.DataFrame(rows, dtype=object))

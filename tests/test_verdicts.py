@@ -1,0 +1,158 @@
+"""What a report says about groups: only what was tested, and which groups it leaves out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.stats import chi2_contingency, fisher_exact
+
+import frkit as fk
+from frkit.reporting.formats import at_least, at_most, cell, two_digits
+
+quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+def three_groups(rates, people=250, seed=0):
+    """A list of genuine and impostor pairs; groups with these FRRs at threshold 3."""
+    rng = np.random.default_rng(seed)
+    frames = []
+    for group, rate in zip("ABC", rates):
+        rejected = np.arange(people) < round(rate * people)
+        first = rng.integers(people, size=3000)
+        second = (first + rng.integers(1, people, size=3000)) % people
+        id1 = np.append(np.arange(people), first)
+        id2 = np.append(np.arange(people), second)
+        score = np.append(np.where(rejected, 2.0, 4.0), np.clip(rng.normal(size=3000), -3, 2.9))
+        frame = pd.DataFrame({"id1": id1, "id2": id2, "score": score})
+        frames.append(frame.assign(group1=group, group2=group))
+    table = pd.concat(frames, ignore_index=True)
+    for side in ("id1", "id2"):
+        table[side] = table.group1 + table[side].astype(str)
+    return fk.open_data(table.assign(genuine=table.id1 == table.id2))
+
+
+def report_of(scores, **options):
+    return fk.report(scores, threshold=[3.0], quick=True, progress=False, **options)
+
+
+def groups_tile(report):
+    return next(tile for tile in report.tiles if tile.title == "Do groups differ?")
+
+
+def by_other_tests(errors, people=250):
+    """p of equal groups (chi-square), and of each two groups (Fisher, Bonferroni)."""
+    table = [[n, people - n] for n in errors]
+    pairs = {"AB": (0, 1), "AC": (0, 2), "BC": (1, 2)}
+    p = {name: 3 * fisher_exact([table[a], table[b]])[1] for name, (a, b) in pairs.items()}
+    return chi2_contingency(table)[1], p
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("errors", "headline", "words"),
+    [
+        ((20, 20, 75), "Groups differ.", "“C” is rejected 3.8 times ["),
+        ((1, 20, 75), "Groups differ.", "“C” is rejected at least "),
+        ((10, 23, 23), "Groups differ; which ones is not resolved.", "no single pair differs"),
+        ((20, 22, 24), "No clear difference.", "would be compatible with the data."),
+    ],
+)
+def test_two_groups_are_named_only_where_their_own_contrast_is_significant(errors, headline, words):
+    scores = three_groups(np.array(errors) / 250)
+    report = report_of(scores, by="group")
+    tile = groups_tile(report)
+    assert (tile.value, words in tile.text) == (headline, True), tile.text
+    p, of_pairs = by_other_tests(errors)
+    assert (p <= 0.05) == headline.startswith("Groups differ")
+    assert (of_pairs["AC"] <= 0.05) == ("“C” is rejected" in tile.text)
+    if "at least" in words:
+        pairs = report.results["groups", "frr_group, pairs"].isel(threshold_level=0)
+        (pair,) = [k for k in range(3) if (pairs.a[k], pairs.b[k]) == ("A", "C")]
+        least = 1 / float(pairs.ratio_upper[pair])
+        assert f"at least {at_least(least)} times as often as “A”" in tile.text
+        assert float(at_least(least)) <= least
+
+
+@quiet
+def test_a_group_of_one_person_does_not_silence_the_others():
+    faces = fk.vmf.mixture(60, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
+    k = np.array([int(name[2:]) for name in faces.identity.values])
+    group = np.where(k == 0, "rare", np.where(k % 2, "b", "a"))
+    faces = faces.assign_coords(group=("image", group))
+    report = fk.report(faces, by="group", threshold=[0.45], quick=True, progress=False)
+    tile = groups_tile(report)
+    assert tile.value == "Groups differ."
+    assert "“b” is falsely accepted 1.7 times" in tile.text
+    assert "Cannot be decided: “rare” has one person." in tile.text
+    without = report.results["fairness", "far_max_min"]
+    assert without.estimate.item() == pytest.approx(1.746, abs=1e-3)
+    assert without.p.item() == pytest.approx(0.0114, abs=1e-4)
+
+
+@quiet
+@pytest.mark.parametrize("measure", ["far_max_min", "frr_max_min", "fdr"])
+def test_a_permutation_test_leaves_out_a_group_that_cannot_be_estimated(measure):
+    faces = fk.vmf.mixture(40, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
+    k = np.array([int(name[2:]) for name in faces.identity.values])
+    group = np.where(k == 0, "rare", np.where(k % 2, "b", "a"))
+    tests = []
+    for labels in (group, np.where(k == 0, "", group)):  # left out, and without a label
+        scores = fk.score_tensor(faces.assign_coords(group=("image", labels)))
+        tests.append(fk.permutation_test(scores, measure, by="group", far=[0.1], n=49))
+    assert tests[0].attrs["left_out"] == ["rare"]
+    for name in ("estimate", "p", "limit"):
+        np.testing.assert_array_equal(tests[0][name], tests[1][name])
+
+
+def test_ends_are_not_rounded_across_the_fair_value():
+    assert cell(3.2, 1.31, 60.4, fair=1) == "3 [1.3, 60]"
+    assert two_digits(1.004) == "1.004" and two_digits(12.34) == "12" and two_digits(1.0) == "1.0"
+    assert (at_least(1.96), at_most(1.91), at_least(1.004)) == ("1.9", "2.0", "1.004")
+
+
+@quiet
+def test_few_people_and_few_errors_are_said_so():
+    faces = fk.vmf.mixture(8, 16, kappa=(10, 40), seed=0).sample(6, seed=1)
+    (tile,) = fk.report(faces, far=[0.1], quick=True, progress=False).tiles
+    assert (tile.value, tile.state) == ("Too little data.", "too little data")
+    assert tile.text.startswith("8 people have a genuine pair.")
+    good = fk.vmf.mixture(30, 64, kappa=(3000, 3001), seed=0).sample(4, seed=1)
+    report = fk.report(good, far=[0.01], quick=True, progress=False)
+    upper = report.results["errors", "frr, new people"].upper.item()
+    assert report.tiles[0].value == f"FRR at most {at_most(100 * upper)} %"
+    assert "no error in 180 genuine pairs" in report.tiles[0].text
+
+
+def test_two_models_are_compared_without_their_names():
+    faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
+    worse = faces.assign(embedding=faces.embedding.round(1))
+    scores = fk.score_tensor(fk.stack_models({"x": faces, "y": worse}))
+    evaluation = fk.evaluate(scores, far=[0.1])
+    named = fk.compare(evaluation, "frr", models=("x", "y"))
+    xr.testing.assert_identical(fk.compare(evaluation, "frr"), named)
+
+
+def test_levels_that_tied_scores_skip_are_explained():
+    genuine = np.arange(300) < 100
+    score = np.where(genuine, 1.0, np.arange(300) % 10 == 0)  # 20 of 200 impostors at 1
+    with pytest.warns(
+        fk.DataWarning, match="10 % of the impostor scores are tied at 1: no"
+    ) as said:
+        fk.evaluate(fk.pairs(score, genuine), far=[0.05])
+    assert any("between FAR 0.1 and 0," in str(warning.message) for warning in said)
+    with pytest.warns(fk.DataWarning, match="tied at -1: no threshold"):
+        fk.evaluate(fk.pairs(-score, genuine, distance=True), far=[0.05])
+
+
+@pytest.mark.filterwarnings("default::frkit.DataWarning")
+def test_a_group_that_most_replicates_lack_has_no_interval():
+    faces = fk.vmf.mixture(25, 16, kappa=(15, 40), seed=0).sample(4, seed=1)
+    k = np.array([int(name[2:]) for name in faces.identity.values])
+    faces = faces.assign_coords(group=("image", np.where(k < 2, "rare", "others")))
+    how = {"by": "group", "resampling": fk.Resampling(n=300, seed=1)}
+    evaluation = fk.evaluate(fk.score_tensor(faces), threshold=[0.5], **how)
+    with pytest.warns(fk.DataWarning, match="most replicates contain no such pair"):
+        band = fk.band(evaluation, "far_group", method="naive").isel(threshold_level=0)
+    assert int(band.n_nonfinite.sel(group="rare")) > 150
+    assert np.isnan(band.lower.sel(group="rare")) and np.isnan(band.upper.sel(group="rare"))
+    assert np.isfinite(band.upper.sel(group="others"))
