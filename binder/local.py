@@ -175,7 +175,7 @@ def tests(arguments):
 
 def oldest_tests(arguments):
     """pytest's command line for the oldest versions, whose warnings are about newer ones."""
-    files = ["tests/test_{}.py".format(name) for name in OLDEST_TESTS]
+    files = [str(next(ROOT.glob("tests/**/test_{}.py".format(name)))) for name in OLDEST_TESTS]
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]
     return ["-m", "pytest", "-m", "not slow", *options, *files, *arguments]
 

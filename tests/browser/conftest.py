@@ -22,7 +22,7 @@ import local
 import nbformat
 import pytest
 import run_notebooks
-from test_notebooks import watched
+from watched_notebooks import watched
 
 # a container's root has no sandbox
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]

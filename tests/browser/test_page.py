@@ -1,7 +1,7 @@
 """The page of a report and the app, in Chromium: wide, narrow and printed."""
 
 import pytest
-from test_report import two_models
+from report_faces import two_models
 
 import frkit as fk
 

@@ -1,0 +1,138 @@
+"""Files that would end or hang the process: each ends in one message that says what to do."""
+
+import os
+import time
+
+import bad_readers
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+from face_files import one_encoder, write_zarr
+
+import frkit as fk
+from frkit.data.files import file_kind
+from frkit.explore.app import OwnData
+from frkit.explore.reading import read_apart
+
+NEEDS_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+N = 12
+WHO = [f"person {k // 3}" for k in range(N)]
+
+
+@NEEDS_PIPES
+@pytest.mark.parametrize("name", ["f.csv", "f.npz", "f.npy", "f.mat", "f.nc", "f.zarr", "f"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    with pytest.raises(fk.InputError, match="is a pipe.*write its contents into a file"):
+        fk.open_faces(pipe)
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path):
+    for name in ("x" * 5000, "a\0b"):
+        with pytest.raises(fk.InputError, match="cannot be opened"):
+            file_kind(tmp_path / name)
+
+
+# --- HDF5 ---
+
+
+def break_heap(path):
+    """Make the free space behind the last text 0 bytes long, at which HDF5's library loops."""
+    content = bytearray(path.read_bytes())
+    heap = content.index(b"GCOL")
+    place, end = heap + 16, heap + int.from_bytes(content[heap + 8 : heap + 16], "little")
+    while place < end and int.from_bytes(content[place : place + 2], "little") > 0:
+        size = int.from_bytes(content[place + 8 : place + 16], "little")
+        place += 16 + -(-size // 8) * 8
+    content[place + 8 : place + 16] = bytes(8)
+    path.write_bytes(content)
+
+
+def write_hdf5(path):
+    with h5py.File(path, "w") as file:
+        file["embedding"] = np.random.default_rng(0).normal(size=(N, 4))
+        file["identity"] = WHO
+
+
+def write_netcdf(path):
+    write_hdf5(path)
+    with h5py.File(path) as file:
+        embedding = file["embedding"][()]
+    labels = xr.Variable("image", np.array(WHO, object))
+    faces = xr.Dataset({"embedding": (("image", "feature"), embedding), "identity": labels})
+    faces.to_netcdf(path, engine="h5netcdf")
+
+
+@pytest.mark.parametrize(("name", "write"), [("a.h5", write_hdf5), ("a.nc", write_netcdf)])
+def test_damaged_text_in_hdf5_does_not_hang(tmp_path, name, write):
+    path = tmp_path / name
+    write(path)
+    assert fk.open_faces(path).identity.values.tolist() == WHO
+    break_heap(path)
+    begin = time.monotonic()
+    with pytest.raises(fk.InputError, match="text in the file is damaged.*copy or write"):
+        fk.open_faces(path)
+    assert time.monotonic() - begin < 5
+
+
+# --- Zarr ---
+
+
+def cut_chunks(folder):
+    """Leave half of every chunk."""
+    for file in folder.rglob("*"):
+        if file.is_file() and file.suffix != ".json":
+            content = file.read_bytes()
+            file.write_bytes(content[: len(content) // 2])
+
+
+def test_a_damaged_chunk_of_zarr_is_one_clear_error(tmp_path):
+    path = tmp_path / "faces.zarr"
+    write_zarr(one_encoder(), path)
+    cut_chunks(path / "embedding")
+    with pytest.raises(fk.InputError, match=r"faces\.zarr.*may be damaged"):
+        fk.open_faces(path)
+
+
+# --- the app ---
+
+
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        (bad_readers.crash, "crash of a library"),
+        (bad_readers.fail, "ZeroDivisionError"),
+        (bad_readers.never_end, "did not end within"),
+    ],
+)
+def test_a_reader_that_ends_its_process_ends_in_a_message(tmp_path, reader, words):
+    path = tmp_path / "faces.mat"
+    path.write_bytes(b"anything")
+    with pytest.raises(fk.InputError, match=rf"faces\.mat.*{words}.*copy or write it again"):
+        read_apart(reader, path, seconds=1)
+
+
+def test_the_app_outlives_a_crash(tmp_path, monkeypatch):
+    path = tmp_path / "faces.npz"
+    np.savez(path, embedding=np.eye(N), identity=WHO)
+    monkeypatch.setattr("frkit.explore.app.open_with_names", bad_readers.crash)
+    app = OwnData(path)
+    assert "crash of a library" in app.status.value and app.work.button.disabled
+    monkeypatch.undo()
+    app.read_button.click()
+    assert "12 images" in app.status.value and not app.work.button.disabled
+
+
+def test_what_is_read_apart_is_the_same_with_the_same_warnings(tmp_path):
+    path = tmp_path / "faces.npz"
+    contents = {"embedding": np.eye(N), "identity": WHO, "pixels": np.zeros((N, 2))}
+    np.savez(path, **contents)
+    with pytest.warns(fk.DataWarning, match="not read: 'pixels'"):
+        direct = fk.open_faces(path)
+    for _ in range(2):  # in a helper, then here
+        with pytest.warns(fk.DataWarning, match="not read: 'pixels'"):
+            assert read_apart(fk.open_faces, path).identical(direct)
+    with pytest.raises(fk.InputError, match="there is no such file"):
+        read_apart(fk.open_faces, tmp_path / "absent.npz")

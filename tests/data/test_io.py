@@ -1,0 +1,266 @@
+"""Files: each format comes back as it was written; what does not fit is refused by its line."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from face_files import (
+    AGE,
+    GENDER,
+    IDENTITY,
+    WRITERS,
+    as_arrays,
+    embedding,
+    one_encoder,
+    write_mat,
+    write_mat73,
+    write_table,
+    write_zarr,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from frkit.base import DataWarning, InputError
+from frkit.data.dataset import faces, stack_models
+from frkit.data.opening import open_faces
+
+
+def two_encoders():
+    return stack_models({"A": one_encoder(), "B": one_encoder(5)})
+
+
+def split_identities():
+    return faces(embedding(), IDENTITY[:3] + ["bo", "anna"], age=AGE, varying="split")
+
+
+CASES = {"plain": one_encoder, "stacked": two_encoders, "split": split_identities}
+
+
+def check_same(back, ds):
+    """Everything comes back; images that were only numbered have names from then on."""
+    for one in (back, ds):
+        one.image.attrs.pop("numbered", None)
+        one.attrs.clear()
+    xr.testing.assert_identical(back, ds)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", ["faces.nc", "faces.zarr", "faces.zarr.zip", "faces.npz"])
+def test_any_faces_dataset_comes_back(tmp_path, case, name):
+    ds, path = CASES[case](), tmp_path / name
+    if name.endswith("npz"):
+        np.savez(path, **as_arrays(ds))
+    elif name.endswith("nc"):
+        ds.to_netcdf(path)
+    else:
+        write_zarr(ds, path)
+    back = open_faces(path)
+    check_same(back, ds)
+    assert back.embedding.dtype == np.float32
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_tables_and_matlab_files_come_back(tmp_path, name):
+    ds, path = one_encoder(), tmp_path / name
+    WRITERS[name](ds, path)
+    check_same(open_faces(path, varying={"age": "keep"}), ds)
+
+
+def test_netcdf_of_another_format_and_order_is_read(tmp_path):
+    ds = two_encoders().transpose("feature", "image", "model")
+    ds.to_netcdf(tmp_path / "faces.nc", engine="scipy")
+    check_same(open_faces(tmp_path / "faces.nc"), two_encoders())
+
+
+def test_what_matlab_keeps_to_itself_is_named(tmp_path):
+    from scipy.io import savemat
+
+    columns = {"emb": embedding(), "id": [1, 1, 2, 2, 3]}
+    columns |= {"info": {"a": 1}, "phase": 1j * embedding()}
+    savemat(tmp_path / "f.mat", columns)
+    with pytest.warns(DataWarning, match="not read: 'info', 'phase' .a MATLAB string array"):
+        assert open_faces(tmp_path / "f.mat").identity.values.tolist() == list("11223")
+
+
+def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
+    labels = dict(subject_id=IDENTITY, filename=list("vwxyz"), y=AGE, box=np.zeros((5, 4)))
+    np.savez(tmp_path / "f.npz", emb=embedding(), **labels)
+    with pytest.warns(DataWarning, match="not read: 'box'"):
+        assert open_faces(tmp_path / "f.npz").identity.values.tolist() == IDENTITY
+    ds = open_faces(tmp_path / "f.npz", identity="subject_id", attributes=[])
+    assert ds.identity.values.tolist() == IDENTITY
+    assert ds.image.values.tolist() == list("vwxyz")
+    assert "y" not in ds
+    with pytest.warns(DataWarning, match="not read: 'box'"):
+        assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id", varying="keep")
+
+
+def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
+    labels = dict(identity=IDENTITY, age=AGE, image_attributes=["age"])
+    np.savez(tmp_path / "f.npz", embedding=embedding(), **labels)
+    assert open_faces(tmp_path / "f.npz").age.attrs == {"varying": "keep"}
+    first = open_faces(tmp_path / "f.npz", varying="first")
+    assert first.age.values.tolist() == ["20"] * 4 + ["30"]
+    with pytest.raises(InputError, match=r"f\.npz: attribute 'age' varies"):
+        open_faces(tmp_path / "f.npz", varying="error")
+
+
+def test_labels_from_another_file(tmp_path):
+    np.save(tmp_path / "f.npy", embedding())
+    who = tmp_path / "who.txt"
+    who.write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
+    assert open_faces(tmp_path / "f.npy", labels=who).identity.values.tolist() == IDENTITY
+    np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY)
+    pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
+    ds = open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv")
+    assert ds.gender.values.tolist() == GENDER
+    with pytest.raises(InputError, match="'identity' stand both in the file and in .*who.txt"):
+        open_faces(tmp_path / "f.npz", labels=who)
+
+
+def test_labels_stay_as_they_are_written(tmp_path):
+    text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
+    (tmp_path / "f.csv").write_text(text, encoding="utf-8")
+    assert open_faces(tmp_path / "f.csv").identity.values.tolist() == ["a;x", "a;x", "b"]
+    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NA ,1,1e-3", "NA007, ,2,3"]
+    (tmp_path / "g.csv").write_text("\n".join([*rows, ",,,", ""]))
+    ds = open_faces(tmp_path / "g.csv")
+    assert ds.identity.values.tolist() == ["007", "007", "7", "NA007"]
+    assert ds.zip.values.tolist() == ["010", "010", "NA", "unknown"]
+
+
+letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs", "Cn"])
+people = st.lists(st.text(letters, min_size=1), min_size=2, max_size=4, unique=True)
+FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=30, suppress_health_check=FIXTURE, deadline=None)
+@given(people, st.sampled_from(["f.csv", "f.tsv", "f.npz", "f.nc"]))
+def test_any_text_and_any_number_come_back(tmp_path, people, name):
+    people = [f"p{word}" for word in people]
+    who = [*people, people[0]]
+    values = np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4))
+    ds = faces(values, who, note=[word[::-1] for word in who])
+    if name.endswith("npz"):
+        np.savez(tmp_path / name, **as_arrays(ds))
+    elif name.endswith("nc"):
+        ds.to_netcdf(tmp_path / name)
+    else:
+        write_table(ds, tmp_path / name)
+    check_same(open_faces(tmp_path / name), ds)
+
+
+HEAD = "identity,f0,f1\na,1,2\n"
+BAD_TABLES = {
+    "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells; the first line has 3 cells"),
+    "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
+    "two sets": ("identity,f0,x1\na,1,2\n", "no column is an embedding"),
+    "number absent": ("identity,f0,f2\na,1,2\n", "no column is an embedding"),
+    "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
+    "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
+    "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_a_bad_table_is_refused_with_its_line(tmp_path, case):
+    text, message = BAD_TABLES[case]
+    (tmp_path / "f.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=message):
+        open_faces(tmp_path / "f.csv")
+
+
+class Bomb:
+    """Unpickling it writes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def bomb_npz(path, bomb):
+    np.savez(path, embedding=embedding(), identity=np.array([bomb] * 5, object), allow_pickle=True)
+
+
+def bomb_zarr(path, bomb):
+    (path / "embedding").mkdir(parents=True)
+    (path / ".zgroup").write_text('{"zarr_format": 2}')
+    meta = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "order": "C"}
+    meta |= {"fill_value": None, "compressor": None}
+    meta["filters"] = [{"id": "vlen-utf8"}, {"id": "pickle"}]
+    (path / "embedding" / ".zarray").write_text(json.dumps(meta))
+    (path / "embedding" / ".zattrs").write_text('{"_ARRAY_DIMENSIONS": ["image", "feature"]}')
+    (path / "embedding" / "0.0").write_bytes(pickle.dumps(bomb))
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "message"),
+    [
+        ("f.npz", bomb_npz, "array 'identity' can only be read by unpickling.*save numbers as"),
+        ("f.zarr", bomb_zarr, "array .embedding. can only be read by unpickling"),
+    ],
+)
+def test_nothing_is_ever_unpickled(tmp_path, name, write, message):
+    write(tmp_path / name, Bomb(tmp_path / "exploded"))
+    with pytest.raises(InputError, match=message):
+        open_faces(tmp_path / name)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
+    with pytest.raises(InputError, match="absent.npz: there is no such file"):
+        open_faces(tmp_path / "absent.npz")
+    for name in ("f.npz", "f.npy", "f.mat", "f.nc", "f.parquet", "f.zarr.zip", "f.csv.gz"):
+        (tmp_path / name).write_bytes(b"nothing of the kind")
+        with pytest.raises(InputError, match=f"{name}: .*(cannot be read|unpickling)"):
+            open_faces(tmp_path / name)
+    (tmp_path / "f.docx").write_bytes(b"")
+    with pytest.raises(InputError, match="unknown format; frkit reads .npz, .npy"):
+        open_faces(tmp_path / "f.docx")
+    np.save(tmp_path / "lone.npy", embedding())
+    with pytest.raises(InputError, match="an .npy needs labels: no lone.csv, .*, .txt beside it"):
+        open_faces(tmp_path / "lone.npy")
+
+
+def test_a_lost_chunk_of_a_zarr_store_is_named(tmp_path):
+    write_zarr(one_encoder(), tmp_path / "f.zarr")
+    chunks = [path for path in (tmp_path / "f.zarr/gender").rglob("*") if path.name == "0"]
+    chunks[0].unlink()
+    with pytest.raises(InputError, match="array 'gender' lacks 1 of 1 chunks"):
+        open_faces(tmp_path / "f.zarr")
+
+
+LIMITED = """
+import resource, sys, os
+resource.setrlimit(resource.RLIMIT_AS, (8_000_000 * 1024,) * 2)
+import frkit as fk
+for path in sys.argv[1:]:
+    fk.open_faces(path, varying="keep")
+    if os.fork() == 0:
+        os._exit(fk.open_faces(path, varying="keep").sizes["image"])
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 5, path
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
+    paths = [tmp_path / name for name in ("f.nc", "f.zarr", "f.mat", "f7.mat", "f.parquet")]
+    one_encoder().to_netcdf(paths[0])
+    for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73, write_table)):
+        write(one_encoder(), path)
+    subprocess.run([sys.executable, "-c", LIMITED, *map(str, paths)], check=True)
+
+
+def test_a_note_in_brackets_is_no_list_of_numbers(tmp_path):
+    path = tmp_path / "faces.csv"
+    path.write_text("id,note,f0,f1\na,[blurred],1,2\na,[,2,1\nb,x,1,1\n")
+    assert open_faces(path, varying="keep").note.values.tolist() == ["[blurred]", "[", "x"]

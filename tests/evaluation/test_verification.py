@@ -1,0 +1,193 @@
+"""What the field prints: each number against a few lines that anybody can read, printed rows, and
+the RFW files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from paths import SHARED
+from scipy.special import ndtri
+
+import frkit as fk
+
+TABLE = SHARED / "rfw_pairs_l2.csv.gz"
+
+
+def brute(genuine, impostor, p=0.01, miss=1.0, fa=1.0):
+    """All numbers but the folds', by trying every threshold."""
+    genuine, impostor = np.sort(genuine), np.sort(impostor)
+    values = np.unique([*genuine, *impostor])
+    points = [values[0] - 1, *values]
+    frr = np.array([np.mean(genuine <= t) for t in points])
+    far = np.array([np.mean(impostor > t) for t in points])
+    right = (1 - frr) * len(genuine) + (1 - far) * len(impostor)
+    costs = miss * p * frr + fa * (1 - p) * far
+    spread = np.sqrt((np.var(genuine) + np.var(impostor)) / 2)
+    bits = np.log2(1 + np.exp(-genuine)).mean() + np.log2(1 + np.exp(impostor)).mean()
+    return {
+        "best_accuracy": right.max() / (len(genuine) + len(impostor)),
+        "min_dcf": costs.min() / min(miss * p, fa * (1 - p)),
+        "d_prime": (genuine.mean() - impostor.mean()) / spread,
+        "cllr": bits / 2,
+        "min_cllr": least_cllr(genuine.tolist(), impostor.tolist()),
+        "zero_fmr": frr[far == 0].min(),
+        "fmr100": frr[far <= 0.01 + 1e-12].min(),
+        "fmr1000": frr[far <= 0.001 + 1e-12].min(),
+    }
+
+
+def least_cllr(genuine, impostor):
+    """Neighbours whose share of genuine scores falls are pooled until none does (both kinds weigh
+    half)."""
+    values = sorted({*genuine, *impostor})
+    blocks = [[genuine.count(v) / len(genuine), impostor.count(v) / len(impostor)] for v in values]
+    k = 0
+    while k < len(blocks) - 1:
+        (a, b), (c, d) = blocks[k], blocks[k + 1]
+        if a / (a + b) > c / (c + d):
+            blocks[k : k + 2] = [[a + c, b + d]]
+            k = max(k - 1, 0)
+        else:
+            k += 1
+    bits = 0.0
+    for g, i in blocks:
+        bits -= g * np.log2(g / (g + i)) if g else 0
+        bits -= i * np.log2(i / (g + i)) if i else 0
+    return bits / 2
+
+
+def fold_accuracies(genuine, impostor):
+    """The best threshold of the other folds, applied to each; the strictest of equals, halfway to
+    the next score. Both kinds in their order are cut into ten folds."""
+    folds = [np.arange(len(scores)) * 10 // len(scores) for scores in (genuine, impostor)]
+    accuracies = []
+    for k in range(10):
+        train = np.sort(genuine[folds[0] != k]), np.sort(impostor[folds[1] != k])
+        values = np.unique(np.concatenate(train))
+        middles = np.array([values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1]])
+        rejected, kept_out = (np.searchsorted(scores, middles, side="right") for scores in train)
+        right = len(train[0]) - rejected + kept_out
+        best = middles[right == right.max()].max()
+        test = genuine[folds[0] == k] > best, impostor[folds[1] == k] <= best
+        accuracies.append(np.concatenate(test).mean())
+    return accuracies
+
+
+def two_groups(seed=0, n=600, ties=False):
+    rng = np.random.default_rng(seed)
+    genuine, group = rng.uniform(size=n) < 0.4, np.where(rng.uniform(size=n) < 0.5, "a", "b")
+    score = rng.normal(size=n) + 2 * genuine * np.where(group == "a", 1, 0.7)
+    return (score.round(1) if ties else score), genuine, group
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("costs", [{}, {"p_target": 0.3, "cost_miss": 10.0, "cost_fa": 2.0}])
+def test_numbers_of_all_and_of_groups(ties, costs):
+    score, genuine, group = two_groups(ties=ties)
+    found = fk.verification_metrics(fk.pairs(score, genuine, race=group), by="race", **costs)
+    words = dict(zip(("p", "miss", "fa"), costs.values()))
+    for name, value in brute(score[genuine], score[~genuine], **words).items():
+        assert float(found[name]) == pytest.approx(value, abs=1e-12), name
+    for one in "ab":
+        mine = group == one
+        for name, value in brute(score[mine & genuine], score[mine & ~genuine], **words).items():
+            of_group = float(found[f"{name}_group"].sel(group=one))
+            assert of_group == pytest.approx(value, abs=1e-12), name
+
+
+def test_equal_folds():
+    rng = np.random.default_rng(1)
+    genuine, impostor = rng.normal(1.5, 1, (10, 20)), rng.normal(0, 1, (10, 30))
+    scores = np.concatenate([genuine, impostor], 1).round(2).ravel()
+    kinds = np.tile(np.repeat([True, False], [20, 30]), 10)
+    found = fk.verification_metrics(fk.pairs(scores, kinds))
+    expected = fold_accuracies(genuine.round(2).ravel(), impostor.round(2).ravel())
+    np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
+    assert float(found.accuracy) == pytest.approx(np.mean(expected))
+    assert float(found.accuracy_error) == pytest.approx(np.std(expected, ddof=1) / np.sqrt(10))
+
+
+def test_std_and_ser_of_a_printed_row():
+    """Wang & Deng (2020): 97.08, 95.63, 95.57 and 94.87 have STD 0.93 and SER 1.76."""
+    scores, kinds, race = [], [], []
+    for name, right in zip("CIAF", (9708, 9563, 9557, 9487)):
+        wrong = 10_000 - right
+        scores += [1.0] * (5000 - wrong // 2) + [0.0] * (wrong // 2)
+        scores += [0.0] * (5000 - (wrong - wrong // 2)) + [1.0] * (wrong - wrong // 2)
+        kinds, race = kinds + [True] * 5000 + [False] * 5000, race + [name] * 10_000
+    shuffled = np.random.default_rng(0).permutation(len(scores))
+    scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
+    found = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
+    accuracy = (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values
+    assert accuracy.tolist() == [97.08, 95.63, 95.57, 94.87]
+    assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
+
+
+def test_known_values():
+    """Cllr of scores 0 is one bit; separated scores cost nothing; d' of two normal laws is their
+    distance."""
+    blind = fk.verification_metrics(fk.pairs([0.0] * 40, [True, False] * 20))
+    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf")] == [1, 1, 1]
+    assert float(blind.best_accuracy) == 0.5
+    pairs = fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20)
+    apart = fk.verification_metrics(pairs)
+    assert [float(apart[name]) for name in ("min_cllr", "min_dcf", "zero_fmr", "fmr100")] == [0] * 4
+    assert float(apart.best_accuracy) == 1 and float(apart.best_threshold) == -0.5
+    normal = ndtri((np.arange(20_000) + 0.5) / 20_000)
+    pairs = fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000))
+    two = fk.verification_metrics(pairs)
+    assert float(two.d_prime) == pytest.approx(3, rel=1e-3)
+    assert float(two.best_accuracy) == pytest.approx(0.93319, abs=2e-4)
+
+
+def test_tensors_and_models():
+    mixture = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}})
+    faces = mixture.sample(4, seed=1)
+    noise = np.random.default_rng(0).normal(size=faces.embedding.shape)
+    other = faces.assign(embedding=(faces.embedding + 0.2 * noise).astype("float32"))
+    scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other}))
+    found, who = fk.verification_metrics(scores, by="group"), faces.identity.values
+    i, j = np.triu_indices(len(who), 1)
+    same, in_b = who[i] == who[j], (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
+    for model in "AB":
+        values = scores.sel(model=model).values[i, j].astype(float)
+        of_model = found.sel(model=model)
+        expected = brute(values[same], values[~same])
+        of_b = brute(values[same & in_b], values[~same & in_b])
+        for name in ("best_accuracy", "min_cllr", "d_prime", "fmr100"):
+            assert float(of_model[name]) == pytest.approx(expected[name], rel=1e-5)
+            value = of_model[f"{name}_group"].sel(group="b")
+            assert float(value) == pytest.approx(of_b[name], rel=1e-5)
+
+
+def test_failed_comparisons_and_distances():
+    kinds, races = [True, True, True, False, False, False], ["x"] * 5 + ["y"]
+    with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
+        pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], kinds, race=races)
+    gone = fk.verification_metrics(pairs, by="race")
+    assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
+    assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
+    pairs = fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True)
+    assert float(fk.verification_metrics(pairs).best_threshold) == pytest.approx(1.6)
+
+
+def test_what_cannot_be_had():
+    pairs = fk.pairs([3, 2, 1, 0], [True, True, False, False])
+    with pytest.raises(fk.InputError, match="folds must be a whole number of at least 2"):
+        fk.verification_metrics(pairs, folds=1)
+    with pytest.raises(fk.InputError, match="p_target must lie in"):
+        fk.verification_metrics(pairs, p_target=1.0)
+
+
+@pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_accuracy_of_the_rfw_protocol():
+    """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
+    found = fk.verification_metrics(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
+    table = pd.read_csv(TABLE)
+    for race in ("African", "Caucasian"):
+        own = table[table.ethnicity == race]
+        scores = (-own.dist[own.label == kind].to_numpy() for kind in (1, 0))
+        expected = np.mean(fold_accuracies(*scores))
+        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(expected, abs=1e-12)
+    assert float(found.fmr100) == pytest.approx(0.25175)
+    assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3

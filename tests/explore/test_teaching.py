@@ -1,0 +1,238 @@
+"""Controls that teach: what they show is what `evaluate` gives, and pictures without a kernel."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from widget_checks import find, picture
+
+import frkit as fk
+from frkit import plot
+from frkit.plot.indices import KINDS
+from frkit.plot.threshold import per_cent
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return fk.score_tensor(PEOPLE.sample(per_identity=6, seed=1))
+
+
+# --- threshold -----------------------------------------------------------------------------------
+def areas(ax) -> dict[str, float]:
+    """The dark areas of each kind, in units of the histograms' bins."""
+    sums = {}
+    for kind, colour in KINDS.items():
+        dark = [patch for patch in ax.patches if patch.get_alpha() is None]
+        (stairs,) = [patch for patch in dark if to_hex(patch.get_facecolor()) == colour.lower()]
+        heights, edges, _ = stairs.get_data()
+        sums[kind] = heights @ np.diff(edges)
+    return sums
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_shaded_areas_are_the_two_error_rates(scores, ax, scale):
+    thresholds = np.linspace(-1, 1, 101)[1:-1]
+    ev = fk.evaluate(scores, threshold=thresholds, histogram=100)
+    far, frr = fk.band(ev, "far"), fk.band(ev, "frr")
+    for at in (0.2, 0.5):
+        ax.clear()
+        fk.plot.threshold(ev["empirical"], far, frr, at, ax, scale=scale)
+        rates = ev["empirical"].dataset.sel(threshold_level=at, method="nearest")
+        expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
+        assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
+        assert f"FRR {100 * expected['genuine']:.2g} %" in ax.get_title(loc="left")
+    with pytest.raises(fk.InputError, match="histogram"):
+        fk.plot.threshold(far, far, frr, 0.5, ax)
+
+
+def test_distances_are_accepted_below_the_threshold(scores, ax):
+    distance = 1 - scores.values
+    names = scores.probe_identity.values, scores.reference_identity.values
+    matrix = fk.score_matrix(distance, *names, distance=True)
+    ev = fk.evaluate(matrix, threshold=np.linspace(0, 2, 101)[1:-1], histogram=(100, (0, 2)))
+    bands = fk.band(ev, "far"), fk.band(ev, "frr")
+    fk.plot.threshold(ev["empirical"], *bands, 0.6, ax)
+    rates = ev["empirical"].dataset.sel(threshold_level=0.6, method="nearest")
+    expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
+    assert areas(ax) == pytest.approx(expected, rel=1e-6)
+    assert ax.get_xlabel() == "distance"
+
+
+def test_no_interval_of_a_rate_looks_empty():
+    shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1]
+    words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100"]
+    assert [per_cent(share) for share in shares] == words
+
+
+def test_points_lie_at_the_rates_of_the_groups(scores, ax):
+    ev = fk.evaluate(scores, threshold=[0.3, 0.4, 0.5], by="group")
+    fk.plot.operating_points(fk.band(ev, "far_group"), fk.band(ev, "frr_group"), 0.4, ax)
+    points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    rates = ev["empirical"].dataset.sel(threshold_level=0.4)
+    np.testing.assert_array_equal(points, np.transpose([rates.far_group, rates.frr_group]))
+
+
+def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
+    box = fk.explore.threshold(fk.sweep(scores), bins=50)
+    control = find(box, "threshold")
+    for place in (0, len(control.options) // 2, len(control.options) - 1):
+        control.index = place
+        assert picture(box).startswith(b"\x89PNG")
+    titles = []
+    draw = plot.threshold
+
+    def recorded(*args, **options):
+        ax = draw(*args, **options)
+        rows = args[4].child_axes or [args[4]]
+        titles[:] = [row.get_title(loc="left") for row in rows]
+        return ax
+
+    monkeypatch.setattr(plot, "threshold", recorded)
+    control.index = 30
+    evaluation = fk.evaluate(scores, threshold=[control.value], by="group")
+    shown = evaluation["empirical"].dataset.isel(threshold_level=0)
+    rates = [float(number) for number in re.findall(r"(\S+) %", titles[0])]
+    assert rates == pytest.approx([100 * float(shown.far), 100 * float(shown.frr)], rel=0.05)
+    find(box, "groups").value = "group"
+    for title, far, frr in zip(titles, shown.far_group, shown.frr_group, strict=True):
+        rates = [float(number) for number in re.findall(r"(\S+) %", title)]
+        assert rates == pytest.approx([100 * float(far), 100 * float(frr)], rel=0.05)
+
+
+# --- resample ------------------------------------------------------------------------------------
+def rates_by_hand(scores, counts, level):
+    """FRR at a FAR level of one resample: pairs weigh the product of their images' counts."""
+    score = scores.values
+    same = scores.probe_identity.values[:, None] == scores.reference_identity.values
+    weight = counts[:, None] * counts - np.diag(counts)
+    score[np.diag_indices_from(score)] = 1.0  # an image and its own copy
+    impostor, weights = score[~same], weight[~same]
+    above = [weights[impostor > t].sum() / weights.sum() for t in np.unique(impostor)]
+    threshold = np.unique(impostor)[np.argmax(np.array(above) <= level + 1e-12)]
+    rates = []
+    for name in np.unique(scores.probe_identity):
+        mine = same & (scores.probe_identity.values == name)[:, None]
+        rates.append((weight * (score <= threshold))[mine].sum() / weight[mine].sum())
+    return np.mean(rates)
+
+
+def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
+    given = []
+    monkeypatch.setattr(plot, "image_counts", lambda counts, ax, people: given.append(counts))
+    monkeypatch.setattr(plot, "resamples", lambda fan, number, ax: given.append((fan, number)))
+    box = fk.explore.resample(fk.sweep(scores), far=0.1, n=120)
+    for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
+        find(box, move).click()
+        counts, (fan, last) = given[-2:]
+        assert (last, find(box, "resample").value) == (number, number)
+        drawn = float(fan.replicates.isel(replicate=number - 1))
+        assert drawn == pytest.approx(rates_by_hand(scores, counts.values.astype(float), 0.1))
+    assert counts.sum() == scores.sizes["probe"]
+
+
+def test_copies_are_counted_and_lit(ax):
+    identity = ("image", ["ann"] * 3 + ["bob"] * 3)
+    counts = fk.Resampling("image", n=2).weights(identity[1]).image_count
+    counts = counts.assign_coords(identity=identity).isel(replicate=0)
+    counts.values[:] = [3, 0, 0, 1, 2, 0]
+    fk.plot.image_counts(counts, ax)
+    words = [text.get_text() for text in ax.texts]
+    assert {"3 of 3 pairs", "1 of 3 pairs"} <= set(words)
+    assert ax.get_title(loc="left").startswith("67 %"), "the mean over people of 3/3 and 1/3"
+
+
+def test_the_histogram_grows_in_place(scores, ax):
+    ev = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("image", n=60))
+    fan = fk.fan(ev).isel(far_level=0)
+    edges = []
+    for number in (1, 30, 60):
+        ax.clear()
+        fk.plot.resamples(fan, number, ax)
+        heights, bins, _ = ax.patches[0].get_data()
+        assert heights.sum() == number
+        edges.append(bins)
+        lines = {line.get_label().split(":")[0]: line.get_xdata()[0] for line in ax.lines}
+        assert lines["V-statistic"] == float(ev["vstatistic"].frr[0])
+        assert lines["estimate"] == float(ev["empirical"].frr[0])
+        first = ev["replicates"].frr.isel(replicate=slice(number))
+        assert lines["mean of the resamples"] == pytest.approx(float(first.mean()))
+    np.testing.assert_array_equal(edges[0], edges[2])
+
+
+# --- intervals -----------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def study():
+    law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
+    how = dict(far=[0.05, 0.1], n_datasets=6, replicates=30, progress=False)
+    return fk.studies.intervals(law, 20, **how)
+
+
+def test_the_study_keeps_what_a_coverage_study_counts(study):
+    law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
+    how = dict(n_datasets=6, n_identities=20, per_identity=5, far=[0.05, 0.1], replicates=30)
+    methods = {"naive": "naive", "recentered": "recentered", "effective": "effective, new people"}
+    how |= dict(methods=tuple(methods), levels=(0.8, 0.95), progress=False)
+    counted = fk.studies.coverage(law, **how).isel(scheme=0)
+    truth = study.truth.sel(people="new people")
+    inside = ((study.lower <= truth) & (truth <= study.upper)).mean("data_set")
+    for method, interval in methods.items():
+        xr_method = counted.sel({"method": method})
+        np.testing.assert_allclose(inside.sel(interval=interval), xr_method.coverage)
+        width = (study.upper - study.lower).sel(interval=interval).mean("data_set")
+        np.testing.assert_allclose(width, xr_method.width)
+    assert float(study.truth.sel(people="these people").std("data_set").min()) > 0
+    again = fk.studies.intervals(law, 20, far=[0.05, 0.1], n_datasets=2, replicates=30)
+    assert again.drop_attrs().identical(study.isel(data_set=slice(2)).drop_attrs())
+
+
+def test_hits_and_misses_are_those_of_the_intervals(study, ax):
+    one = study.isel(far_level=0).sel(people="these people", level=0.8)
+    fk.plot.interval_stack(one, 5, ax)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    drawn = [lines.get_segments() for lines in ax.collections]
+    for place, (truth, name) in enumerate(zip(ax.get_xticks(), study.interval.values)):
+        ends = one.sel(interval=name).isel(data_set=slice(5))
+        inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
+        assert labels[place].endswith(f"\n{inside.sum()} of 5")
+        blue, orange = drawn[2 * place : 2 * place + 2]
+        expected = np.transpose([ends.lower - ends.truth, ends.upper - ends.truth])[inside]
+        np.testing.assert_allclose([line[:, 0] - truth for line in blue], expected, atol=1e-12)
+        assert len(orange) == 5 - inside.sum()
+    with pytest.raises(fk.InputError, match="select"):
+        fk.plot.interval_stack(study, 5, ax)
+
+
+def test_the_share_of_hits_runs_along(study, ax):
+    one = study.isel(far_level=0).sel(people="new people", level=0.8)
+    fk.plot.running_hits(one, 4, ax)
+    lines = {line.get_label().split(":")[0]: line.get_ydata() for line in ax.lines}
+    for name in study.interval.values:
+        ends = one.sel(interval=name)
+        inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
+        expected = [inside[: k + 1].mean() for k in range(4)]
+        np.testing.assert_allclose(lines[name], expected)
+
+
+def test_every_control_of_the_intervals_selects(study, monkeypatch):
+    given = []
+    monkeypatch.setattr(plot, "interval_stack", lambda *args: given.append(args[:2]))
+    monkeypatch.setattr(plot, "running_hits", lambda *args: given.append(args[:2]))
+    box = fk.explore.intervals(study)
+    find(box, "next").click()
+    find(box, "truth").value = "new people"
+    find(box, "nominal level").value = 0.8
+    find(box, "FAR level").value = 0.1
+    expected = study.sel(people="new people", level=0.8, far_level=0.1)
+    for shown, number in given[-2:]:
+        assert number == 2 and shown.identical(expected)
+
+
+def test_the_stored_study_is_the_default():
+    box = fk.explore.intervals()
+    assert find(box, "data sets").max == 200
+    find(box, "100 more").click()
+    assert picture(box).startswith(b"\x89PNG")

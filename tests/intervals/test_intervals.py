@@ -1,0 +1,146 @@
+"""Intervals against a twin that reads like Algorithms 2 and 3, one replicate at a time."""
+
+import numpy as np
+import pytest
+from trees import EMPIRICAL, FAR, node, tree, two_models
+from twin_intervals import interval_by_hand, sd_by_hand
+
+import frkit as fk
+
+METHODS = ["recentered", "naive", "gaussian", "pivotal"]
+
+
+# --- the twin -------------------------------------------------------------------------------------
+
+
+def values_at(evaluation, level_index):
+    estimate = float(evaluation["empirical"].frr[level_index])
+    centre = float(evaluation["vstatistic"].frr[level_index])
+    return estimate, centre, evaluation["replicates"].frr[:, level_index].values.tolist()
+
+
+# --- bands ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_band_equals_the_twin(method, level):
+    evaluation = tree()
+    band = fk.band(evaluation, "frr", method=method, level=level)
+    for k in range(FAR.size):
+        lower, upper = interval_by_hand(*values_at(evaluation, k), method, level)
+        np.testing.assert_allclose([band.lower[k], band.upper[k]], [lower, upper], rtol=1e-13)
+
+
+# --- replicates that are not numbers --------------------------------------------------------------
+def test_nan_replicates_are_counted_and_left_out_with_a_warning():
+    replicates = 0.9 * EMPIRICAL * np.random.default_rng(2).normal(1, 0.1, (50, 4))
+    replicates[:3, 1] = np.nan
+    evaluation = tree(replicates=replicates)
+    with pytest.warns(fk.DataWarning, match="up to 3 replicates of frr are not finite"):
+        band = fk.band(evaluation, "frr")
+    np.testing.assert_array_equal(band.n_nonfinite, [0, 3, 0, 0])
+    estimate, centre, replicates = values_at(evaluation, 1)
+    lower, upper = interval_by_hand(estimate, centre, replicates[3:], "recentered", 0.95)
+    np.testing.assert_allclose([band.lower[1], band.upper[1]], [lower, upper])
+
+
+# --- uncertainty ----------------------------------------------------------------------------------
+def test_uncertainty_equals_the_twin():
+    evaluation = tree()
+    found = fk.uncertainty(evaluation, "frr")
+    for k in range(FAR.size):
+        estimate, centre, replicates = values_at(evaluation, k)
+        expected = sd_by_hand([value - centre for value in replicates]) / estimate
+        np.testing.assert_allclose(found[k], expected, rtol=1e-13)
+    assert np.isnan(fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0]), "frr")[3])
+    assert fk.uncertainty(evaluation.isel(far_level=0), "frr").dims == ()
+
+
+# --- cautions -------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_replicates_that_cannot_vary_are_refused():
+    """Of two people replicates contain both, or no impostors, unless images are drawn."""
+    scores = fk.score_tensor(fk.vmf.mixture(2, 16, kappa=(10, 40), seed=0).sample(6, seed=0))
+    images = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("two-level", n=50))
+    band = fk.band(images, "frr", method="naive")
+    assert band.lower.item() < band.upper.item()
+    people = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("identity", n=50))
+    with pytest.raises(fk.InputError, match="cannot vary these data.*two people.*width zero"):
+        fk.band(people, "frr", method="naive")
+
+
+# --- comparison -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", METHODS)
+def test_comparison_equals_the_twin(method):
+    a = tree()
+    b = tree(1.1 * EMPIRICAL, replicates=1.1 * a["replicates"].frr.values + 0.001)
+    found = fk.compare(a, b, "frr", method=method)
+    for k in range(FAR.size):
+        (est_a, cen_a, rep_a), (est_b, cen_b, rep_b) = values_at(a, k), values_at(b, k)
+        differences = [x - y for x, y in zip(rep_a, rep_b, strict=True)]
+        lower, upper = interval_by_hand(est_a - est_b, cen_a - cen_b, differences, method, 0.95)
+        np.testing.assert_allclose([found.lower[k], found.upper[k]], [lower, upper], rtol=1e-12)
+    assert (found.attrs["contrast"], found.attrs["null"]) == ("difference", 0)
+
+
+def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_are():
+    found = fk.compare(two_models(), "frr", models=("A", "B"))
+    np.testing.assert_allclose(found.estimate, -0.2 * EMPIRICAL)
+    with pytest.raises(fk.InputError, match=r"'C'.*\['A', 'B'\]"):
+        fk.compare(two_models(), "frr", models=("A", "C"))
+    a = tree(resolved=[True, True, False, True])
+    b = tree(resolved=[False, True, True, True])
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001:"):
+        np.testing.assert_array_equal(fk.band(b, "frr").resolved, [False, True, True, True])
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001 to 0.01"):
+        found = fk.compare(a, b, "frr")
+    np.testing.assert_array_equal(found.resolved, [False, True, False, True])
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_other_images_under_the_same_names_are_refused():
+    """Images that are numbered, and labels that nobody asked for, tell data sets apart as well."""
+    mix = fk.vmf.mixture(12, 16, kappa=(5, 15), seed=0)
+    one, other = mix.sample(5, seed=1), mix.sample(5, seed=2)
+    assert one.image.values.tolist() == other.image.values.tolist()
+    evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (one, other)]
+    with pytest.raises(fk.InputError, match="no names.*image=names"):
+        fk.compare(*evaluations, "frr")
+    named = fk.faces(one.embedding.values, one.identity.values, image=one.image.values)
+    aged = [named.assign_coords(age=("image", [age] * 60)) for age in ("old", "new")]
+    with pytest.raises(fk.InputError, match="'age' of the two"):
+        fk.compare(*(fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in aged), "frr")
+
+
+def test_other_draws_or_levels_are_refused():
+    with pytest.raises(fk.InputError, match="'seed'.*differ"):
+        fk.compare(tree(), tree(seed=1), "frr")
+    with pytest.raises(ValueError, match="far_level"):
+        fk.compare(tree(), tree().isel(far_level=[0, 1]), "frr")
+
+
+# --- errors ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": 95}, r"level must lie in \(0, 1\)"),
+        ({"method": "bca"}, "recentered, naive, .*; got 'bca'"),
+        ({"measure": "nothing"}, "no measure is called 'nothing'"),
+    ],
+)
+def test_unknown_options_are_refused(options, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.band(tree(), **{"measure": "frr", **options})
+
+
+def test_an_evaluation_without_replicates_says_what_to_do():
+    evaluation = tree()
+    del evaluation["replicates"]
+    for call in (fk.band, fk.uncertainty, fk.fan):
+        with pytest.raises(fk.InputError, match="resampling=Resampling"):
+            call(evaluation, "frr")
+
+
+@pytest.mark.parametrize("call", [fk.band, fk.uncertainty, fk.fan, fk.fair_floor, fk.compare])
+def test_what_is_no_evaluation_is_refused(call):
+    with pytest.raises(fk.InputError, match="this is no evaluation"):
+        call(node(EMPIRICAL), "frr_gini")

@@ -1,0 +1,54 @@
+"""Figures and explorer of the fairness indices: the drawn data, and controls that are followed."""
+
+import numpy as np
+import pytest
+from widget_checks import find, picture
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def found():
+    table = fk.canonical_scores("unfair", sizes=(100, 300, 200))
+    drawn = fk.Resampling("pair", n=20)
+    return fk.fairness_indices(table, by="group", score_map="identity", bins=20, resampling=drawn)
+
+
+def test_histograms_stand_in_one_row_for_each_group(found, ax):
+    fk.plot.score_histograms(found, ax)
+    words = [label.get_text() for label in ax.get_yticklabels()]
+    assert words == ["group 1\nn = 200", "group 2\nn = 600", "group 3\nn = 400"]
+    kinds = [found.genuine_histogram, found.impostor_histogram]
+    shares = np.concatenate([one.transpose("group", "score_bin") for one in kinds])
+    areas = [steps for steps in ax.patches if steps.get_fill()]
+    for foot, steps, own in zip([1, 2, 3] * 2, areas, shares / shares.max(), strict=True):
+        heights, edges, baseline = steps.get_data()
+        np.testing.assert_allclose(edges, np.arange(21) / 20, atol=1e-12)
+        np.testing.assert_allclose((foot - heights) / 0.88, own)
+        assert baseline == foot
+
+
+def test_nine_points_with_intervals_and_floors(found, ax):
+    fk.plot.fairness_indices(found, ax)
+    lines = {line.get_label(): line for line in ax.lines}
+    for index in ("sfi", "cfi", "dfi"):
+        np.testing.assert_array_equal(lines[index.upper()].get_ydata(), found[index])
+    np.testing.assert_allclose([bar.get_y() for bar in ax.patches][:3], found.sfi_floor_limit)
+    ends = [part.get_segments() for part in ax.collections if len(part.get_segments()) == 3]
+    drawn = np.array(ends[1])[:, :, 1]
+    np.testing.assert_array_equal(drawn, np.transpose([found.sfi_lower, found.sfi_upper]))
+
+
+@pytest.mark.slow
+def test_the_explorer_follows_its_controls():
+    table = fk.canonical_scores("unfair", sizes=(200, 200, 200))
+    maps = {"as": "identity", "root": np.sqrt}
+    box = fk.explore.fairness_indices(table, by="group", score_maps=maps, deals=5)
+    seen = {picture(box)}
+    moves = {"share of it that stays": 0.25, "bins": 20, "score map": "root"}
+    for words, value in moves.items():
+        find(box, words).value = value
+        seen.add(picture(box))
+    assert len(seen) == 4

@@ -1,0 +1,94 @@
+"""Figures and explorer of N-Sigma: the drawn data, and controls that are followed."""
+
+import numpy as np
+import pytest
+from published_n_sigma import published
+from widget_checks import follows, picture
+
+import frkit as fk
+from frkit.explore.groups import first_subsets, with_steps
+
+
+@pytest.fixture(scope="module")
+def scores():
+    groups = {
+        "a": {"kappa": (8, 14)},
+        "b": {"kappa": (6, 10)},
+        "c": {"cohesion": 4, "kappa": (8, 14)},
+    }
+    mix = fk.vmf.mixture(60, 8, seed=0, groups=groups)
+    models = {"Ash": mix.sample(5, seed=1), "Birch": mix.sample(5, seed=2)}
+    return fk.score_tensor(fk.stack_models(models))
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return fk.n_sigma(scores, by="group", subsets=30, fpr=0.1)
+
+
+@pytest.fixture(scope="module")
+def sizes(scores):
+    return fk.nsigma.by_subset_size(scores.isel(model=0), [8, 20], by="group", subsets=30, fpr=0.1)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_bars_are_n_of_every_group_and_model(result, ax, signed):
+    fk.plot.n_sigma(result, ax, signed=signed)
+    drawn = result.n_signed if signed else result.n_absolute
+    heights = [[bar.get_height() for bar in bars] for bars in ax.containers]
+    np.testing.assert_allclose(heights, drawn.transpose("group", "model"))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["Ash", "Birch"]
+    assert {"minimal", "limited", "high", "unacceptable"} <= {text.get_text() for text in ax.texts}
+
+
+def test_the_matrix_contains_the_printed_table(ax):
+    printed = fk.nsigma.with_risk(published())
+    fk.plot.n_matrix(printed, ax)
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == [f"{value:.2f}" for value in printed.n_absolute.values.ravel()]
+    frames = sorted((round(patch.get_y()), round(patch.get_x())) for patch in ax.patches)
+    assert frames == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    colours = ax.collections[0]
+    reddest = colours.norm(colours.get_array().filled(0)) == 3
+    np.testing.assert_array_equal(reddest, printed.n_absolute >= 3)
+
+
+def test_distributions_show_means_and_intervals(scores, result, ax):
+    one = result.isel(model=0)
+    ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair")
+    intervals = fk.band(ev, "eer_group")
+    fk.plot.eer_distributions(one, ax, intervals=intervals)
+    means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
+    np.testing.assert_allclose(means, one.eer_mean)
+    np.testing.assert_allclose(whole, intervals.estimate)
+    bars = [bar[:, 1] for bar in ax.containers[1].lines[2][0].get_segments()]
+    np.testing.assert_allclose(bars, np.transpose([intervals.lower, intervals.upper]))
+    bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
+    sticks = np.concatenate(bundles)[:, 0, 1]
+    np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
+
+
+@pytest.mark.parametrize("variable", ["p_value", "n_absolute"])
+def test_dependence_is_drawn_as_it_is(result, sizes, ax, variable):
+    for found in (fk.nsigma.by_subsets(result.isel(model=0), [5, 10, 30]), sizes):
+        fk.plot.dependence(found, variable, ax)
+        lines = [line for line in ax.lines if line.get_marker() == "o"]
+        for line, group in zip(lines, found.group.values, strict=True):
+            np.testing.assert_allclose(line.get_ydata(), found[variable].sel(group=group))
+        ax.clear()
+
+
+@pytest.mark.slow
+def test_the_explorer_follows_its_controls(sizes):
+    box = fk.explore.n_sigma(sizes)
+    assert picture(box).startswith(b"\x89PNG")
+    moves = {"number K of subsets": 5, "people in a subset": 8, "reference group": "b"}
+    for description, value in moves.items():
+        assert follows(box, description, value), description
+
+
+def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
+    half = with_steps(first_subsets(sizes, 10, "b", subset_size=20), 2.0)
+    again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
+    again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
+    np.testing.assert_allclose(half.n_absolute, again.n_absolute)

@@ -1,0 +1,146 @@
+"""Figures draw the numbers they are given: the drawn data is tested, not the pixels."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.collections import LineCollection
+from study_results import biased, growing
+from trees import EMPIRICAL, FAR, tree, two_models
+
+import frkit as fk
+from frkit.plot.style import UNRESOLVED
+
+
+def labelled(ax, words):
+    """The one line whose legend entry contains the words."""
+    (line,) = [line for line in ax.lines if words in str(line.get_label())]
+    return line
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+# --- roc -----------------------------------------------------------------------------------------
+def test_roc_draws_the_estimate_and_the_ends_of_the_band(ax):
+    band = fk.band(tree(), "frr", level=0.9)
+    assert fk.plot.roc(band, ax=ax) is ax
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    title = ax.get_title(loc="left")
+    assert "90 % recentered band, image scheme, 50 resamples" in title
+    assert "about these 30 identities, new images" in title
+    np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), EMPIRICAL)
+    drawn = ax.collections[-1].get_paths()[0].vertices
+    for x, lower, upper in zip(FAR, band.lower.values, band.upper.values, strict=True):
+        ends = drawn[np.isclose(drawn[:, 0], x), 1]
+        np.testing.assert_allclose([ends.min(), ends.max()], [lower, upper])
+
+
+def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
+    bands = {"first": fk.band(tree(), "frr"), "second": fk.band(two_models(), "frr")}
+    fk.plot.roc(bands, ax=ax)
+    assert legend(ax) == ["first", "second, A", "second, B"]
+    np.testing.assert_allclose(labelled(ax, "second, B").get_ydata(), 1.2 * EMPIRICAL)
+    assert len({labelled(ax, words).get_color() for words in legend(ax)}) == 3
+
+
+def test_unresolved_levels_are_grey(ax):
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+        band = fk.band(tree(resolved=[False, False, True, True]), "frr")
+    fk.plot.roc(band, ax=ax)
+    grey = labelled(ax, "not resolved")
+    assert grey.get_color() == UNRESOLVED
+    np.testing.assert_array_equal(np.isfinite(grey.get_ydata()), [True, True, True, False])
+    coloured = np.isfinite(labelled(ax, "empirical").get_ydata())
+    np.testing.assert_array_equal(coloured, [False, False, True, True])
+
+
+def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
+    band = fk.band(tree([0.0, 0.2, 0.1, 0.05]), "frr")
+    band.lower[1] = -0.01
+    fk.plot.roc(band, ax=ax)
+    floor = ax.get_ylim()[0]
+    marks = [line for line in ax.lines if line.get_marker() == "v" and len(line.get_xdata())]
+    assert [line.get_xdata().tolist() for line in marks] == [[FAR[0]], [FAR[1]]]
+    assert all(line.get_ydata()[0] == floor for line in marks)
+    drawn = labelled(ax, "empirical curve").get_ydata()
+    np.testing.assert_array_equal(drawn, [floor, 0.2, 0.1, 0.05])
+
+
+def test_the_truth_is_drawn_dashed(ax):
+    truth = xr.Dataset({"frr": ("far_level", EMPIRICAL / 2)}, coords={"far_level": FAR})
+    fk.plot.roc(fk.band(tree(), "frr"), ax=ax, truth=truth)
+    line = labelled(ax, "exact truth")
+    np.testing.assert_array_equal(line.get_ydata(), EMPIRICAL / 2)
+    assert line.get_linestyle() == "--"
+    assert ax.get_ylim()[0] < EMPIRICAL.min() / 2
+
+
+def test_a_det_curve_has_probit_axes(ax):
+    fk.plot.roc(fk.band(tree(), "frr"), ax=ax, scale="det")
+    for axis in (ax.xaxis, ax.yaxis):
+        steps = np.diff(axis.get_transform().transform(np.array([0.1, 0.5, 0.9])))
+        assert steps[0] == pytest.approx(steps[1])
+
+
+def test_other_results_are_refused(ax):
+    with pytest.raises(fk.InputError, match="plot.difference draws it"):
+        fk.plot.roc(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
+    with pytest.raises(fk.InputError, match="over far_level, got model, far_level: select"):
+        fk.plot.fan(fk.fan(two_models()), ax=ax)
+
+
+# --- fan and difference --------------------------------------------------------------------------
+def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
+    evaluation = tree()
+    fk.plot.fan(fk.fan(evaluation), ax=ax)
+    (bundle,) = [found for found in ax.collections if isinstance(found, LineCollection)]
+    assert len(bundle.get_segments()) == 50
+    np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])
+    np.testing.assert_array_equal(labelled(ax, "empirical").get_ydata(), EMPIRICAL)
+    np.testing.assert_array_equal(labelled(ax, "V-statistic").get_ydata(), 0.9 * EMPIRICAL)
+
+
+def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
+    fk.plot.difference(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
+    np.testing.assert_allclose(labelled(ax, "paired estimate").get_ydata(), -0.2 * EMPIRICAL)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    assert labelled(ax, "no difference").get_ydata()[0] == 0
+    assert ax.get_ylabel().startswith("A \u2212 B")
+    assert "band of the paired difference" in ax.get_title(loc="left")
+
+
+# --- studies -------------------------------------------------------------------------------------
+
+
+def test_consistency_draws_every_seed_and_the_slope(ax):
+    distances = fk.studies.sup_distance(growing())
+    fk.plot.consistency(distances, ax=ax)
+    typical, slope, *dots = [line.get_ydata() for line in ax.lines]
+    np.testing.assert_array_equal(typical, distances.typical)
+    np.testing.assert_array_equal(slope, distances.reference)
+    np.testing.assert_allclose(dots[:2], distances.distance)
+
+
+def test_growth_draws_the_seeds_of_one_size(ax):
+    result = growing()
+    fk.plot.growth(result, 16, ax=ax, far=(1e-3, 1e-2))
+    curves = [line.get_ydata() for line in ax.lines if "320 images" in line.get_label()]
+    np.testing.assert_allclose(curves, result.frr.sel(size=16).transpose("seed", ...))
+    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata(), result.truth)
+
+
+def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
+    study = biased()
+    fk.plot.bootstrap_bias(study, 0.2, ax=ax)
+    for drawn, name in zip(ax.collections[:2], ("naive", "recentered"), strict=True):
+        ends = np.array([segment[:, 1] for segment in drawn.get_segments()])
+        expected = study.sel(far_level=0.2, interval=name)
+        np.testing.assert_allclose(ends, np.column_stack([expected.lower, expected.upper]))
+    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], study.truth[2])
+
+
+# --- what all figures share ----------------------------------------------------------------------
+def test_a_dollar_in_a_headline_begins_no_formula(ax):
+    fk.plot.headline(ax.figure, "It costs $5")
+    assert ax.figure.get_suptitle() == r"It costs \$5"

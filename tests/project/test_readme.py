@@ -1,0 +1,69 @@
+"""What the README, CONTRIBUTING and the documentation promise: examples, commands, names and
+links."""
+
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+
+import local
+import numpy as np
+import pytest
+from paths import ROOT
+
+import frkit as fk
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def example(text, language="python"):
+    return re.search(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+
+
+def test_the_example_prints_what_the_readme_shows():
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(example(README), {})
+    assert printed.getvalue().split() == example(README, "text").split()
+
+
+def test_the_commands_are_understood():
+    from frkit.__main__ import parser
+
+    commands = re.findall(r"^\S*frkit ((?:demo|report|check) .*)$", README, re.MULTILINE)
+    assert len(commands) >= 1
+    for command in commands:
+        parser().parse_args(command.split())
+    for verb in re.findall(r"^python3 binder/local.py +(\w+) +#", README, re.MULTILINE):
+        assert f"local.py {verb}" in local.__doc__
+
+
+def test_the_names_exist():
+    names = re.findall(r"`fk\.([\w.]+)", README)
+    assert len(names) > 10
+    for name in names:
+        value = fk
+        for part in name.split("."):
+            value = getattr(value, part)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "data/README.md"])
+def test_the_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)", text)
+    files = [target for target in targets if "://" not in target]
+    assert [name for name in files if not (ROOT / page).parent.joinpath(name).exists()] == []
+
+
+def test_the_measure_of_contributing_works(monkeypatch):
+    names = {}
+    exec(example((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")), names)
+    empirical = fk.demo_evaluation()["empirical"].to_dataset()
+    total = fk.measures.measure("half_total_error")(empirical)
+    np.testing.assert_allclose(total, (empirical.far + empirical.frr) / 2)
+
+
+def test_the_reference_has_every_public_name():
+    page = (ROOT / "binder/docs/api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", page, re.MULTILINE))
+    public = {name for name in fk.__all__ if callable(getattr(fk, name))}
+    assert public <= listed

@@ -1,0 +1,359 @@
+"""The command `frkit`: what it writes, what it says, and how it ends."""
+
+import errno
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from unittest.mock import Mock
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import run_notebooks
+import xarray as xr
+from model_files import people, store, store_pairs, two_files
+from paths import ROOT
+
+import frkit as fk
+from frkit.__main__ import main
+
+LEVELS = ["--far", "0.05", "0.1"]
+QUICK = [*LEVELS, "--quick"]
+
+
+@pytest.fixture
+def two(tmp_path):
+    return two_files(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What the command wrote for two files, which lie beside it."""
+    folder = tmp_path_factory.mktemp("written")
+    assert run("report", *two_files(folder), "--by", "gender", *QUICK, "-o", folder / "out") == 0
+    return folder / "out"
+
+
+def run(*arguments):
+    return main([*map(str, arguments)])
+
+
+@pytest.mark.slow
+def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
+    """As it is written, on the bundled faces."""
+    page = (ROOT / "binder/docs/questions.md").read_text(encoding="utf-8")
+    script = re.search(r"^```bash\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
+    command = tmp_path / "frkit"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m frkit "$@"\n')
+    command.chmod(0o755)
+    where = {"PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    how = {"cwd": tmp_path, "env": os.environ | where, "capture_output": True, "text": True}
+    answer = subprocess.run(["bash", "-e", "-c", script], **how)
+    assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2", "3"]
+    assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
+    assert "█" not in answer.stderr  # the progress bar is for terminals
+
+
+@pytest.mark.slow
+def test_a_report_of_two_files(written):
+    files = {"report.html", "report.json", "evaluation.nc", "report.ipynb"}
+    assert {path.name for path in written.iterdir()} == files | {"tables", "figures"}
+    assert {path.suffix for path in (written / "tables").iterdir()} == {".csv", ".tex"}
+    assert {path.suffix for path in (written / "figures").iterdir()} == {".svg"}
+    assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
+    evaluation = fk.open_evaluation(written / "evaluation.nc")
+    both = fk.open_data([written.parent / f"{name}.npz" for name in ("one", "two")])
+    direct = fk.evaluate(fk.score_tensor(both), far=[0.05, 0.1], by="gender")
+    assert np.array_equal(evaluation["empirical"].frr, direct["empirical"].frr)
+
+
+@pytest.mark.slow
+def test_the_notebook_makes_the_same_numbers_again(written):
+    before = fk.open_evaluation(written / "evaluation.nc")["empirical"].to_dataset()
+    notebook = run_notebooks.read(written / "report.ipynb")
+    notebook.cells.append(run_notebooks.nbformat.v4.new_code_cell("report.save('../again');"))
+    run_notebooks.execute(notebook, written, timeout=300)
+    again = written.parent / "again"
+    after = fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset()
+    xr.testing.assert_equal(after, before)
+    for path in (written / "tables").iterdir():
+        assert (again / "tables" / path.name).read_text() == path.read_text()
+    shutil.rmtree(again)
+
+
+@pytest.mark.slow
+def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("report", two[0], *QUICK, "-o", out) == 0
+    words = capsys.readouterr().out
+    assert "FRR, new people" in words and f"{out / 'report.html'}: the report" in words
+    assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
+    assert (out / "tables/groups.csv").exists()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("mine")
+    assert run("report", two[0], *QUICK, "-o", mine) == 2
+    assert "contains something else than a report" in capsys.readouterr().err
+    assert (mine / "thesis.txt").read_text() == "mine"
+
+
+def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, capsys):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    assert run("report", two[0], *QUICK, "-o", ".") == 2
+    assert "name a new one" in capsys.readouterr().err
+    assert inner.is_dir() and not any(inner.iterdir())
+
+
+@pytest.mark.slow
+def test_columns_of_scores_are_models(tmp_path, capsys):
+    path = store_pairs(tmp_path)
+    assert run("report", path, "--score", "arc face", "cos face", *QUICK, "-o", tmp_path / "o") == 0
+    assert "arc face is better than cos face at every level" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("cut.csv", b"score,genuine\n0.5,1\n0.4,0\n0.3", "line 4"),
+        ("faces.pkl", pickle.dumps({"embedding": 1}), "unpickling"),
+        ("nowhere.npz", None, "there is no such file"),
+    ],
+)
+def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, content, words):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    before = sorted(os.listdir(tmp_path))
+    assert run("report", path, *QUICK, "-o", tmp_path / "out") == 2
+    said = capfd.readouterr()
+    (line,) = [line for line in said.err.splitlines() if "frkit: reading" not in line]
+    assert words in line and path.name in line and said.out == ""
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
+    path = store(tmp_path / "many.npz", people(400, 10))
+    command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender"]
+    how = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True, "start_new_session": True}
+    # a shell's background job ignores the signal, and hands that down
+    heard = signal.signal(sign, signal.default_int_handler)
+    process = subprocess.Popen([*command, "-o", tmp_path / "out"], stderr=subprocess.PIPE, **how)
+    signal.signal(sign, heard)
+    said = ""
+    while "reading" not in said:
+        said += process.stderr.readline()
+    time.sleep(2)
+    process.send_signal(sign)
+    rest = process.communicate(timeout=120)[1]
+    # after the message Python itself sometimes ends by SIGINT, which is 130 in a shell, too
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "stopped; nothing was written" in rest and "Traceback" not in rest
+    assert os.listdir(tmp_path) == ["many.npz"]
+
+
+def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
+    from frkit.reporting import writing
+
+    def full(_report):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writing, "numbers", full)
+    assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 2
+    words = capsys.readouterr().err
+    assert "out cannot be written (No space left on device); free some space" in words
+    assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "words"),
+    [
+        (["frr@0.1=0.9", "eer=90%"], 0, "below"),
+        (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
+        (["frr@0.2=1"], 3, "has frr at 0.05, 0.1, not at 0.2"),
+        (["colour=1"], 3, "has no intervals of 'colour'"),
+        (["frr@x=1"], 3, "'frr@x=1' is no limit"),
+        (["frr=nan"], 3, "is not finite"),
+    ],
+)
+def test_check_has_four_outcomes(written, capsys, limits, status, words):
+    assert run("check", written / "report.json", "--max", *limits) == status
+    said = capsys.readouterr()
+    assert words in said.out + said.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--max"], ["--maximum", "eer=1"], ["--max", "eer=1"]])
+def test_wrong_arguments_of_check_are_no_outcome(tmp_path, arguments):
+    """Argparse alone would end with 2, which says that the data cannot decide."""
+    try:
+        status = run("check", tmp_path / "nowhere.json", *arguments)
+    except SystemExit as end:
+        status = end.code
+    assert status == 3
+
+
+def damaged(report):
+    """Reports of which a part is missing or something else."""
+    whole = json.dumps(report)
+    yield whole[: len(whole) // 2]
+    for part in ("schema", "schema_version", "values", "provenance"):
+        for instead in (None, 3, "x", [], [1]):
+            yield json.dumps(report | {part: instead})
+    for name in ("estimate", "lower", "measure", "interval_level"):
+        values = [value | {name: ["x"]} for value in report["values"]]
+        yield json.dumps(report | {"values": values})
+
+
+def test_a_damaged_report_is_no_outcome(written, tmp_path, capsys):
+    path = tmp_path / "report.json"
+    for text in damaged(json.loads((written / "report.json").read_text())):
+        path.write_text(text)
+        assert run("check", path, "--max", "eer=1e-9") == 3
+        assert "report.json" in capsys.readouterr().err
+
+
+def test_check_of_one_model(written, capsys):
+    assert run("check", written, "--max", "frr@10%=0.9", "--model", "two") == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("below frr@0.1 two: ")
+    assert run("check", written, "--max", "frr=1", "--model", "three") == 3
+    assert "it has 'one', 'two'" in capsys.readouterr().err
+
+
+def test_outcomes_for_programs(written, tmp_path):
+    files = ["--junit", tmp_path / "check.xml", "--json", tmp_path / "check.json"]
+    evaluation = fk.open_evaluation(written / "evaluation.nc")
+    frr = fk.band(evaluation, "frr").sel(far_level=0.1, model="one")
+    limits = [f"frr@0.1={limit.item()}" for limit in (2 * frr.upper, frr.estimate, frr.lower / 2)]
+    assert run("check", written, "--model", "one", "--max", *limits, *files) == 1
+    suite = ElementTree.parse(tmp_path / "check.xml").getroot()
+    counts = {"tests": "3", "failures": "1", "skipped": "1", "errors": "0"}
+    assert counts.items() <= suite.attrib.items()
+    assert [case.find("failure") is not None for case in suite] == [False, False, True]
+    assert [case.find("skipped") is not None for case in suite] == [False, True, False]
+    contents = json.loads((tmp_path / "check.json").read_text())
+    assert contents["status"] == 1 and contents["outcome"] == "above"
+    assert [each["outcome"] for each in contents["checks"]] == ["below", "undecided", "above"]
+    assert contents["checks"][0]["upper"] == pytest.approx(frr.upper.item())
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Folders of reports: two models with the same named images, and the first on other people."""
+    folder = tmp_path_factory.mktemp("reports")
+    images = [f"{person}-{k}" for person in range(30) for k in range(5)]
+    good = people().assign_coords(image=images)
+    noise = np.random.default_rng(1).normal(scale=0.4, size=good.embedding.shape)
+    worse = good.assign(embedding=good.embedding + noise)
+    models = {"good": good, "worse": worse, "others": people(seed=3)}
+    for name, faces in models.items():
+        made = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
+        made.save(folder / name)
+    return folder
+
+
+def test_a_new_model_is_compared_with_the_old_one_in_pairs(reports, tmp_path, capsys):
+    file = tmp_path / "check.json"
+    assert run("check", reports / "worse", "--no-worse-than", reports / "good", "--json", file) == 1
+    assert "(paired)" in capsys.readouterr().out
+    a, b = (fk.open_evaluation(reports / name / "evaluation.nc") for name in ("worse", "good"))
+    expected = fk.compare(a, b, "frr")
+    checks = json.loads(file.read_text())["checks"]
+    for end in ("estimate", "lower", "upper"):
+        assert [each[end] for each in checks] == pytest.approx(expected[end].values.tolist())
+    assert run("check", reports / "good", "--no-worse-than", reports / "worse") == 0
+    margins = ["--margin", "frr@5%=1%", "eer=90%", "frr_group@0.1=1"]
+    assert run("check", reports / "good", "--no-worse-than", reports / "good", *margins) in (0, 2)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 1 + 1 + 2
+
+
+def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, capsys):
+    """Square-and-add (Newcombe 1998, method 10): the distances of the ends add in squares."""
+    file = tmp_path / "check.json"
+    run("check", reports / "good", "--no-worse-than", reports / "others", "--json", file)
+    assert "not paired: a paired comparison needs the same images" in capsys.readouterr().out
+    a, b = (
+        fk.band(fk.open_evaluation(reports / name / "evaluation.nc"), "frr").sel(far_level=0.1)
+        for name in ("good", "others")
+    )
+    difference = float(a.estimate - b.estimate)
+    lower = difference - np.sqrt((a.estimate - a.lower) ** 2 + (b.upper - b.estimate) ** 2)
+    upper = difference + np.sqrt((a.upper - a.estimate) ** 2 + (b.estimate - b.lower) ** 2)
+    check = json.loads(file.read_text())["checks"][1]
+    ends = [check[end] for end in ("estimate", "lower", "upper")]
+    assert ends == pytest.approx([difference, float(lower), float(upper)])
+
+
+def test_rates_that_average_differently_are_not_compared(reports, tmp_path, capsys):
+    report = json.loads((reports / "good/report.json").read_text())
+    report["provenance"]["weighting"] = "pair"
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert run("check", reports / "good", "--no-worse-than", tmp_path) == 3
+    assert "weighting" in capsys.readouterr().err
+
+
+def test_percentages_are_numbers(two, tmp_path):
+    options = ["--far", "5%", "0.1", "--level", "90%", "--quick"]
+    assert run("report", two[0], *options, "-o", tmp_path / "out") == 0
+    arguments = json.loads((tmp_path / "out/report.json").read_text())["options"]
+    assert arguments["far"] == [0.05, 0.1] and arguments["level"] == 0.9
+    with pytest.raises(SystemExit) as end:
+        run("report", two[0], "--far", "five", "-o", tmp_path / "new")
+    assert end.value.code == 2
+
+
+def test_so_many_people_decide(written, capsys):
+    """The interval with so many times as many comparisons lies below the limit, and not before."""
+    from frkit.intervals.effective import jeffreys
+
+    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr").sel(far_level=0.1)
+    frr = band.isel(model=0)
+    limit = float(frr.estimate + frr.upper) / 2
+    assert run("check", written / "report.json", "--max", f"frr@0.1={limit}") == 2
+    line = capsys.readouterr().out.splitlines()[0]
+    people = int(re.search(r"about ([\d,]+) people", line)[1].replace(",", ""))
+    for more, below in ((0, True), (-2, False)):
+        n = float(frr.n_effective) * (people + more) / 30
+        assert (jeffreys(frr.estimate.values, np.array(n), 0.95)[1] < limit) == below
+
+
+def test_every_option_arrives(two, tmp_path, monkeypatch):
+    from frkit.reporting import opening as opening_files
+    from frkit.reporting import report
+
+    instead = Mock(side_effect=fk.InputError("enough"))
+    opened = Mock(return_value="what was opened")
+    monkeypatch.setattr(report, "report", instead)
+    monkeypatch.setattr(opening_files, "opened", opened)
+    asked = "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
+    asked += " --weighting pair"
+    more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
+    columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
+    last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
+    assert run("report", two[0], *asked.split(), *more.split(), *columns, *last) == 2
+    opening = {"format": "lfw", "score": ["s"], "scores": "f", "metadata": "m", "labels": "l"}
+    opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected", "distance": True}
+    opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}
+    opened.assert_called_once_with(two[0], opening)
+    instead.assert_called_once_with(
+        "what was opened",
+        by=["gender", "age"],
+        far=[1e-2, 1e-3, 1e-4],
+        threshold=[0.3],
+        level=0.9,
+        quick=True,
+        seed=4,
+        weighting="pair",
+        varying="first",
+        opening=opening,
+        progress=False,
+    )

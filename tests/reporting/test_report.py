@@ -1,0 +1,321 @@
+"""The report: its numbers are the API's, its first screen says what they mean, labels stay text."""
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from markupsafe import escape
+from report_faces import two_models
+
+import frkit as fk
+from frkit.reporting import page
+from frkit.reporting.formats import cell, percent
+from frkit.reporting.inputs import leading_level
+from frkit.reporting.opening import by_model, together
+
+FAR = [0.05, 0.1]
+NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
+ENDS = ("estimate", "lower", "upper")
+quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def report(faces):
+    return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
+
+
+def tile(report, start):
+    return next(tile for tile in report.tiles if tile.title.startswith(start))
+
+
+def test_numbers_are_those_of_the_api(report, faces):
+    evaluation = fk.evaluate(fk.score_tensor(faces), far=FAR, by="group")
+    for target in ("new people", "these people"):
+        direct = fk.band(evaluation, "frr", target=target)
+        xr.testing.assert_equal(report.results["errors", f"frr, {target}"], direct)
+    direct = fk.compare(evaluation, "frr", models=("good", "bad"), target="new people")
+    xr.testing.assert_equal(report.results["models", "frr, good - bad, new people"], direct)
+    for name in ("frr_max_min", "far_gini", "fdr", "ir", "eer_spread"):
+        direct = fk.band(evaluation, name, target="new people")
+        xr.testing.assert_equal(report.results["fairness", name], direct)
+    floor = fk.fair_floor(evaluation, "frr_max_min", target="new people")
+    xr.testing.assert_equal(report.results["fairness", "frr_max_min, floor"], floor)
+    who = fk.contributions(fk.score_tensor(faces), far=FAR, by="group")
+    xr.testing.assert_equal(report.results["people", "contributions"], who)
+
+
+@pytest.mark.slow
+def test_the_long_parts_are_those_of_the_api(faces):
+    faces = faces.sel(model="good", drop=True)
+    report = fk.report(faces, by="group", far=FAR, progress=False)
+    assert report.left_out == ["Which model is better: there is one model; give several files, or "
+                               "columns of scores"]  # fmt: skip
+    scores = fk.score_tensor(faces)
+    xr.testing.assert_equal(report.results["n_sigma", "n_sigma"], fk.n_sigma(scores, by="group"))
+    test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=999)
+    xr.testing.assert_equal(report.results["fairness", "frr_max_min, permutation"], test)
+    plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=FAR[0])
+    assert plan.answer.item() in report.answers
+    for part in ("indices", "rlb"):
+        assert report.sections[part].tables and report.sections[part].results
+
+
+@pytest.mark.slow
+def test_the_data_are_counted(faces):
+    faces = faces.sel(model="good", drop=True)
+    copied = faces.embedding.values.copy()
+    copied[1] = copied[0]  # of one person
+    copied[-1] = copied[2]  # of two people
+    faces = faces.assign(embedding=(faces.embedding.dims, copied))
+    report = fk.report(faces, by="group", far=FAR, quick=True, progress=False)
+    card = report.tables["What was compared"].iloc[:, 0]
+    assert card["images per person"] == "6 each" and card["genuine comparisons"] == "600"
+    assert card["impostor comparisons"] == f"{240 * 239 // 2 - 600:,}"
+    assert report.sections["data"].answers == ["240 images, 40 people", "group: a 20, b 20"]
+    assert "4 images share their embedding" in report.sections["data"].lines[0]
+    assert "2 of them with an image of another person" in report.sections["data"].lines[0]
+    assert report.tables["Groups"].loc["a"].tolist() == ["20", "120"]
+
+
+@pytest.mark.slow
+@quiet
+def test_failed_comparisons_people_without_label_and_repeats():
+    rng = np.random.default_rng(0)
+    people = np.repeat([f"p{k}" for k in range(12)], 2)
+    same = people[:, None] == people[None, :]
+    scores = rng.normal(size=same.shape) + 1.5 * same
+    row, col = np.triu_indices(24, 1)
+    probe, reference = np.r_[row, col[:7]].astype(str), np.r_[col, row[:7]].astype(str)
+    listed = np.resize(scores[row, col], 283), np.resize(same[row, col], 283)
+    pairs = fk.pairs(*listed, probe=probe, reference=reference)
+    cautions = fk.report(pairs, far=[0.1], quick=True, progress=False).cautions
+    assert any(line.startswith("7 of 283 comparisons repeat") for line in cautions)
+    scores[0, 1] = scores[3, 7] = np.nan
+    group = np.where(people == "p0", "", np.where(people < "p3", "a", "b"))
+    matrix = fk.score_matrix(scores, people, people, attributes={"group": (group, group)})
+    report = fk.report(matrix, by="group", far=[0.1, 0.2], quick=True, progress=False)
+    card = report.tables["What was compared"].iloc[:, 0]
+    assert card["genuine comparisons"] == f"{same.sum()}"
+    assert card["failed comparisons"] == "2, left out"
+    assert report.tables["Groups"].loc["no label: in no group", "people"] == "1"
+
+
+def test_tiles_say_what_the_numbers_say(report):
+    frr = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
+    bad = tile(report, "bad")
+    texts = percent(cell(*(float(frr[end]) for end in ENDS))).split()
+    assert bad.value == f"FRR {texts[0]} %" and bad.state == "clear"
+    ends = " ".join(texts[1:]).strip("[]").replace(", ", " and ")
+    assert (
+        f"at FAR 0.05, mean over people. For other people from the same population between {ends} %"
+        in bad.text
+    )
+    pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
+    other = float(pooled.sel(model="bad", far_level=0.05))
+    shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
+    assert shown == pytest.approx(100 * other, abs=0.51)
+    assert f"As precise as {float(frr.n_effective):,.0f} comparisons" in bad.note
+    assert "good is better than bad: FRR of good − bad is" in "\n".join(report.answers)
+    assert tile(report, "Which model").value == "good is better."
+    assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
+
+
+def test_a_rate_in_percent_is_rounded_as_in_the_table():
+    """.225 was 22 % in a sentence and 0.23 in the table beside it."""
+    for rate in (0.225, 0.235, 0.0045, 3.2e-5):
+        text = cell(rate, rate / 2, 2 * rate)
+        assert float(percent(text).split()[0]) == pytest.approx(100 * float(text.split()[0]))
+
+
+@pytest.mark.slow
+@quiet
+def test_no_difference_is_said_with_what_the_data_allow():
+    alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}})
+    report = fk.report(alike.sample(5, seed=1), by="group", far=[0.1], quick=True, progress=False)
+    upper = [float(report.results["fairness", f"{x}_max_min"].upper[0]) for x in ("frr", "far")]
+    wanted = "differences up to {:.2g} times in FRR and up to {:.2g} times in FAR are compatible"
+    assert wanted.format(*upper) in tile(report, "Do groups").text
+    people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={"a": {}, "b": {}})
+    report = fk.report(people.sample(4, seed=2), by="group", far=[0.1], quick=True, progress=False)
+    assert "no ratio of FRRs is known at FAR 0.1, for want of errors" in " ".join(report.answers)
+    assert "nan" not in str(report)
+
+
+@pytest.mark.parametrize("n", [40, 20])
+def test_who_drives_the_errors_is_named_where_they_are_few(n):
+    good = fk.vmf.mixture(n, 16, seed=0, kappa=(150, 200)).sample(6, seed=1)
+    swapped = good.identity.values.copy()
+    swapped[[0, -1]] = swapped[[-1, 0]]  # two wrong labels
+    wrong = fk.faces(good.embedding.values, swapped)
+    report = fk.report(wrong, far=[0.01], quick=True, progress=False)
+    who = report.results["people", "contributions"].isel(far_level=0)
+    errors = np.sort(who.false_rejects_identity.values)
+    share = f"2 of {n} people make {errors[-2:].sum() / errors.sum():.0%} of the false rejects: "
+    (answer,) = [line for line in report.answers if line.startswith(share)]
+    assert swapped[0] in answer and swapped[-1] in answer
+    people = tile(report, "Who drives the errors?")
+    assert f"{people.value} {people.text}" == answer
+    listed = report.tables["Pairs of the first three, false rejects at FAR 0.01"]
+    assert {*listed["probe"]} | {*listed["reference"]} >= {"0", str(6 * n - 1)}
+
+
+def test_people_stand_by_number_of_errors_then_by_own_rate():
+    """A person with one rejected pair of one is not drawn like one with many."""
+    faces = fk.vmf.mixture(30, 16, seed=0, kappa=(4, 20)).sample(6, seed=1)
+    few = faces.isel(image=np.r_[0:2, 6:180])  # the first person has one genuine pair
+    report = fk.report(few, far=[0.05], quick=True, progress=False)
+    table = report.tables["False rejects at FAR 0.05"]
+    rejects = [cell.numbers[""] for cell in table["false rejects"]]
+    own = [cell.numbers[""] for cell in table["own FRR"]]
+    assert list(zip(rejects, own)) == sorted(zip(rejects, own), reverse=True)
+    scores = fk.score_tensor(few)
+    who = fk.contributions(scores, far=[0.05]).isel(far_level=0)
+    score, person = scores.values, few.identity.values
+    row, col = np.triu_indices(len(person), 1)
+    same = person[row] == person[col]
+    for name in person[[0, 5, 50]]:
+        mine = same & (person[row] == name)
+        rejected = (score[row, col][mine] <= who.threshold.item()).sum()
+        assert who.false_rejects_identity.sel(identity=name) == rejected
+        assert who.genuine_pairs_identity.sel(identity=name) == mine.sum()
+        both = (person[row] == name) | (person[col] == name)
+        accepted = (score[row, col][~same & both] > who.threshold.item()).sum()
+        assert who.false_accepts_identity.sel(identity=name) == accepted
+
+
+@pytest.mark.parametrize(
+    ("accepts", "rejects", "place", "fewer"),
+    [
+        ([300, 40, 3], [5, 50, 90], 1, [0.1, 0.001]),
+        ([300, 200, 30], [30, 50, 90], 2, []),
+        ([20, 9, 1], [9, 12, 15], 0, [0.1, 0.01, 0.001]),
+        ([300, 40, 3], [0, 0, 0], 1, [0.1, 0.01, 0.001]),
+    ],
+)
+def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects, place, fewer):
+    rates = {"far": [0.1, 0.01, 0.001], "false_accepts": accepts, "false_rejects": rejects}
+    node = xr.Dataset({name: ("far_level", row) for name, row in rates.items()})
+    node = node.assign_coords(far_level=rates["far"])
+    assert leading_level(node, "far_level") == ({"far_level": place}, fewer)
+
+
+@quiet
+def test_pairs_without_names_give_what_they_can():
+    rng = np.random.default_rng(0)
+    genuine = np.arange(2000) % 2 == 0
+    pairs = fk.pairs(rng.normal(size=2000) + 2 * genuine, genuine)
+    report = fk.report(pairs, far=FAR, progress=False)
+    assert "people" not in report.sections
+    assert any("do not say whom the images show" in line for line in report.left_out)
+    table = report.tables["EER (pooled over pairs, 95% intervals)"]
+    assert table.columns.tolist() == ["EER, independent pairs"]
+    assert any("nothing says whom the images show" in line for line in report.cautions)
+    assert "new people" not in str(report)
+
+
+@pytest.mark.slow
+def test_fixed_thresholds_take_the_place_of_levels(faces):
+    report = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
+    assert ("good", "0.3") in report.tables["FAR (mean over people, 95% intervals)"].index
+    assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
+
+
+def test_cautions_stand_once_and_none_is_given_outside(faces):
+    some = faces.isel(image=slice(0, 120))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = fk.report(some, by="group", far=[1e-4, 0.05], quick=True, progress=False)
+    assert len(report.cautions) == len(set(report.cautions)) > 0
+
+
+def test_progress_is_shown_and_can_stop(faces):
+    steps = []
+    how = {"far": FAR, "quick": True, "impostors": "all"}
+    report = fk.report(faces, **how, progress=lambda *step: steps.append(step))
+    assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
+    shares = [share for share, _ in steps]
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
+
+    def halt(share, words):
+        if words == "Error rates":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fk.report(faces, **how, progress=halt)
+
+
+def test_what_is_no_data_and_a_bad_level_are_refused(faces):
+    with pytest.raises(fk.InputError, match="a report is made from faces, scores or the path"):
+        fk.report(3, progress=False)
+    with pytest.raises(fk.InputError, match="level"):
+        fk.report(faces, level=1.5, progress=False)
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc"))
+    people = np.char.add(NASTY, faces.identity.values)
+    faces = faces.assign_coords(model=[NASTY, "plain"], identity=("image", people))
+    return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
+
+
+def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
+    html = page.page(nasty)
+    assert "<script" not in html and str(escape(NASTY)) in html
+    inside = ("#", "data:image/svg+xml;base64,")
+    addresses = re.findall(r"""\b(?:src|href|action)\s*=\s*["']?([^"'\s>]*)""", html)
+    assert addresses and all(address.startswith(inside) for address in addresses)
+    assert "default-src 'none'" in html and html.count("<h2") <= 7
+    assert "\x1b" not in str(nasty) and "_b $x" in str(nasty)
+    screen = nasty._repr_html_()
+    assert "<html" not in screen and screen.count("<figure>") == 2
+
+
+def test_json_has_every_number_typed(report, tmp_path):
+    folder = report.save(tmp_path / "out")
+    contents = json.loads((folder / "report.json").read_text())
+    assert (contents["schema"], contents["schema_version"]) == ("frkit-report", 1)
+    values = [v for v in contents["values"] if v["measure"] == "frr" and v["model"] == "bad"]
+    values = {(v["weighting"], v.get("target")): v for v in values if v["far"] == 0.05}
+    pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
+    assert values["pair", None]["estimate"] == float(pooled.sel(model="bad", far_level=0.05))
+    value = values["identity", "new people"]
+    band = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
+    assert [value[end] for end in ENDS] == [float(band[end]) for end in ENDS]
+    assert value["n_effective"] == float(band.n_effective) and value["interval_level"] == 0.95
+    cells = report.tables["FRR (mean over people, 95% intervals)"].loc[("bad", "0.05")]
+    numbers = cells["FRR, new people"].numbers
+    assert [numbers[""], numbers["lower"], numbers["upper"]] == [value[end] for end in ENDS]
+    assert all("weighting" in value for value in contents["values"])
+    row = contents["tables"]["False rejects of bad at FAR 0.05"][0]
+    assert 0 < row["share in the FRR"] < 1 and row["false rejects"] <= row["genuine pairs"]
+    csv = pd.read_csv(folder / "tables/frr.csv")
+    row = csv[(csv.model == "bad") & (csv.FAR == 0.05)].iloc[0]
+    assert csv["false accepts"].dtype == int  # written "1,234" it would be text
+    assert row["FRR, new people"] == pytest.approx(float(band.estimate), rel=1e-12)
+    assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
+
+
+def test_figures_are_also_pdf_where_asked_for(report, tmp_path):
+    report.save(tmp_path / "out", pdf=True)
+    names = sorted(path.name for path in (tmp_path / "out/figures").iterdir())
+    pdfs = [name for name in names if name.endswith(".pdf")]
+    assert pdfs == [name.replace(".svg", ".pdf") for name in names if name.endswith(".svg")]
+    assert (tmp_path / "out/figures" / pdfs[0]).read_bytes().startswith(b"%PDF")
+    report.save(tmp_path / "out")
+    assert all(path.suffix == ".svg" for path in (tmp_path / "out/figures").iterdir())
+
+
+def test_models_keep_the_names_that_they_are_given():
+    names = ["x/arc.face.npz", "cos.csv.gz", "y.JSON", "z.pq", "w.nc4", "v.zarr.zip", "u.zarr"]
+    assert list(by_model(names)) == ["arc.face", "cos", "y", "z", "w", "v", "u"]
+    with pytest.raises(fk.InputError, match="distinct names"):
+        by_model(["a/x.npz", "b/x.csv"])
+    who = ["ann", "ann", "bob", "bob"]
+    first, second = (np.random.default_rng(seed).normal(size=(4, 4)) for seed in (0, 1))
+    both = together({"x": fk.score_matrix(first, who, who), "y": fk.score_matrix(second, who, who)})
+    np.testing.assert_array_equal(both.sel(model="y").values, second)

@@ -1,0 +1,159 @@
+"""Tables for papers, and the words about an evaluation."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from paths import ROOT
+
+import frkit as fk
+from frkit.reporting.formats import cell, fixed, number, p_words
+from frkit.reporting.tables import Table
+from frkit.reporting.words import bibtex
+
+FAR = [0.05, 0.1]
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    groups = {"a": {}, "b": {}}
+    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups)
+    faces = mix.sample(6, seed=0)
+    other = faces.assign(embedding=mix.sample(6, seed=1).embedding)
+    scores = fk.score_tensor(fk.stack_models({"one": faces, "two": other}))
+    return fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=20))
+
+
+@pytest.mark.parametrize(
+    ("three", "words"),
+    [
+        ((-0.0536, -0.0698, -0.0377), "−0.054 [−0.070, −0.038]"),
+        ((2.0, 1.0, np.inf), "2 [1, ∞]"),
+        ((np.nan, 1.0, 10.5), "– [1.0, 10.5]"),
+        ((123.4, 100.2, 151.7), "123 [100, 152]"),
+    ],
+)
+def test_a_cell_has_two_digits_of_its_width(three, words):
+    assert cell(*three) == words
+
+
+def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
+    targets = ("new people", "these people")
+    bands = {target: fk.band(evaluation, "frr", target=target) for target in targets}
+    table = fk.table(bands, across="model")
+    assert table.columns.tolist() == [
+        f"{x}, {target}" for x in ("one", "two") for target in targets
+    ]
+    direct = fk.table(bands["these people"]).loc[("two", "0.05"), "FRR"]
+    assert table.loc["0.05", "two, these people"] == direct
+    with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
+        fk.table(bands, across="person")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_bands_floors_permutations_indices_and_n_sigma_join():
+    mix = fk.vmf.mixture(40, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 20}})
+    scores = fk.score_tensor(mix.sample(5, seed=1))
+    ev = fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("identity", n=20))
+    floor = fk.fair_floor(ev, "frr_max_min")
+    test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=19)
+    sigma = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1)
+    indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
+    table = fk.table(fk.band(ev, "frr_max_min", target="new people"), floor, test, indices, sigma)
+    row = table.xs(("FRR max/min", "0.05"), level=("measure", "FAR")).iloc[0]
+    level = {"far_level": 0.05}
+    assert row["fair model up to"] == fixed(float(floor.limit.sel(level)), 2)
+    assert row["p (floor)"] == p_words(float(floor.p.sel(level)))
+    assert row["p (permutation)"] == p_words(float(test.p.sel(level)))
+    sfi = indices.sel(variant="extremal")
+    row = table.xs("SFI extremal", level="measure").iloc[0]
+    assert row["value"] == number(float(sfi.sfi))
+    assert row["p (random groups)"] == p_words(float(sfi.sfi_p))
+    row = table.xs(("N", "a"), level=("measure", "group")).iloc[0]
+    first = sigma.sel(group="a")
+    assert row["value"] == f"{number(float(first.n_signed))} ({first.risk.item()})"
+    assert "FRR max/min" in table.index.get_level_values("measure") and len(table) == 2 + 9 + 2
+
+
+def test_contrasts_of_groups_are_named():
+    mix = fk.vmf.mixture(30, 16, seed=0, kappa=(8, 20), groups={"a": {}, "b": {}, "c": {}})
+    evaluation = fk.evaluate(fk.score_tensor(mix.sample(5, seed=1)), far=[0.1], by="group")
+    differences = fk.compare(evaluation, "frr_group", groups="all", target="new people")
+    table = fk.table(differences)
+    assert table.index.get_level_values("contrast").tolist() == ["a − b", "a − c", "b − c"]
+    assert table["p (Holm)"].tolist() == [p_words(p) for p in differences.p_holm.values.ravel()]
+
+
+def test_what_is_no_result_is_refused():
+    with pytest.raises(fk.InputError, match="a table takes what band"):
+        fk.table(3)
+    with pytest.raises(fk.InputError, match="needs a result"):
+        fk.table()
+
+
+NASTY = r"<script>alert(1)</script> & $\frac{1}{2}$ 50 % a_b #1 ~ ^ | ` *"
+
+
+def test_labels_are_escaped_in_latex_and_markdown():
+    table = Table({NASTY: [NASTY]})
+    latex = table.to_latex()
+    assert r"\textless{}script\textgreater{}" in latex
+    assert r"\$\textbackslash frac\{1\}\{2\}\$" in latex
+    markdown = table.to_markdown()
+    assert all(sign in markdown for sign in ("&lt;script>", r"\|", r"\$"))
+    assert next(csv.reader(io.StringIO(table.to_csv()))) == [NASTY]
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+a", "-a", "@x", "\t=1"])
+def test_no_label_is_a_formula_in_csv(label):
+    written = list(csv.reader(io.StringIO(Table({label: [label, "-0.5", "b"]}).to_csv())))
+    assert written == [[f"'{label}"], [f"'{label}"], ["-0.5"], ["b"]]
+
+
+def test_a_latex_table_has_whole_rows_and_no_label_is_an_option_behind_one():
+    table = Table({"[a]": ["[a]", "*"], "b": ["1", "2"]})
+    wanted = ["{[a]} & b", "{[a]} & 1", "{*} & 2"]
+    lines = table.to_latex().splitlines()
+    assert [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")] == wanted
+    assert lines[0] == r"\begin{tabular}{ll}" and lines[-1] == r"\end{tabular}"
+
+
+def test_csv_has_numbers(evaluation):
+    band = fk.band(evaluation, "frr", target="new people")
+    frame = pd.read_csv(io.StringIO(fk.table(band, n_effective=True).to_csv()))
+    heads = "model; FAR; FRR; FRR, lower; FRR, upper; n effective"
+    assert frame.columns.tolist() == heads.split("; ")
+    for head, name in (("FRR", "estimate"), ("FRR, upper", "upper")):
+        np.testing.assert_allclose(frame[head], band[name].values.ravel(), rtol=1e-12)
+    part = fk.table(band).loc["two"].to_csv()  # a part of a table keeps its numbers
+    assert part.splitlines()[0] == 'FAR,FRR,"FRR, lower","FRR, upper"'
+
+
+def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
+    said = fk.describe(evaluation, used=["n_sigma"])
+    for words in (
+        "120 images of 20 people (6 images each)",
+        "20 bootstrap replicates",
+        "Groups are those of group (a, b)",
+    ):
+        assert words in said.paragraph
+    cited = re.findall(r"@\w+\{(\w+),", said.bibtex)
+    assert cited == ["frkit", "conti2024", "conti2022", "dealcala2023"]
+    assert str(said) == f"{said.paragraph}\n\n{said.bibtex}"
+    with pytest.raises(fk.InputError, match="used names 'rates2'"):
+        fk.describe(evaluation, used=["rates2"])
+
+
+def test_entries_are_whole_and_say_what_the_citation_file_says():
+    every = bibtex(["rates", "disparities", "indices", "n_sigma", "rlb"])
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
+    for entry, work in zip(every.split("\n\n"), [citation, *citation["references"]]):
+        facts = [work["title"].replace("&", r"\&")]
+        facts += [str(work[name]) for name in ("year", "doi", "isbn", "url") if name in work]
+        facts += [author.get("name") or author["family-names"] for author in work["authors"]]
+        assert all(words in entry for words in facts), entry

@@ -1,0 +1,250 @@
+"""Every format of scored pairs: a small file read as described, every malformed line named."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_files import put
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
+)
+
+LFW = "1\t2\nann\t1\t2\nbo\t1\t3\nann\t1\tbo\t2\nbo\t3\tcy\t1\n"
+FOUR = "0.9\n0.8\n-0.1\n2e-1\n"
+RFW_TABLE = """img_1,img_2,id_1,id_2,label,ethnicity,dist
+a_1.jpg,a_2.jpg,a,a,1,Asian,0.5
+a_1.jpg,b_1.jpg,a,b,0,Asian,1.5
+c_1.jpg,c_2.jpg,c,c,1,ambiguous,0.7
+c_1.jpg,b_1.jpg,c,b,0,Indian,1.2
+"""
+BFW = """fold,p1,p2,label,id1,id2,att1,att2,vgg16,resnet50,g1,g2,e1,e2,sphereface
+1,x/0/a.jpg,x/0/b.jpg,1,0,0,asian_females,asian_females,0.8,0.9,F,F,A,A,0.7
+1,x/0/a.jpg,y/1/c.jpg,0,0,1,asian_females,white_males,0.1,,F,M,A,W,0.2
+"""
+BOB4 = "k k img1 0.9\nk m img2 -0.3\n"
+BOB5 = "k k-model k img1 0.9\nk k-model m img2 -0.3\n"
+BOB_CSV = (
+    "probe_key,probe_subject_id,probe_race,probe_age,"
+    "bio_ref_template_id,bio_ref_subject_id,bio_ref_race,score\n"
+    "p1,k,Asian,30,r1,k,Asian,0.9\np2,m,White,,r1,k,Asian,0.1\n"
+)
+VOX = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n"
+KALDI = "id1-u1 id1-u2 target\nid1-u1 id2-u1 nontarget\n"
+IJBC = "1 2 1\n2 3 1\n1 4 0\n4 5 1\n"
+
+
+def sides(pairs, name=""):
+    """One coordinate of both sides."""
+    return [pairs[f"{side}{name}"].values.tolist() for side in ("probe", "reference")]
+
+
+def test_lfw(tmp_path):
+    path, scores = put(tmp_path, "pairs.txt.gz", LFW), put(tmp_path, "scores.txt", FOUR)
+    pairs = fk.open_pairs(path, format="lfw", scores=scores)
+    assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
+    assert pairs.genuine.values.tolist() == [True, True, False, False]
+    images = ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
+    assert sides(pairs)[0] == images
+    assert sides(pairs)[1][2:] == ["bo/bo_0002.jpg", "cy/cy_0001.jpg"]
+    assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
+    np.save(tmp_path / "b.npy", [1, 2, 3, 4])
+    models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
+    several = fk.open_pairs(path, format="lfw", scores=models, distance=True)
+    assert several.model.values.tolist() == ["A", "B", "C"]
+    assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
+
+
+def test_rfw_protocols_of_two_races(tmp_path):
+    genuine = "".join(f"m.{k}\t1\t2\n" for k in range(300))
+    impostor = "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(300))
+    for race in ("Asian", "African"):
+        put(tmp_path, f"{race}_pairs.txt", genuine + impostor)
+    pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
+    assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
+    assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
+    assert [side[300] for side in sides(pairs)] == ["African/m.0_0002.jpg", "African/m.1_0001.jpg"]
+    assert sides(pairs, "_identity")[1][900] == "m.1"
+    lone = fk.open_pairs(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
+    assert set(lone.reference_ethnicity.values) == {"Asian"}
+
+
+def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
+    path = put(tmp_path, "t.csv", RFW_TABLE)
+    with pytest.warns(fk.DataWarning, match="1 pairs have no clear label .'ambiguous'"):
+        pairs = fk.open_pairs(path, format="rfw")
+    assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
+    assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
+    kept = fk.open_pairs(path, format="rfw", unknown=(), distance=False)
+    assert kept.score.values[0] == 0.5 and kept.probe_ethnicity.values[2] == "ambiguous"
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
+def test_bfw(tmp_path, name):
+    path = put(tmp_path, "t.csv.gz", BFW)
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        path = tmp_path / name
+        pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
+    pairs = fk.open_pairs(path, format="bfw")
+    assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
+    np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
+    assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
+    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
+    assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
+    assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
+    assert fk.open_pairs(
+        path, format="bfw", columns={"score": ["vgg16"]}
+    ).model.values.tolist() == ["vgg16"]
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")]
+)
+def test_bob_columns(tmp_path, format, text, model):
+    pairs = fk.open_pairs(put(tmp_path, "scores-dev.gz", text), format=format)
+    assert pairs.genuine.values.tolist() == [True, False]
+    assert pairs.score.values.tolist() == [0.9, -0.3]
+    assert sides(pairs) == [["img1", "img2"], [model, model]]
+    assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
+
+
+def test_bob_csv(tmp_path):
+    pairs = fk.open_pairs(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
+    assert pairs.probe_age.values.tolist() == ["30", "unknown"]
+    assert "reference_age" not in pairs.coords
+    assert pairs.genuine.values.tolist() == [True, False]
+    assert sides(pairs, "_race")[0] == ["Asian", "White"]
+    assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
+
+
+META = "VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n"
+META += "id1\tA\tm\tUK\tdev\nid2\tB\tf\tUSA\ttest\n"
+
+
+@pytest.mark.parametrize("format", ["voxceleb", "kaldi"])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_trials(tmp_path, format, in_order):
+    text = VOX if format == "voxceleb" else KALDI
+    enrol, test = (1, 2) if format == "voxceleb" else (0, 1)
+    rows = [line.split() for line in text.splitlines()]
+    lines = [f"{row[enrol]} {row[test]} {score}" for row, score in zip(rows, (0.7, 0.2))][::-1]
+    scores = put(tmp_path, "scores", "0.7\n0.2\n" if in_order else "\n".join(lines))
+    meta = put(tmp_path, "meta.csv", META)
+    pairs = fk.open_pairs(
+        put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta
+    )
+    assert pairs.score.values.tolist() == [0.7, 0.2]
+    assert pairs.genuine.values.tolist() == [True, False]
+    assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
+    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]]
+    assert sides(pairs, "_nationality")[0] == ["UK", "USA"]
+    both = {"A": scores, "B": scores}
+    assert fk.open_pairs(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
+
+
+def test_ijbc_links_the_templates_of_a_person(tmp_path):
+    scores = put(tmp_path, "s", FOUR)
+    pairs = fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=scores)
+    assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
+    person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
+    assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
+
+
+def test_columns(tmp_path):
+    rows = ["sim,cos,same,x,y,k,m,race", "9,0.9,True,a,b,1,1,Asian", "2,0.1,False,a,c,1,2,A x B"]
+    path = put(tmp_path, "t.csv", "\n".join(rows))
+    columns = dict(score={"S": "sim", "C": "cos"}, genuine="same", probe="x", reference="y")
+    columns |= dict(probe_identity="k", reference_identity="m", race="race", both=("k", "m"))
+    pairs = fk.open_pairs(path, format="columns", columns=columns)
+    assert pairs.score.sel(model="C").values.tolist() == [0.9, 0.1]
+    assert sides(pairs, "_race") == [["Asian", "A"], ["Asian", "B"]]
+    assert sides(pairs, "_both")[1] == ["1", "2"]
+    columns = dict(score=["sim"], genuine="same")
+    several = fk.open_pairs(path, format="columns", columns=columns, missing=9)
+    assert several.model.values.tolist() == ["sim"] and np.isnan(several.score.values[0, 0])
+    single = fk.open_pairs(path, format="columns", columns=columns | dict(score="sim"))
+    assert single.score.dims == ("pair",)
+
+
+def test_vectors(tmp_path):
+    genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
+    pairs = fk.open_pairs((genuine, impostor), format="vectors")
+    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1]
+    assert pairs.genuine.values.tolist() == [True, True, False]
+    assert set(pairs.coords) == {"genuine"}
+
+
+@pytest.mark.parametrize("options", [{}, {"format": "columns"}, {"score": ["dist"]}])
+def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
+    path = put(tmp_path, "t.csv", "id1,id2,dist\nann,ann,0.1\nann,bob,0.9\n")
+    assert fk.open_data(path, **options).score.values.ravel().tolist() == [-0.1, -0.9]
+    columns = {"distance": "dist", "probe_identity": "id1", "reference_identity": "id2"}
+    pairs = fk.open_data(path, format="columns", columns=columns)
+    assert pairs.score.values.tolist() == [-0.1, -0.9]
+    assert fk.open_data(path, distance=False).score.values.tolist() == [0.1, 0.9]
+
+
+def test_several_files_are_models_of_the_same_pairs(tmp_path):
+    text = "id1,id2,score\nann,ann,0.9\nann,bob,0.1\n"
+    paths = [put(tmp_path, "A.csv", text), put(tmp_path, "B.csv.gz", text.replace("0.9", "0.8"))]
+    pairs = fk.open_data(paths)
+    assert pairs.model.values.tolist() == ["A", "B"]
+    assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
+    with pytest.raises(fk.InputError, match="models must have the same comparisons"):
+        fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
+
+
+# --- malformed files ---
+
+FOUR_SCORES = {"scores": FOUR}
+MAPPED = dict(columns=dict(score="s", genuine="g"))
+BAD = {
+    "lfw, twice": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "two scores .lines 2 and 4"),
+    "lfw, cells": ("lfw", LFW + "bo\t1\n", FOUR_SCORES, "line 6 has 2 cells"),
+    "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
+    "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
+    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", FOUR_SCORES, "line 3, column 'label': '2' "),
+    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
+    "kaldi, twice": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
+                     "'id1-u1', 'id1-u2' has two scores .lines '1', '2'"),
+    "rfw table, scores": ("rfw", RFW_TABLE, FOUR_SCORES, "leave scores= out"),
+    "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
+    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
+    format, text, options, message = BAD[case]
+    path = put(tmp_path, "t.csv", text)
+    if "scores" in options:
+        options = {"scores": put(tmp_path, "scores.txt", options["scores"])}
+    with pytest.raises(fk.InputError, match=message) as caught:
+        fk.open_pairs(path, format=format, **options)
+    assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
+
+
+def test_unknown_formats_and_options_and_absent_files(tmp_path):
+    with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
+        fk.open_pairs("x", format="rwf")
+    bob = put(tmp_path, "scores-dev", BOB4)
+    with pytest.raises(fk.InputError, match="contains its scores"):
+        fk.open_pairs(bob, format="bob4", scores=[1, 2])
+    with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
+        fk.open_pairs(tmp_path, format="rfw")
+    with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
+        fk.open_pairs(tmp_path / "nothing.csv", format="bfw")
+
+
+def test_metadata_is_checked(tmp_path):
+    trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
+    how = dict(format="voxceleb", scores=scores)
+    meta = put(tmp_path, "meta", "a,b\n1,2\n")
+    with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
+        fk.open_pairs(trials, metadata=meta, **how)
+    meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
+    with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):
+        pairs = fk.open_pairs(trials, metadata=meta, **how)
+    assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]
