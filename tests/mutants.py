@@ -73,9 +73,7 @@ MUTANTS = [
     Mutant("intervals/compare.py", "2.0 ** (1 - pair.differing)", "0", VARIANCE),
     Mutant("intervals/compare.py", "- 2 * common_noise", "", VARIANCE),
     Mutant("intervals/bands.py", "(estimate * n + 0.5) / (n + 1)", "estimate", VARIANCE),
-    Mutant(
-        "intervals/effective.py", "far, effective_number(added, level)", "far, added.most", VARIANCE
-    ),
+    Mutant("intervals/effective.py", "curve_far, n_effective", "curve_far, added.most", VARIANCE),
     Mutant("intervals/effective.py", "np.minimum(lower, rate)", "lower", "test_effective"),
     # intervals: groups
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
@@ -92,7 +90,12 @@ MUTANTS = [
         "intervals/pooled.py", "(c * (rate - p0) ** 2).sum()", "((rate - p0) ** 2).mean()", POOLED
     ),
     Mutant("intervals/pooled.py", "rho + (1 - rho) * of_pairs", "1", POOLED),
-    Mutant("intervals/pooled.py", "np.full(pairs.shape, 1 / of_pairs)", "pairs", POOLED),
+    Mutant(
+        "intervals/pooled.py",
+        "np.maximum(of_all, binomial / np.maximum(pairs, 1))",
+        "of_all",
+        POOLED,
+    ),
     Mutant("intervals/equality.py", "not _of_ratios(chosen, data, rates)", "False", POOLED),
     Mutant("intervals/equality.py", "target == NEW_PEOPLE", "False", POOLED),
     # N-Sigma

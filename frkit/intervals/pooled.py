@@ -49,12 +49,21 @@ def pooled_frr(rate, pairs, weight):
 def pooled_eer(rate, pairs, weight):
     """Effective numbers of comparisons of the groups' EER; arguments as of `pooled_frr`.
 
-    r_k : EER of the group plus what the person adds to it, over w_k. More genuine pairs do not make
-    a person's false accepts vary less: all people have one variance, that of their mean number.
+    r_k : EER of the group plus what the person adds to it, over w_k. Its variance is that of all
+    people, at least p0 (1 - p0) / m_k: more genuine pairs do not make false accepts vary less.
     """
+    present = weight > 0
+    n_people = present.any(0).sum()
+    rate = np.where(present, rate, 0.0)
+    p0 = (weight * rate).sum() / weight.sum()
+    share = weight / weight.sum(1, keepdims=True)
+    binomial = p0 * (1 - p0)
+    if binomial <= 0:  # without an error a person counts as one comparison
+        return 1 / (share**2).sum(1)
     c = weight**2 / (weight**2).sum()
-    of_pairs = (c / np.maximum(pairs, 1)).sum()
-    return pooled_frr(rate, np.full(pairs.shape, 1 / of_pairs), weight)
+    of_all = n_people / max(n_people - 1, 1) * (c * (rate - p0) ** 2).sum()
+    of_person = np.maximum(of_all, binomial / np.maximum(pairs, 1))
+    return binomial / (share**2 * of_person).sum(1)
 
 
 def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):

@@ -167,7 +167,7 @@ def test_a_group_with_fewer_images_is_worth_less():
     for name in ("far_group", "frr_group"):
         assert float(n[name].sel(group="few")) < float(n[name].sel(group="many")), name
     few, many = n["eer_group"].values  # also of false accepts, which vary as much
-    assert few == pytest.approx(many)
+    assert few < many < 5 * few
 
 
 MANY = [("abc"[k % 3], (k * 7 + k // 5) % (3 + k % 3), 4 + k % 4) for k in range(36)]
