@@ -41,6 +41,15 @@ def test_bars_are_n_of_every_group_and_model(result, ax, signed):
     assert {"minimal", "limited", "high", "unacceptable"} <= {text.get_text() for text in ax.texts}
 
 
+def test_what_equal_groups_show_takes_the_place_of_levels_of_risk(result, ax):
+    floor = result.n_absolute.max("group") + [1.0, 2.0]
+    fk.plot.n_sigma(result, ax, floor=floor)
+    (lines,) = [part for part in ax.collections if "equal groups" in part.get_label()]
+    assert [segment[0, 1] for segment in lines.get_segments()] == floor.values.tolist()
+    assert not {"minimal", "unacceptable"} & {text.get_text() for text in ax.texts}
+    assert ax.get_ylim()[1] > floor.max()
+
+
 def test_the_matrix_contains_the_printed_table(ax):
     printed = fk.nsigma.with_risk(published())
     fk.plot.n_matrix(printed, ax)

@@ -124,6 +124,23 @@ def test_tiles_say_what_the_numbers_say(report):
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
 
 
+def test_histograms_count_all_pairs_of_either_kind(report, faces):
+    drawn = report.figures["Scores and threshold of bad"].args[0]
+    scores = fk.score_tensor(faces).sel(model="bad").values
+    person = faces.identity.values
+    row, col = np.triu_indices(len(person), 1)
+    same = person[row] == person[col]
+    for kind, of_kind in (("genuine", same), ("impostor", ~same)):
+        counts, _ = np.histogram(scores[row, col][of_kind], drawn.edge.values)
+        np.testing.assert_allclose(drawn[kind], counts / of_kind.sum(), atol=2 / of_kind.sum())
+    band = fk.band(report.evaluation, "threshold").sel(model="bad", far_level=0.05)
+    assert [float(drawn[end]) for end in ("threshold", "lower", "upper")] == [
+        float(band[end]) for end in ENDS
+    ]
+    words = cell(*(float(band[end]) for end in ENDS))
+    assert f"bad: {words}; then about 1 in 20 impostors pass" in tile(report, "Where").text
+
+
 def test_a_rate_in_percent_is_rounded_as_in_the_table():
     """.225 was 22 % in a sentence and 0.23 in the table beside it."""
     for rate in (0.225, 0.235, 0.0045, 3.2e-5):
