@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -146,6 +146,10 @@ def main(words):
         for name in COPIED:
             take = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             take(ROOT / name, copy / name)
+        tests = " ".join(sorted({name for mutant in chosen for name in mutant.tests.split()}))
+        unchanged = replace(chosen[0], wrong=chosen[0].formula, tests=tests)
+        if not survives(unchanged, copy):
+            sys.exit(f"without a mutant, a test fails already: {tests}")
         for mutant in chosen:
             alive = survives(mutant, copy)
             survivors += alive

@@ -128,6 +128,7 @@ def evaluate_permuted(
 def _far_and_frr(pairs: ModelPairs, protocol: Protocol, thresholds):
     """FAR and FRR of all columns at thresholds, over (column, threshold_level)."""
     if protocol.listed is None:
+        assert pairs.row is not None and pairs.col is not None  # as in every complete design
         is_genuine = protocol.person[pairs.row] == protocol.person[pairs.col]
         counts = is_genuine | ~(pairs.score <= thresholds.min())  # NaN of failed pairs, too
         pairs = pairs._replace(

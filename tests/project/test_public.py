@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 
 from paths import ROOT
 
@@ -24,3 +25,25 @@ def test_every_name_leads_to_what_the_stub_says():
         else:
             assert getattr(fk, name) is getattr(importlib.import_module(home), source), name
     assert (ROOT / "frkit/py.typed").exists()
+
+
+def functions_of(module):
+    """The public functions of a module of frkit."""
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if inspect.isfunction(thing) and not name.startswith("_"):
+            yield thing
+
+
+def test_every_public_function_says_its_types():
+    """Of all arguments and of the result, since the package promises types (py.typed)."""
+    packages = [getattr(fk, name) for name in fk.__all__ if inspect.ismodule(getattr(fk, name))]
+    functions = set().union(*map(functions_of, [fk, *packages]))
+    assert len(functions) > 100
+    for function in functions:
+        signature = inspect.signature(function)
+        several = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        named = [each for each in signature.parameters.values() if each.kind not in several]
+        untyped = [each.name for each in named if each.annotation is inspect.Parameter.empty]
+        assert not untyped, f"{function.__qualname__}: {untyped}"
+        assert signature.return_annotation is not inspect.Signature.empty, function.__qualname__
