@@ -80,7 +80,7 @@ def threshold(
     ax = new_axes(ax)
     groups = far["group"].values if "group" in far.dims else [None]
     suffix = "" if groups[0] is None else "_group"
-    shares = {kind: histograms[f"{kind}_histogram{suffix}"] for kind in KINDS}
+    shares = {kind: histograms[f"{kind}_histogram{suffix}"].fillna(0) for kind in KINDS}
     rows = rows_of(ax, len(groups))
     for row, group in zip(rows, groups):
         chosen = {} if group is None else {"group": group}
@@ -157,7 +157,9 @@ def percent(rate):
 
 
 def per_cent(share):
-    """A share in per cent, with two digits of its distance from 0 or from 100."""
+    """A share in per cent, with two digits of its distance from 0 or from 100; "–" if missing."""
+    if math.isnan(share):
+        return "–"
     distance = 100 * min(share, 1 - share)
     decimals = 0 if distance <= 0 else max(0, 1 - math.floor(math.log10(distance)))
     return f"{100 * share:.{decimals}f}"

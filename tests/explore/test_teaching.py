@@ -63,9 +63,20 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
 
 
 def test_no_interval_of_a_rate_looks_empty():
-    shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1]
-    words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100"]
+    shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1, np.nan]
+    words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100", "–"]
     assert [per_cent(share) for share in shares] == words
+
+
+def test_a_group_without_a_genuine_pair_has_a_row(ax):
+    score = [0.9, 0.8, 0.2, 0.1, 0.3, 0.4]
+    listed = fk.pairs(score, genuine=[1, 1, 0, 0, 0, 0], group=[*"aaaabb"])
+    ev = fk.evaluate(listed, threshold=[0.35], by="group", histogram=(10, (0, 1)))
+    bands = fk.band(ev, "far_group"), fk.band(ev, "frr_group")
+    fk.plot.threshold(ev["empirical"], *bands, at=0.35, ax=ax)
+    _, without = ax.child_axes
+    assert "FRR – % [–, –]" in without.get_title(loc="left")
+    assert areas(without) == pytest.approx({"genuine": 0, "impostor": 0.1 * 0.5})
 
 
 def test_points_lie_at_the_rates_of_the_groups(scores, ax):
