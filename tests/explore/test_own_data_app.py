@@ -186,9 +186,11 @@ def test_the_folder_is_shown_and_lies_beside_the_data(files, tmp_path, monkeypat
 @pytest.mark.slow
 def test_a_label_file_and_the_way_to_average_arrive(files, tmp_path):
     with np.load(files[0]) as arrays:
-        np.savez(tmp_path / "bare.npz", embedding=arrays["embedding"])
-        labels = pd.DataFrame({"identity": arrays["identity"], "gender": arrays["gender"]})
-    labels.loc[::5, "gender"] = ""  # the first image of each person
+        counts = np.arange(150) % 5 < np.repeat([2, 5], 75)  # people of two and of five images
+        np.savez(tmp_path / "bare.npz", embedding=arrays["embedding"][counts])
+        labels = {name: arrays[name][counts] for name in ("identity", "gender")}
+    labels = pd.DataFrame(labels)
+    labels.loc[~labels.identity.duplicated(), "gender"] = ""  # the first image of each person
     labels.to_csv(tmp_path / "labels.csv", index=False)
     app = OwnData(tmp_path / "bare.npz")
     app.labels.value = str(tmp_path / "labels.csv")
