@@ -9,8 +9,8 @@ similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pl
 DISTANCE = """distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
 cosinedistance cosdist dissimilarity"""
 GENUINE = """genuine isgenuine mated ismated mate match ismatch matched same issame samesame
-sameperson sameidentity samesubject samespeaker sameuser actualissame target istarget truth
-groundtruth gt positive ispositive"""
+sameperson sameidentity samesubject samespeaker sameuser actual actuals actualissame target istarget
+truth groundtruth gt positive ispositive"""
 WEAK_GENUINE = "label labels y ytrue key class type kind pairtype trialtype comparisontype ismate"
 IMPOSTOR = """impostor isimpostor imposter isimposter different isdifferent diff nonmated
 isnonmated nontarget nonmatch mismatch differentperson negative isnegative"""
@@ -71,6 +71,7 @@ SIDES = (
     ("left", "right"),
     ("first", "second"),
     ("a", "b"),
+    ("x", "y"),
     ("1", "2"),
 )
 

@@ -12,6 +12,7 @@ from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.scores.kept import kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
+FEWEST_DISTINCT = 20  # scores that can show which one is a mark
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
@@ -75,6 +76,8 @@ def _scores(score, model, missing, distance):
     )
     require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
+    if missing is None:
+        _warn_of_marks(np.atleast_2d(values))
     models = None if model is None else model_names(model, len(values))
     is_turned = _turned(distance, models)
     values = np.where(is_turned[..., None], -values, values)
@@ -82,6 +85,22 @@ def _scores(score, model, missing, distance):
         words = f"scores of {listed(models[is_turned])} are distances: they and their thresholds"
         warn(f"{words} are shown with the sign changed, so that larger means more alike")
     return values, models, bool(is_turned.all())
+
+
+def _warn_of_marks(scores):
+    """Say which score is repeated farther from all others than these are spread: -1e9, 999."""
+    for of_model in scores:
+        distinct, count = np.unique(of_model[~np.isnan(of_model)], return_counts=True)
+        if len(distinct) < FEWEST_DISTINCT:
+            continue
+        for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
+            gap = np.abs(others - distinct[end]).min()
+            if count[end] > 1 and gap > np.ptp(others):
+                warn(
+                    f"the score {distinct[end]:g} stands in {count[end]:,} comparisons, far from "
+                    f"all others ({others[0]:g} to {others[-1]:g}): if it marks failed "
+                    f"comparisons, give missing={distinct[end]:g}"
+                )
 
 
 def _turned(distance, models):

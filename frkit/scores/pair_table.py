@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, listed, require, warn
 from frkit.data.evidence import people_of_names
 from frkit.data.joins import identities_from, joined
 from frkit.data.pair_roles import pair_roles, says, warn_of_unconfirmed
@@ -190,6 +190,11 @@ def _first_of_each(table, images, scores, genuine, roles):
         what = "has two scores" if is_same else "is called genuine and impostor"
         pair = ", ".join(repr(str(images.names[side[first]])) for side in images[:2])
         where = f"lines {table.index[first]} and {table.index[second]}"
-        raise InputError(f"the pair {pair} {what} ({where}): leave one out")
+        columns = [roles.one(side) for side in SIDES]
+        remedy = "leave one out"
+        if not roles.given & {*SIDES} and not roles.one(WHO[0]):
+            people = dict(zip(WHO, columns))
+            remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
+        raise InputError(f"the pair {pair} {what} ({where}): {remedy}")
     keep[again] = False
     return keep, images

@@ -427,3 +427,31 @@ def test_people_are_read_from_names_where_there_is_no_truth(tmp_path):
         fk.open_data(written(tmp_path, noise))
     pattern = fk.open_data(tmp_path / "t.csv", identity="{name}_{number}.jpg")
     assert int(pattern.genuine.sum()) == SAME.sum()
+
+
+def test_the_columns_of_a_verification_script(tmp_path):
+    table = renamed(file_x="image1", file_y="image2", actuals="same", distances="cosine")
+    table["distances"] = 1 - table["distances"]
+    table["predictions"] = table["distances"] < 0.5
+    assert frr_of(fk.open_data(written(tmp_path, table))) == pytest.approx(OF_PAIRS)
+
+
+def test_names_read_as_images_may_be_people(tmp_path):
+    table = renamed(id_a="subject1", id_b="subject2", score="cosine", genuine="same")
+    table.loc[:5, "genuine"] = ~table.loc[:5, "genuine"]
+    with pytest.raises(fk.InputError, match="'probe_identity': 'id_a'"):
+        fk.open_data(written(tmp_path, table))
+
+
+@pytest.mark.parametrize("mark", [-1e9, 999.0])
+def test_a_score_that_may_mark_failed_comparisons_is_noticed(tmp_path, mark):
+    table = renamed(score="cosine", genuine="same")
+    table.loc[::40, "score"] = mark
+    with pytest.warns(fk.DataWarning, match=f"missing={mark:g}".replace("+", r"\+")):
+        fk.open_data(written(tmp_path, table))
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_of_a_few_values_are_no_marks():
+    fk.pairs(np.round(PAIRS.cosine.to_numpy(), 1), SAME)
+    fk.pairs(np.append(PAIRS.cosine.to_numpy(), -50), np.append(SAME, False))
