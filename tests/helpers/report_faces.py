@@ -1,7 +1,6 @@
 """Faces of two models to report on."""
 
 import numpy as np
-import pytest
 
 import frkit as fk
 
@@ -13,8 +12,3 @@ def two_models(groups=("a", "b"), n=40, per_identity=6):
     noise = np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape)
     worse = faces.assign(embedding=faces.embedding + noise.astype(np.float32))
     return fk.stack_models({"good": faces, "bad": worse})
-
-
-@pytest.fixture(scope="module")
-def faces():
-    return two_models()

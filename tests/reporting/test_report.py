@@ -24,6 +24,11 @@ quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
 @pytest.fixture(scope="module")
+def faces():
+    return two_models()
+
+
+@pytest.fixture(scope="module")
 def report(faces):
     return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
 
