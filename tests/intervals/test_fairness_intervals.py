@@ -82,7 +82,6 @@ def test_groups_that_are_not_there_are_asked_for(scores):
 
 
 @pytest.mark.filterwarnings("ignore:.*fewer than ten errors:frkit.DataWarning")
-@pytest.mark.filterwarnings("ignore:.*fewer than ten errors")
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
