@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 LARGEST_WHOLE = 2**53  # beyond it float64 does not tell whole numbers apart
+_REMEMBERED: dict[int, dict] = {}  # of objects in memory
 
 
 class InputError(ValueError):
@@ -180,6 +182,14 @@ def listed(items, limit: int = 5) -> str:
     items = list(items)
     text = ", ".join(repr(str(item)) for item in items[:limit])
     return text if len(items) <= limit else f"{text}, ... ({len(items)} in all)"
+
+
+def remembered(owner, what, kind):
+    """A set or dict that lasts as long as its owner (an evaluation, an array) is in memory."""
+    if id(owner) not in _REMEMBERED:
+        _REMEMBERED[id(owner)] = {}
+        weakref.finalize(owner, _REMEMBERED.pop, id(owner), None).atexit = False
+    return _REMEMBERED[id(owner)].setdefault(what, kind())
 
 
 def compiled(**options) -> Callable:

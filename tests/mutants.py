@@ -48,9 +48,9 @@ MUTANTS = [
     ),
     Mutant("engine/kernels.py", "(far_before - frr_before) / rise", "0.5", ENGINE),
     Mutant(
-        "engine/kernels.py", "2 * together[place] + added", "together[place] + added", "test_people"
+        "engine/kernels.py", "2 * together[place, 1] + added", "together[place, 1] + added", "test_people"
     ),
-    Mutant("engine/kernels.py", "(1 - 1 / copies[u])", "(1 / copies[u])", "test_sweep test_people"),
+    Mutant("engine/kernels.py", "(1 - 1 / pairs.stands_for[u])", "(1 / pairs.stands_for[u])", "test_sweep test_people"),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
     Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
     # indices

@@ -8,7 +8,7 @@ import numpy as np
 from frkit.base import compiled
 
 SEGMENT = 512  # columns whose levels follow each other in the pattern
-LOOK = 64  # scores that are compared together, because mostly none is kept
+LOOK = 64  # scores, or pairs, that are looked at together
 FEW = 6  # of them up to which each is looked at in turn
 TOLERANCE = 1e-12  # FAR and FRR within this of each other have crossed
 
@@ -269,46 +269,59 @@ def crossing(impostors, genuine, curve, chunk, column, totals, far, frr):
 
 
 @compiled(**COMPILE)
+def number_of_couple(first, second, n_members):
+    """A number for two members in either order, from 1 on."""
+    return min(first, second) * n_members + max(first, second) + 1
+
+
+@compiled(**COMPILE)
 def add_people(
-    first, last, row, col, weight, copies, member, compared, of_pair,
-    key, together, accepted, sums,
-):  # fmt: skip
+    pairs, weight, first, last, member, group, compared, of_pair, together, accepted, sums
+):
     """Add the pairs from `first` to `last` to the sums of images and of pairs of two members.
 
-    copies: how many pairs each one stands for. member: of each image; the group of member m is m
-    modulo the number of groups. compared: (side, member) sums of a complete design's probes and
+    member, group: of each image. compared: (side, member) sums of a complete design's probes and
     references; of_pair: (pair,) of a list, the weight of all pairs of its two members.
-    key, together: a hash table (its length a power of two, so that some places stay free) of what
-    two members have together. accepted: (image, group of the partner). sums: (2, group, group) of
-    the squares of what two members have together, and of its products with the weight of all their
-    pairs.
+    together: a hash table (its length a power of two, so that some places stay free) of the number
+    of two members and of what they have together, side by side. accepted: (image, group of the
+    partner). sums: (2, group, group) of the squares of what two members have together, and of its
+    products with the weight of all their pairs.
+
+    Looking up two members takes most of the time. So the first places of many are looked at before
+    the first is needed: the memory delivers them at once.
     """
-    n_groups = accepted.shape[1]
     n_members = compared.shape[1]
-    last_place = np.uint64(len(key) - 1)
-    for u in range(first, last):
-        added = weight[u]
-        if added == 0:
-            continue
-        first_member = member[row[u]]
-        second_member = member[col[u]]
-        low = min(first_member, second_member)
-        high = max(first_member, second_member)
-        both = np.uint64(low * n_members + high + 1)
-        place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last_place
-        while key[place] != both and key[place] != 0:
-            place = (place + np.uint64(1)) & last_place
-        square = added * (2 * together[place] + added)
-        # the pairs for which a kept one stands do not have the square of their weights
-        square -= added**2 * (1 - 1 / copies[u])
-        if len(of_pair):
-            whole = of_pair[u]
-        else:
-            whole = compared[0, first_member] * compared[1, second_member]
-            whole += compared[0, second_member] * compared[1, first_member]
-        accepted[row[u], second_member % n_groups] += added
-        accepted[col[u], first_member % n_groups] += added
-        sums[0, low % n_groups, high % n_groups] += square
-        sums[1, low % n_groups, high % n_groups] += added * whole
-        key[place] = both
-        together[place] += added
+    last_place = np.uint64(len(together) - 1)
+    places = np.empty(LOOK, np.uint64)
+    fetched = np.empty(LOOK)
+    for begin in range(first, last, LOOK):
+        end = min(begin + LOOK, last)
+        for u in range(begin, end):
+            couple = number_of_couple(member[pairs.row[u]], member[pairs.col[u]], n_members)
+            hashed = np.uint64(couple) * np.uint64(0x9E3779B97F4A7C15)
+            places[u - begin] = (hashed >> np.uint64(20)) & last_place
+            fetched[u - begin] = together[places[u - begin], 0]
+        for u in range(begin, end):
+            added = weight[u]
+            if added == 0:
+                continue
+            row = pairs.row[u]
+            col = pairs.col[u]
+            couple = number_of_couple(member[row], member[col], n_members)
+            place = places[u - begin]
+            while together[place, 0] != couple and together[place, 0] != 0:
+                place = (place + np.uint64(1)) & last_place
+            together[place, 0] = couple
+            square = added * (2 * together[place, 1] + added)
+            together[place, 1] += added
+            # the pairs for which a kept one stands do not have the square of their weights
+            square -= added**2 * (1 - 1 / pairs.stands_for[u])
+            if len(of_pair):
+                whole = of_pair[u]
+            else:
+                whole = compared[0, member[row]] * compared[1, member[col]]
+                whole += compared[0, member[col]] * compared[1, member[row]]
+            accepted[row, group[col]] += added
+            accepted[col, group[row]] += added
+            sums[0, group[row], group[col]] += square
+            sums[1, group[row], group[col]] += added * whole

@@ -155,15 +155,14 @@ def _from_the_top(tally: Tally, compared: Compared, thresholds, weight) -> Itera
     n_members = len(np.unique(member))
     most = min(n_pairs - first.min(initial=n_pairs), n_members * (n_members + 1) // 2)
     size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
-    key = np.zeros(size, np.uint64)
-    together = np.zeros(size)
+    together = np.zeros((size, 2))
     accepted = np.zeros((len(member), n_groups))
     sums = np.zeros((2, n_groups, n_groups))
     last = n_pairs
     for point in np.argsort(-first, kind="stable"):
         kernels.add_people(
-            first[point], last, impostors.row, impostors.col, weight, impostors.stands_for, member,
-            compared.of_sides, compared.of_pair, key, together, accepted, sums,
+            impostors, weight, first[point], last, member, tally.protocol.group,
+            compared.of_sides, compared.of_pair, together, accepted, sums,
         )  # fmt: skip
         last = first[point]
         yield point, accepted, sums

@@ -8,7 +8,7 @@ import dask
 import numpy as np
 from dask.system import CPU_COUNT
 
-from frkit.base import MEMORY_LIMIT, affordable, require
+from frkit.base import MEMORY_LIMIT, affordable, remembered, require
 from frkit.engine import kernels
 from frkit.engine.compared import impostor_totals
 from frkit.engine.protocol import Protocol
@@ -107,15 +107,16 @@ def tally_pairs(kept: ModelPairs, protocol: Protocol, edges=NONE) -> Tally:
 def _by_score(kept: ModelPairs, protocol: Protocol, edges) -> dict:
     """The fields of a tally: both kinds of pairs by rising score, and what failed."""
     row, col, is_genuine, is_impostor = kinds_of_pairs(kept, protocol)
-    by_score = np.argsort(kept.score)
+    by_score = _order_of_scores(kept.score)
     n_scored = len(by_score) - np.count_nonzero(np.isnan(kept.score))  # NaN come last
     scored, failed = np.split(by_score, [n_scored])
     failed_impostors = failed[is_impostor[failed]]
     genuine = scored[is_genuine[scored]]
     impostors = scored[is_impostor[scored]]
+    cell = _cells_of_pairs(protocol, row[impostors], col[impostors])
     if np.any(protocol.cells_of_kinds < 0):
-        cell = protocol.cells_of_kinds[protocol.kind[row[impostors]], protocol.kind[col[impostors]]]
         impostors = impostors[cell >= 0]
+        cell = cell[cell >= 0]
     upper = _ends_of_chunks(kept.score[impostors], kept.score[genuine], protocol, edges)
     totals = NONE
     if protocol.listed is None:
@@ -124,7 +125,7 @@ def _by_score(kept: ModelPairs, protocol: Protocol, edges) -> dict:
         )
     return {
         "impostors": _impostor_pairs(
-            kept, protocol, row[impostors], col[impostors], impostors, upper
+            kept, protocol, row[impostors], col[impostors], impostors, cell, upper
         ),
         "genuine": _genuine_pairs(kept, protocol, row[genuine], col[genuine], genuine, upper),
         "totals": totals,
@@ -134,6 +135,26 @@ def _by_score(kept: ModelPairs, protocol: Protocol, edges) -> dict:
         "n_genuine": int(np.count_nonzero(is_genuine)),
         "any_impostor_failed": len(failed_impostors) > 0 or bool(np.any(kept.failed)),
     }
+
+
+def _order_of_scores(score):
+    """Places by rising score, NaN last, remembered as long as the scores are in memory.
+
+    Several models of a list are views of one array. Scores that were changed are sorted anew.
+    """
+    owner = score
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    orders = remembered(owner, "order of scores", dict)
+    view = score.ctypes.data, score.dtype, score.shape, score.strides
+    if view in orders:
+        order = orders[view].astype(np.intp)
+        rising = score[order]
+        if np.all((rising[:-1] <= rising[1:]) | np.isnan(rising[1:])):
+            return order
+    order = np.argsort(score)
+    orders[view] = order.astype(np.int32 if len(order) < 2**31 else np.int64)
+    return order
 
 
 def kinds_of_pairs(kept: ModelPairs, protocol: Protocol) -> tuple:
@@ -189,7 +210,13 @@ def _require_memory(n_groups, n_cells, n_columns) -> None:
     )
 
 
-def _impostor_pairs(kept, protocol: Protocol, row, col, pairs, upper) -> Pairs:
+def _cells_of_pairs(protocol: Protocol, row, col):
+    """The cell of each pair, -1 where it is left out."""
+    kind = protocol.kind
+    return protocol.cells_of_kinds.take(kind[row] * len(protocol.cells_of_kinds) + kind[col])
+
+
+def _impostor_pairs(kept, protocol: Protocol, row, col, pairs, cell, upper) -> Pairs:
     """The impostor pairs, whose weight is that of all pairs for which they stand."""
     score = kept.score[pairs]
     weight = protocol.impostor_weights(row, col, pairs)
@@ -204,7 +231,7 @@ def _impostor_pairs(kept, protocol: Protocol, row, col, pairs, upper) -> Pairs:
         weight=weight,
         vstatistic_weight=weight,
         stands_for=stands_for,
-        cell=protocol.cells_of_kinds[protocol.kind[row], protocol.kind[col]],
+        cell=cell,
         start=np.append(0, np.searchsorted(score, upper, side="right")),
         row_counts=protocol.counts,
         col_counts=protocol.counts,

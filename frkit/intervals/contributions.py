@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from frkit.base import require, require_one_of
+from frkit.base import remembered, require, require_one_of
 from frkit.intervals.pooled import pooled_frr
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, remembered
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"

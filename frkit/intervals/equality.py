@@ -6,6 +6,7 @@ The formulas are in `frkit.intervals.pooled`. The threshold is held fixed where 
 import numpy as np
 import xarray as xr
 
+from frkit.base import remembered
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
@@ -18,7 +19,7 @@ from frkit.intervals.pooled import (
     pooled_frr,
     precision_of,
 )
-from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people, remembered
+from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people
 from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")

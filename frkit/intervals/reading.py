@@ -1,7 +1,6 @@
 """Attributes and warnings of a result: what made its evaluation, whom it is about, its limits."""
 
 import json
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,7 +8,7 @@ from contextvars import ContextVar
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, warn
+from frkit.base import listed, remembered, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.nodes import NO_EVALUATION, facts_of
 from frkit.evaluation.tables import RESOLVED
@@ -38,7 +37,6 @@ KINDS = {
     "group": "of group",
     "model": "of model",
 }
-_REMEMBERED: dict[int, dict] = {}  # of each evaluation in memory
 _AGAIN = ContextVar("again", default=False)
 
 
@@ -81,14 +79,6 @@ def provenance(evaluation: xr.DataTree) -> dict:
 def names_people(evaluation):
     """Whether identities are known; a list of pairs may have none."""
     return bool(facts_of(evaluation).get("n_identities"))
-
-
-def remembered(evaluation, what, kind):
-    """A set or dict that lasts as long as the evaluation is in memory."""
-    if id(evaluation) not in _REMEMBERED:
-        _REMEMBERED[id(evaluation)] = {}
-        weakref.finalize(evaluation, _REMEMBERED.pop, id(evaluation), None).atexit = False
-    return _REMEMBERED[id(evaluation)].setdefault(what, kind())
 
 
 # --- labels of a result --------------------------------------------------------------------------
