@@ -47,23 +47,32 @@ def with_two_people(evaluation, chosen, target):
 
     A group takes part in a disparity if two of its people were compared.
     """
-    data = data_of(evaluation)
-    names = rates_of_line(chosen, data)
+    names = rates_of_line(chosen, data_of(evaluation))
     if not names or "people" not in evaluation.children:
         return evaluation, []
+    without = remembered(evaluation, "left out", dict)
+    if (names, target) not in without:
+        without[names, target] = _without_two_people(evaluation, names, target)
+    left_out = without[names, target]
+    if not left_out:
+        return evaluation, []
+    remaining = remembered(evaluation, "without groups", dict)
+    if tuple(left_out) not in remaining:
+        stay = ~np.isin(evaluation["group"].values, left_out)
+        remaining[tuple(left_out)] = evaluation.isel(group=np.flatnonzero(stay))
+    return remaining[tuple(left_out)], left_out
+
+
+def _without_two_people(evaluation, names, target):
+    """The names of groups of which fewer than two people were compared."""
+    data = data_of(evaluation)
     enough = xr.ones_like(data["group"], bool)
     for name in names:
         people = contributions(evaluation, name, target, fixed_threshold=True).people
         levels = {"far_level", "threshold_level"} & {*data[name].dims}
         some = (people >= 2) & data[name].notnull().any(levels)
         enough = enough & some.any({*some.dims} - {"group"})
-    left_out = data["group"].values[~enough.values].tolist()
-    if not left_out:
-        return evaluation, []
-    remaining = remembered(evaluation, "without groups", dict)
-    if tuple(left_out) not in remaining:
-        remaining[tuple(left_out)] = evaluation.isel(group=np.flatnonzero(enough.values))
-    return remaining[tuple(left_out)], left_out
+    return data["group"].values[~enough.values].tolist()
 
 
 # --- the numbers of groups, if they are equal ----------------------------------------------------
@@ -210,26 +219,21 @@ def disparity_interval(evaluation, chosen, level, target):
     """
     rates, test = equality_test(evaluation, chosen, target)
     data = data_of(evaluation)[[*rates]]
-    how = {"level": 1 - (1 - level) / len(rates), "free_level": not _of_ratios(chosen, data, rates)}
-    truths = {}
-    observed = {}
-    without_errors = False
-    for name, groups in rates.items():
-        dims = "truth", "group"
-        truths[name] = _at_places_of(evaluation, name, target, compatible_rates, dims, **how)
-        observed[name] = truths[name].isel(truth=-1)
-        zero = groups.estimate == 0
-        some = groups.estimate > 0
-        without_errors = without_errors | (zero.any("group") & some.any("group"))
-    lowest = {}
-    highest = {}
-    for name, truth in truths.items():
-        values = chosen(data.assign(observed | {name: truth}))
-        lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
-        highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
     estimate = chosen(data)
-    lower = np.minimum(chosen(data.assign(lowest)), estimate)
-    upper = np.maximum(chosen(data.assign(highest)), estimate)
+    of_ratios = _of_ratios(chosen, data, estimate)
+    how = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
+    dims = "truth", "group"
+    truths = {
+        name: _at_places_of(evaluation, name, target, compatible_rates, dims, **how)
+        for name in rates
+    }
+    lower, upper = _ends(chosen, data, truths)
+    lower = np.minimum(lower, estimate)
+    upper = np.maximum(upper, estimate)
+    without_errors = False
+    for groups in rates.values():
+        some = (groups.estimate > 0).any("group")
+        without_errors = without_errors | (some & (groups.estimate == 0).any("group"))
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
         upper = upper.where(~without_errors, np.inf)
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
@@ -239,11 +243,24 @@ def disparity_interval(evaluation, chosen, level, target):
     return ends
 
 
-def _of_ratios(chosen, data, names):
+def _ends(chosen, data, truths):
+    """The smallest and the largest value of a measure over the rates that were accepted."""
+    if len(truths) == 1:
+        values = chosen(data.assign(truths))
+        return values.min("truth"), values.max("truth")
+    observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
+    lowest = {}
+    highest = {}
+    for name, truth in truths.items():
+        values = chosen(data.assign(observed | {name: truth}))
+        lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
+        highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
+    return chosen(data.assign(lowest)), chosen(data.assign(highest))
+
+
+def _of_ratios(chosen, data, estimate):
     """Whether a measure depends on ratios of rates alone: it stays if all rates are halved."""
-    halved = {name: data[name] / 2 for name in names}
-    before, after = chosen(data), chosen(data.assign(halved))
-    return bool(np.allclose(before, after, rtol=1e-9, atol=1e-12, equal_nan=True))
+    return bool(np.allclose(estimate, chosen(data / 2), rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 # --- two groups, or one and the rest -------------------------------------------------------------
