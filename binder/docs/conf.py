@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 # The pages run the frkit of this checkout, in this Python, and call its command `frkit`.
 os.environ["PYTHONPATH"] = str(ROOT)
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["TQDM_DISABLE"] = "1"
 
 import frkit  # noqa: E402
 
@@ -39,6 +40,7 @@ author = copyright = "frkit developers"
 version = release = frkit.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -52,6 +54,12 @@ templates_path = ["templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+
+# The page of a function of fk.plot shows the figure that its example draws.
+plot_formats = ["svg"]
+plot_html_show_formats = plot_html_show_source_link = False
+plot_pre_code = "import warnings; warnings.simplefilter('ignore')"  # small data, many warnings
+plot_rcparams = {"figure.figsize": (6, 4), "figure.constrained_layout.use": True}
 
 # Pages with code are executed when the site is built; the notebooks are shown as they are stored.
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -78,9 +86,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {
-    page: [] for page in ("index", "tutorial", "questions", "gallery", "definitions", "cost")
-}
+html_sidebars = {"*": []}  # only the pages of functions and the course have siblings
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 
@@ -98,6 +104,19 @@ def keep_bars(app, what, name, obj, options, lines):
         lines[place] = line.replace("|", r"\|")
 
 
+def draw_example(app, what, name, obj, options, lines):
+    """Make the example of a function of fk.plot a plot directive, which also shows the code."""
+    if name.startswith("frkit.plot.") and "Examples" in lines:
+        first = lines.index("Examples") + 2
+        lines[first:] = [".. plot::", "", *("   " + line for line in lines[first:])]
+
+
+def say_where(app, error):
+    """Print the address of the start page."""
+    if not error and app.statuscode == 0:
+        print(f"The documentation: {(Path(app.outdir) / 'index.html').as_uri()}")
+
+
 def inline_math(translator, node):
     """Write a formula as MathML, which browsers draw without a script."""
     translator.body.append(convert(node.astext()))
@@ -113,5 +132,7 @@ def displayed_math(translator, node):
 
 def setup(app):
     """Register what this file adds to Sphinx."""
-    app.connect("autodoc-process-docstring", keep_bars)
+    app.connect("autodoc-process-docstring", keep_bars, priority=400)  # before numpydoc
+    app.connect("autodoc-process-docstring", draw_example, priority=401)
+    app.connect("build-finished", say_where)
     app.add_html_math_renderer("mathml", (inline_math, None), (displayed_math, None))

@@ -35,10 +35,11 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
+    >>> import frkit as fk
     >>> import xarray as xr
     >>> shares = {"genuine": ("bin", [0.1, 0.9]), "impostor": ("bin", [0.8, 0.2])}
     >>> result = xr.Dataset(shares | {"edge": [-1.0, 0.0, 1.0], "threshold": 0.4})
-    >>> genuine_and_impostor(result).get_ylabel()
+    >>> fk.plot.genuine_and_impostor(result).get_ylabel()
     'share of the scores of each kind'
     """
     require_returned("result", result, "a report", *KINDS, "edge", "threshold")
