@@ -16,7 +16,7 @@ from frkit.intervals import band
 from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
-FEW_ERRORS = "fewer than ten errors"  # so begins the warning of `band`
+FEW_ERRORS = "fewer than ten errors"  # words of `band`'s warning
 SCALES = {"linear": "linear", "log: shows few scores": "log"}
 
 
@@ -83,7 +83,7 @@ def threshold(
 
     @remembered
     def answer(attribute, model=None):
-        warnings.filterwarnings("ignore", FEW_ERRORS)  # said of the threshold that is shown
+        warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # said of the threshold that is shown
         evaluation = evaluate(
             questions.kept if model is None else questions.kept.sel(model=model),
             threshold=levels,

@@ -114,6 +114,16 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
         assert rates == pytest.approx([100 * float(far), 100 * float(frr)], rel=0.05)
 
 
+def test_few_errors_are_said_of_the_threshold_that_is_shown(scores):
+    box = fk.explore.threshold(scores)  # a warning here would fail the test
+    control, cautions = find(box, "threshold"), box.children[-1]
+    assert cautions.value == ""
+    for place in (0, len(control.options) - 1):
+        control.index = place
+        (caution,) = re.findall("<li>(.*?)</li>", cautions.value)
+        assert caution == "fewer than ten errors of one kind at this threshold"
+
+
 # --- resample ------------------------------------------------------------------------------------
 def rates_by_hand(scores, counts, level):
     """FRR at a FAR level of one resample: pairs weigh the product of their images' counts."""
