@@ -48,9 +48,17 @@ MUTANTS = [
     ),
     Mutant("engine/kernels.py", "(far_before - frr_before) / rise", "0.5", ENGINE),
     Mutant(
-        "engine/kernels.py", "2 * together[place, 1] + added", "together[place, 1] + added", "test_people"
+        "engine/kernels.py",
+        "2 * together[place, 1] + added",
+        "together[place, 1] + added",
+        "test_people",
     ),
-    Mutant("engine/kernels.py", "(1 - 1 / pairs.stands_for[u])", "(1 / pairs.stands_for[u])", "test_sweep test_people"),
+    Mutant(
+        "engine/kernels.py",
+        "(1 - 1 / pairs.stands_for[u])",
+        "(1 / pairs.stands_for[u])",
+        "test_sweep test_people",
+    ),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
     Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
     # indices
@@ -62,7 +70,7 @@ MUTANTS = [
     ),
     # intervals: what people add
     Mutant("intervals/contributions.py", "2 * sd_of_log", "sd_of_log", VARIANCE),
-    Mutant("intervals/contributions.py", ", contribution.least)", ", 0)", VARIANCE),
+    Mutant("intervals/contributions.py", ', contribution["least"])', ", 0)", VARIANCE),
     Mutant("intervals/contributions.py", "unseen = 1  #", "unseen = 2  #", VARIANCE),
     Mutant(
         "intervals/contributions.py",

@@ -8,7 +8,8 @@ the slope of the data's own curve.
 The node `people` of an evaluation contains sums by row (an image under its labels), at each level,
 and at the EER of all and of each group. A unit is a person, or an image for intervals about these
 people. g and h are numbers of groups, over `group` and `reference_group`; None stands for all
-pairs. The functions work on all models, levels and groups at once. Each returns a Dataset with
+pairs. The functions work on all models, levels and groups at once, with variables that know their
+dims but no labels, which saves most of the time. Each returns a dict of
 - rate, and of FAR total, the weight of all its comparisons;
 - influence: what each unit adds to the rate, over `unit`, with sum 0;
 - noise: variance of single pairs of units, which the squared influences contain twice;
@@ -21,7 +22,7 @@ pairs. The functions work on all models, levels and groups at once. Each returns
 - alike: of the FRR of groups, the effective number if people differ alike in all groups.
 """
 
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
@@ -61,44 +62,61 @@ def _contributions(evaluation, name, target, fixed_threshold):
     """`contributions` without a memory."""
     rate = evaluation["empirical"][name]
     people = _people(evaluation, target)
+    variables = _variables(people, rate)
     kind, *of_groups = name.split("_")
-    codes = {}
-    for dim in {"group", "reference_group"} & {*rate.coords}:
-        labels = rate[dim].variable
-        code = people.indexes["partner"].get_indexer(np.atleast_1d(labels))
-        codes[dim] = labels.copy(data=code.reshape(labels.shape))
-    for dim in {*LABELLED} & {*people.dims} & {*rate.dims}:
-        # a selection may have fewer labels than were evaluated, in another order
-        people = people.drop_duplicates(dim).sel({dim: rate[dim]})
-    people = people.drop_vars({*people.coords} - {"owner"})  # without labels, to compute faster
-    g: Any = codes["group"] if of_groups else None
-    h = codes.get("reference_group", g)
+    g = h = _places_of_groups(rate["group"], people) if of_groups else None
+    if of_groups == ["cross"]:
+        h = _places_of_groups(rate["reference_group"], people)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
-            result = eer_or_auc(_at_point(people, name), kind, g)
+            result = eer_or_auc(_at_point(variables, name), kind, g)
         elif kind == "threshold":
-            result = threshold(people)
-        elif "reference_group" in codes:  # one group at a time needs less memory than all
-            rows = [_at_level(people, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
-            result = xr.concat(rows, "group", data_vars="all")
+            result = threshold(variables)
+        elif h is not g:  # one group at a time needs less memory than all
+            rows = [_at_level(variables, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
+            result = {key: _joined([row[key] for row in rows]) for key in rows[0]}
         else:
-            result = _at_level(people, kind, g, h, fixed_threshold)
+            result = _at_level(variables, kind, g, h, fixed_threshold)
         result["variance"] = variance(result)
     names = evaluation["people"].coords.get("identity")
+    coords = dict(rate.coords)
     if target == NEW_PEOPLE and names is not None:
-        result = result.assign_coords(identity=(UNIT, names.values))
-    return result.assign_coords(rate.coords).transpose(*rate.dims, UNIT, ...)
+        coords["identity"] = UNIT, names.values
+    return xr.Dataset(result, coords).transpose(*rate.dims, UNIT, ...)
+
+
+def _places_of_groups(labels, people):
+    """The places of groups among those of `people`."""
+    place = people.indexes["partner"].get_indexer(np.atleast_1d(labels))
+    return xr.Variable(labels.dims, place.reshape(labels.shape))
+
+
+def _joined(rows):
+    """Values of one group each as values of all groups; what no group has stays as it is."""
+    if isinstance(rows[0], xr.Variable) and "group" in rows[0].dims:
+        return xr.Variable.concat(rows, "group")
+    return rows[0]
+
+
+def _variables(people, rate):
+    """The sums at the levels and of the groups of a rate, as variables under their names."""
+    for dim in {*LABELLED} & {*people.dims} & {*rate.dims}:
+        # a selection may have fewer labels than were evaluated, in another order
+        if not people.indexes[dim].equals(rate.indexes[dim]):
+            people = people.drop_duplicates(dim).sel({dim: rate[dim]})
+    variables = {name: values.variable for name, values in people.data_vars.items()}
+    return SimpleNamespace(**variables, **people.attrs)
 
 
 def _at_point(people, name):
     """The sums at the EER (or of 1 - AUC), of all or of each group, under the names of levels."""
-    of_levels = [variable for variable in people if "_level" in "".join(people[variable].dims)]
+    suffix = f"_{name}"
     at_point = {
-        variable: variable.removesuffix(f"_{name}")
-        for variable in people
-        if variable.endswith(f"_{name}") and not variable.endswith(f"_{name}_group")
+        variable.removesuffix(suffix): values
+        for variable, values in vars(people).items()
+        if variable.endswith(suffix)
     }
-    return people.drop_vars(of_levels).rename(at_point)
+    return SimpleNamespace(**vars(people) | at_point)
 
 
 def _at_level(people, kind, g, h, fixed_threshold):
@@ -121,12 +139,24 @@ def _people(evaluation, target):
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
+    sorted_people = remembered(evaluation, "people", dict)
+    if target in sorted_people:
+        return sorted_people[target]
     people = evaluation["people"].to_dataset().assign_attrs(target=target)
     people["couples"] = BOTH_PARTNERS, np.triu(people.cells >= 1)  # each couple of groups once
     if target == NEW_PEOPLE:
         people = people.sortby("person")
         _, first_row = np.unique(people.person, return_index=True)
-        return people.assign(first_row=(UNIT, first_row))
+        people = people.assign(first_row=(UNIT, first_row))
+    else:
+        people = _by_image(people)
+    if people.nbytes <= REMEMBERED:
+        sorted_people[target] = people
+    return people
+
+
+def _by_image(people):
+    """The node `people` sorted by person and image, the unit of intervals about these people."""
     require(
         people.complete,
         "target='these people' needs every image compared with every other, without failures, "
@@ -141,7 +171,7 @@ def _people(evaluation, target):
     )
     return people.assign(
         first_row=(UNIT, first_row),
-        first_unit=("owner", first_unit),
+        first_unit=("person_of_units", first_unit),
         owner=(UNIT, owner),
         images_of_owner=(UNIT, images[owner]),
     )
@@ -168,20 +198,20 @@ def far(people, g, h):
         squares = _of_pairs(people, "accepted_square", g, h)
         erring = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
         units = _of_pairs(people, "people_pairs", g, h)
-    result = xr.Dataset({"rate": rate, "total": total, "influence": influence, "errors": accepted})
+    result = {"rate": rate, "total": total, "influence": influence, "errors": accepted}
     noise = far_covariance(people, g, h, result, result)
     comparisons = _of_pairs(people, "impostor_pairs", g, h)
-    return result.assign(
-        noise=noise,
-        least=noise,
-        erring=erring,
-        units=units,
-        unseen=UNSEEN,
-        people=n_people,
-        comparisons=comparisons,
-        most=comparisons,
-        weight=compared,
-    )
+    return result | {
+        "noise": noise,
+        "least": noise,
+        "erring": erring,
+        "units": units,
+        "unseen": UNSEEN,
+        "people": n_people,
+        "comparisons": comparisons,
+        "most": comparisons,
+        "weight": compared,
+    }
 
 
 def far_covariance(people, g, h, between, whole):
@@ -194,11 +224,12 @@ def far_covariance(people, g, h, between, whole):
     weights = _of_pairs(people, "compared_square", g, h)
     if people.target == THESE_PEOPLE:  # single image pairs of the same two people
         n_pairs = np.maximum(_of_pairs(people, "impostor_pairs", g, h), 1)
-        within = between.rate - (squares / weights).where(weights > 0, 0.0)
-        return np.maximum(within, 0) / n_pairs * between.total / whole.total
+        within = between["rate"] - (squares / weights).where(weights > 0, 0.0)
+        return np.maximum(within, 0) / n_pairs * between["total"] / whole["total"]
     cross = _of_pairs(people, "accepted_cross", g, h)
-    products = squares - (between.rate + whole.rate) * cross + between.rate * whole.rate * weights
-    return products / (between.total * whole.total)
+    first, second = between["rate"], whole["rate"]
+    products = squares - (first + second) * cross + first * second * weights
+    return products / (between["total"] * whole["total"])
 
 
 def frr(people, g):
@@ -206,7 +237,7 @@ def frr(people, g):
     in_group = _in_group(people, g)
     within = "" if g is None else "_within"  # of a group only pairs of two of its images count
     rejected, genuine, pairs = (
-        _sums(people[f"{name}{within}"].variable * in_group, people.first_row)
+        _sums(getattr(people, f"{name}{within}") * in_group, people.first_row)
         for name in ("rejected", "genuine", "genuine_pairs")
     )
     total = genuine.sum(UNIT)
@@ -229,26 +260,29 @@ def frr(people, g):
         "weight": genuine,
         "pairs": pairs,
     }
-    over_people = xr.Dataset(result)
     if people.target == THESE_PEOPLE:
-        return _over_images(people, over_people, genuine / total)
-    return over_people
+        return _over_images(people, result, genuine / total)
+    return result
 
 
 def alike(people, g):
     """Effective number of a group's FRR at a fixed threshold, if people differ alike in all."""
-    every = xr.Variable("any_group", np.arange(people.sizes["partner"] - 1))
-    of_all = frr(people, every)
+    of_all = frr(people, _every_group(people))
     numbers = xr.apply_ufunc(
         pooled_frr,
-        of_all.errors / of_all.weight,
-        of_all.pairs,
-        of_all.weight,
+        of_all["errors"] / of_all["weight"],
+        of_all["pairs"],
+        of_all["weight"],
         input_core_dims=[["any_group", UNIT]] * 3,
         output_core_dims=[["any_group"]],
         vectorize=True,
     )
     return numbers.isel(any_group=g)
+
+
+def _every_group(people):
+    """The places of all groups, over a dim of their own."""
+    return xr.Variable("any_group", np.arange(people.cells.sizes["partner"] - 1))
 
 
 def _over_images(people, over_people, weight):
@@ -259,21 +293,19 @@ def _over_images(people, over_people, weight):
     pairs with the common rate. weight : of each image, over `unit`.
     """
     n = people.images_of_owner
-    rate = over_people.rate
+    rate = over_people["rate"]
     mean_of_others = (n - 1) / np.maximum(n - 2, 1)
-    influence = (2 * over_people.influence * mean_of_others).where(n > 2, 0.0)
+    influence = (2 * over_people["influence"] * mean_of_others).where(n > 2, 0.0)
     weight_of_single_pairs = 2 * weight.where(n == 2, 0.0)
     independent_pairs = (weight_of_single_pairs**2).sum(UNIT) / 2
-    return over_people.assign(
-        influence=influence,
-        noise=-rate * (1 - rate) * independent_pairs,
-    )
+    noise = -rate * (1 - rate) * independent_pairs
+    return over_people | {"influence": influence, "noise": noise}
 
 
 def variance(contribution):
     """Variance of the rate over new people (or new images)."""
-    squares = (contribution.influence**2).sum(UNIT)
-    return np.maximum(squares - contribution.noise, contribution.least)
+    squares = (contribution["influence"] ** 2).sum(UNIT)
+    return np.maximum(squares - contribution["noise"], contribution["least"])
 
 
 # --- rates whose threshold errs, too -------------------------------------------------------------
@@ -285,26 +317,28 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     if kind == "far" and g is None and level_group is None:
         return fixed  # the rate that the threshold keeps to the level
     change = _change_per_far(people, reference, level_group, _curve(people, kind, g, h))
-    influence = fixed.influence - change * reference.influence
-    noise = fixed.noise + change**2 * reference.noise
+    influence = fixed["influence"] - change * reference["influence"]
+    noise = fixed["noise"] + change**2 * reference["noise"]
     if kind == "frr":
-        moved = fixed.assign(noise=noise, least=(influence**2).sum(UNIT) / 2, influence=influence)
+        least = (influence**2).sum(UNIT) / 2
+        moved = fixed | {"noise": noise, "least": least, "influence": influence}
         if "alike" in fixed:
             moved["alike"] = _with_variance(fixed, variance(moved) - variance(fixed))
         return moved
     if level_group is None:
         noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
-    moved = fixed.assign(influence=influence, noise=noise, least=np.maximum(noise, 0))
+    moved = {"influence": influence, "noise": noise, "least": np.maximum(noise, 0)}
     if g is not None and level_group is not None:
-        return moved.where((g != level_group) | (h != level_group), fixed)
-    return moved
+        is_other = (g != level_group) | (h != level_group)
+        moved = {name: values.where(is_other, fixed[name]) for name, values in moved.items()}
+    return fixed | moved
 
 
 def _with_variance(fixed, added):
     """The number `alike` where the threshold's error adds to the variance."""
-    binomial = fixed.rate * (1 - fixed.rate)
-    wider = binomial / (binomial / fixed.alike + np.maximum(added, 0))
-    return wider.where(binomial > 0, fixed.alike)
+    binomial = fixed["rate"] * (1 - fixed["rate"])
+    wider = binomial / (binomial / fixed["alike"] + np.maximum(added, 0))
+    return wider.where(binomial > 0, fixed["alike"])
 
 
 def far_at_level(people):
@@ -314,10 +348,14 @@ def far_at_level(people):
     """
     if people.far_of == "all":
         return far(people, None, None), None
-    groups = xr.Variable("any_group", np.arange(people.sizes["partner"] - 1))
+    groups = _every_group(people)
     of_groups = far(people, groups, groups)
-    worst = of_groups.rate.fillna(-1).argmax("any_group")
-    return of_groups.isel(any_group=worst), worst
+    worst = of_groups["rate"].fillna(-1).argmax("any_group")
+    of_worst = {
+        name: xr.as_variable(values).isel(any_group=worst, missing_dims="ignore")
+        for name, values in of_groups.items()
+    }
+    return of_worst, worst
 
 
 def threshold(people):
@@ -326,11 +364,11 @@ def threshold(people):
     change : d threshold / d FAR. curve_far, curve_threshold : over `place`, with rising FAR.
     """
     reference, group = far_at_level(people)
-    return reference.assign(
-        change=_change_per_far(people, reference, group, people.curve_threshold),
-        curve_far=_curve(people, "far", group, group),
-        curve_threshold=people.curve_threshold,
-    )
+    return reference | {
+        "change": _change_per_far(people, reference, group, people.curve_threshold),
+        "curve_far": _curve(people, "far", group, group),
+        "curve_threshold": people.curve_threshold,
+    }
 
 
 def eer_or_auc(people, kind, g):
@@ -350,23 +388,24 @@ def eer_or_auc(people, kind, g):
         b = -rise_of_frr
         of_frr = (a / (a + b)).where(a + b > 0, 0.5)
         of_far = 1 - of_frr
-    shares = rejects.weight / rejects.weight.sum(UNIT) + accepts.weight / accepts.weight.sum(UNIT)
-    return rejects.assign(
-        rate=people.rate,
-        most=np.inf,  # these are no shares of comparisons that err
-        unseen=unseen,
-        weight=shares / 2 * rejects.people,
-        influence=of_frr * rejects.influence + of_far * accepts.influence,
-        noise=of_frr**2 * rejects.noise + of_far**2 * accepts.noise,
-        least=of_far**2 * accepts.least,
-    )
+    weights = rejects["weight"], accepts["weight"]
+    of_rejects, of_accepts = (weight / weight.sum(UNIT) for weight in weights)
+    return rejects | {
+        "rate": people.rate,
+        "most": np.inf,  # these are no shares of comparisons that err
+        "unseen": unseen,
+        "weight": (of_rejects + of_accepts) / 2 * rejects["people"],
+        "influence": of_frr * rejects["influence"] + of_far * accepts["influence"],
+        "noise": of_frr**2 * rejects["noise"] + of_far**2 * accepts["noise"],
+        "least": of_far**2 * accepts["least"],
+    }
 
 
 def _change_per_far(people, reference, group, values):
     """How much a curve changes with the FAR: c / α, with c = d value / d log FAR."""
     rise, lowest, highest = _window(people, reference, group, values)
     slope = rise / np.maximum(highest - lowest, 1e-9)
-    return (slope / reference.rate).where(reference.rate > 0, 0.0)
+    return (slope / reference["rate"]).where(reference["rate"] > 0, 0.0)
 
 
 def _window(people, reference, g, values):
@@ -376,10 +415,10 @@ def _window(people, reference, g, values):
     are interpolated in log FAR.
     """
     log_far = np.log(np.maximum(_curve(people, "far", g, g), TINY))
-    rate = np.maximum(reference.rate, TINY)
+    rate = np.maximum(reference["rate"], TINY)
     sd_of_log = np.sqrt(variance(reference)) / rate
     width = (2 * sd_of_log).clip(*WIDTHS)
-    ends = np.log(rate) + width * xr.DataArray([-1, 1], dims="end")
+    ends = np.log(rate) + width * xr.Variable("end", [-1, 1])
     values_at_ends = xr.apply_ufunc(
         np.interp,
         ends,
@@ -389,9 +428,9 @@ def _window(people, reference, g, values):
         output_core_dims=[["end"]],
         vectorize=True,
     )
-    low, high = values_at_ends.transpose("end", ...)
-    lowest, highest = ends.clip(log_far.isel(place=0), log_far.isel(place=-1)).transpose("end", ...)
-    return high - low, lowest, highest
+    low, high = (values_at_ends.isel(end=k) for k in (0, 1))
+    ends = np.maximum(np.minimum(ends, log_far.isel(place=-1)), log_far.isel(place=0))
+    return high - low, ends.isel(end=0), ends.isel(end=1)
 
 
 def _curve(people, kind, g, h):
@@ -405,7 +444,7 @@ def _curve(people, kind, g, h):
 
 def _in_group(people, g):
     """Whether a row is in group g; None is all."""
-    group = people.group_of_row.variable
+    group = people.group_of_row
     return group == group if g is None else group == g
 
 
@@ -417,8 +456,8 @@ def _between(people, name, g, h):
 
     name : of a table over `row` and `partner`, the group of the partner.
     """
-    table = people[name].variable
-    group = people.group_of_row.variable
+    table = getattr(people, name)
+    group = people.group_of_row
     if "partner" not in table.dims:  # of pairs within the row's own group
         return _sums(table.where(group == g, 0.0), people.first_row)
     if g is None:
@@ -431,13 +470,13 @@ def _between(people, name, g, h):
 def _sums(values, first):
     """Sums of a variable over the rows of each unit (or the units of each owner).
 
-    first : the first row of each unit. Variables, which have no labels, are faster.
+    first : the first row of each unit.
     """
     last_dim = "row" if "row" in values.dims else UNIT
     return xr.apply_ufunc(
         np.add.reduceat,
         values,
-        first.variable,
+        first,
         kwargs={"axis": -1, "dtype": float},
         input_core_dims=[[last_dim], first.dims],
         output_core_dims=[first.dims],
@@ -446,11 +485,11 @@ def _sums(values, first):
 
 def _of_pairs(people, name, g, h):
     """A sum over pairs of two people, of all or of groups g and h."""
-    table = people[name].variable
+    table = getattr(people, name)
     if "partner" not in table.dims:  # of pairs within each group
         return table
     if g is None:
-        return (table * people.couples.variable).sum(BOTH_PARTNERS)
+        return (table * people.couples).sum(BOTH_PARTNERS)
     return table.isel(partner=g, partner_b=h)
 
 
@@ -477,8 +516,8 @@ def _beyond_person(people, values, compared):
     The image of a person with a single one cannot be compared with others of the person: it varies
     as much as those of the others on average.
     """
-    n = people.images_of_owner.variable
-    mean = _sums(values, people.first_unit).isel(owner=people.owner.variable) / n
+    n = people.images_of_owner
+    mean = _sums(values, people.first_unit).isel(person_of_units=people.owner) / n
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
     mean_square = (beyond**2).where(n > 1).mean(UNIT)
     return beyond.where((n > 1) | ~compared, np.sqrt(mean_square).fillna(0))

@@ -47,7 +47,8 @@ def with_two_people(evaluation, chosen, target):
 
     A group takes part in a disparity if two of its people were compared.
     """
-    names = rates_of_line(chosen, data_of(evaluation))
+    data = data_of(evaluation)
+    names = rates_of_line(chosen, data)
     if not names or "people" not in evaluation.children:
         return evaluation, []
     without = remembered(evaluation, "left out", dict)
@@ -58,7 +59,7 @@ def with_two_people(evaluation, chosen, target):
         return evaluation, []
     remaining = remembered(evaluation, "without groups", dict)
     if tuple(left_out) not in remaining:
-        stay = ~np.isin(evaluation["group"].values, left_out)
+        stay = ~np.isin(data["group"].values, left_out)
         remaining[tuple(left_out)] = evaluation.isel(group=np.flatnonzero(stay))
     return remaining[tuple(left_out)], left_out
 
