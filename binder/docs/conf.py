@@ -56,6 +56,7 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
 # The page of a function of fk.plot shows the figure that its example draws.
+plot_include_source = True
 plot_formats = ["svg"]
 plot_html_show_formats = plot_html_show_source_link = False
 plot_pre_code = "import warnings; warnings.simplefilter('ignore')"  # small data, many warnings

@@ -1,0 +1,103 @@
+"""Every command and every Python line of the page Files runs, on files like those it shows."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from paths import ROOT
+
+import frkit as fk
+from frkit.__main__ import main
+
+PAGE = (ROOT / "binder/docs/files.md").read_text(encoding="utf-8")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+COMMANDS = [shlex.split(line, comments=True) for line in "".join(blocks("sh")).splitlines()]
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    """The names that the page uses, and a folder with its files, of 30 of the bundled people."""
+    folder = tmp_path_factory.mktemp("files")
+    faces = fk.demo_faces().sel(model="Ash", drop=True)
+    faces = faces.isel(image=np.isin(faces.identity, np.unique(faces.identity)[:30]))
+    vectors = faces.embedding.values
+    labels = pd.DataFrame({"subject": faces.identity.astype(str), "gender": faces.gender.values})
+    number = labels.groupby("subject").cumcount()
+    labels["image"] = [f"{who}_{n:02d}.jpg" for who, n in zip(labels.subject, number)]
+    labels["ethnicity"] = faces.race.values
+    features = pd.DataFrame(vectors).add_prefix("f")
+    scores = vectors @ vectors.T
+
+    np.save(folder / "arc.npy", vectors)
+    for name in ("arc.csv", "meta.csv"):
+        labels.to_csv(folder / name, index=False)
+    labels.drop_duplicates("subject").drop(columns="image").to_csv(
+        folder / "people.csv", index=False
+    )
+    labels.join(features).to_csv(folder / "wide.csv", index=False)
+    labels[["image"]].join(features).to_csv(folder / "images.csv", index=False)
+    pd.DataFrame(scores, labels.image, labels.image).to_csv(folder / "matrix.csv")
+    np.save(folder / "matrix.npy", scores)
+    (folder / "ids.txt").write_text("\n".join(labels.subject))
+
+    probe, reference = np.triu_indices(len(labels), 1)
+    sides = {"Probe File": (labels.image, probe), "Gallery File": (labels.image, reference)}
+    sides |= {"PersonID_1": (labels.subject, probe), "PersonID_2": (labels.subject, reference)}
+    pairs = pd.DataFrame({name: column.values[rows] for name, (column, rows) in sides.items()})
+    is_genuine = pairs.PersonID_1 == pairs.PersonID_2
+    pairs["L2 dist"] = np.sqrt(2 - 2 * scores[probe, reference]).round(3)
+    pairs["mated?"] = np.where(is_genuine, "yes", "no")
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    marked = pairs.drop(columns="L2 dist").assign(score=scores[probe, reference].round(3))
+    marked.loc[::20, "score"] = -1000
+    marked.to_csv(folder / "marks.csv", index=False)
+    matrix = pd.DataFrame(scores, labels.subject, labels.subject)
+    people = {"names": labels.subject.to_numpy(str), "gender": labels.gender.to_numpy(str)}
+    return people | {"folder": folder, "vectors": vectors, "table": pairs, "matrix": matrix}
+
+
+def test_the_python_lines_run(names, monkeypatch):
+    monkeypatch.chdir(names["folder"])
+    for block in blocks("python"):
+        exec(block, {"fk": fk, "np": np} | names)
+
+
+def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
+    monkeypatch.chdir(names["folder"])
+    for name in ("pairs.csv", "marks.csv", "wide.csv", "matrix.csv"):
+        assert main(["look", name]) == 0
+    assert "the score -1000 stands in" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=shlex.join)
+def test_the_commands_run(names, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(names["folder"])
+    _, verb, *arguments = command
+    quick = ["--quick", "--far", "0.01", "-o", str(tmp_path / "out")] if verb == "report" else []
+    assert main([verb, *arguments, *quick]) == 0
+
+
+def test_tables_with_peculiarities_open(names):
+    """Feather, R's names of rows, comments above the header, DeepFace's columns."""
+    folder, table = names["folder"], names["table"].rename(columns={"L2 dist": "distance"})
+    table.to_feather(folder / "pairs.feather")
+    as_written_by_r = table.to_csv(sep=" ", quoting=2, index=True).split(" ", 1)[1]
+    (folder / "r.txt").write_text(as_written_by_r)
+    (folder / "comments.csv").write_text("# run 7\n# model arc\n" + table.to_csv(index=False))
+    paths = {"Probe File": "img1_path", "Gallery File": "img2_path", "mated?": "same_person"}
+    deepface = table.rename(columns=paths).drop(columns=["PersonID_1", "PersonID_2"])
+    deepface.assign(threshold=0.68, model="ArcFace").to_csv(folder / "deepface.csv", index=False)
+    sizes = [
+        fk.open_data(folder / name).sizes["pair"]
+        for name in ("pairs.feather", "r.txt", "comments.csv", "deepface.csv")
+    ]
+    assert sizes == [len(table)] * 4
