@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -13,8 +13,8 @@ from scipy import stats
 from frkit.base import UNKNOWN, require, require_returned
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
-from frkit.nsigma.statistics import compared, n_sigma, with_risk
-from frkit.nsigma.subsets import SUBSET
+from frkit.nsigma.statistics import compared, n_sigma, summarise, with_risk
+from frkit.nsigma.subsets import SUBSET, subset_rates
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
 from frkit.scores.kept import is_list, with_labels
@@ -115,7 +115,14 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
 
 
 def floor(
-    scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: int = 0, **options
+    scores: xr.DataArray,
+    *,
+    by: str | list[str],
+    deals: int = 20,
+    seed: int = 0,
+    reference: str | None = None,
+    risk_levels: Mapping[str, float] | None = None,
+    **options,
 ) -> xr.Dataset:
     """N, SP and EOP of groups that are alike: people are assigned to groups of the same sizes.
 
@@ -135,7 +142,7 @@ def floor(
         How often people are assigned to groups at random, at least 1.
     seed : int
         Seed of the assignments and of the subsets, fresh for each assignment.
-    **options
+    reference, risk_levels, **options
         Further options of `n_sigma`.
 
     Returns
@@ -173,8 +180,11 @@ def floor(
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
         assigned = with_labels(scores, dealt_group=label)
-        each.append(n_sigma(assigned, by="dealt_group", seed=int(rng.integers(2**32)), **options))
-    return _stacked(each, "deal", np.arange(deals))
+        fresh = int(rng.integers(2**32))
+        each.append(subset_rates(assigned, by="dealt_group", seed=fresh, **options))
+    rates = _stacked(each, "deal", np.arange(deals))
+    result = summarise(rates, reference=reference, risk_levels=risk_levels)
+    return result.transpose("deal", ...)
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
