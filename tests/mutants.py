@@ -98,12 +98,11 @@ MUTANTS = [
         "intervals/pooled.py", "(c * (rate - p0) ** 2).sum()", "((rate - p0) ** 2).mean()", POOLED
     ),
     Mutant("intervals/pooled.py", "rho + (1 - rho) * of_pairs", "1", POOLED),
-    Mutant(
-        "intervals/pooled.py",
-        "np.maximum(of_all, binomial / np.maximum(pairs, 1))",
-        "of_all",
-        POOLED,
-    ),
+    Mutant("intervals/equality.py", "(1 - w) ** 2 * of_far", "0 * of_far", POOLED),
+    Mutant("intervals/pooled.py", "if curve is None:\n", "if True:\n", POOLED),
+    Mutant("intervals/equality.py", "added.errors_at_eer if", "added.errors if", POOLED),
+    Mutant("intervals/pooled.py", "-(weight @ curve), np.log", "-curve[0], np.log", POOLED),
+    Mutant("intervals/equality.py", "w * (added.curve", "(added.curve", POOLED),
     Mutant("intervals/equality.py", "not _of_ratios(chosen, data, rates)", "False", POOLED),
     Mutant("intervals/equality.py", "target == NEW_PEOPLE", "False", POOLED),
     # N-Sigma

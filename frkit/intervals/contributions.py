@@ -19,7 +19,10 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - most: the largest possible effective number; unseen: units with errors that are supposed beside
   those that were seen;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
-- alike: of the FRR of groups, the effective number if people differ alike in all groups.
+- alike: of the FRR of groups, the effective number if people differ alike in all groups;
+- share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
+  the crossing, and the FRR where the group's FAR is each of FARS, over `far`; errors_at_eer: of
+  each unit at one threshold for all, that of the EER of all.
 """
 
 from types import SimpleNamespace
@@ -28,7 +31,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import remembered, require, require_one_of
-from frkit.intervals.pooled import pooled_frr
+from frkit.intervals.pooled import FARS, pooled_frr
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -381,6 +384,7 @@ def eer_or_auc(people, kind, g):
     rejects = frr(people, g)
     of_far = of_frr = 1.0
     unseen = UNSEEN
+    crossing = {}
     if kind == "eer":
         unseen = 1  # who was not seen moves the threshold, too, which takes half of it back
         rise_of_frr, lowest, highest = _window(people, accepts, g, _curve(people, "frr", g, g))
@@ -388,17 +392,36 @@ def eer_or_auc(people, kind, g):
         b = -rise_of_frr
         of_frr = (a / (a + b)).where(a + b > 0, 0.5)
         of_far = 1 - of_frr
-    weights = rejects["weight"], accepts["weight"]
-    of_rejects, of_accepts = (weight / weight.sum(UNIT) for weight in weights)
+        if g is not None:
+            rejected = people.rejected_within_eer * _in_group(people, g)
+            crossing = {
+                "share_of_frr": of_frr,
+                "far_variance": variance(accepts),
+                "curve": frr_at_fars(people, g),
+                "errors_at_eer": _sums(rejected, people.first_row),
+            }
     return rejects | {
         "rate": people.rate,
         "most": np.inf,  # these are no shares of comparisons that err
         "unseen": unseen,
-        "weight": (of_rejects + of_accepts) / 2 * rejects["people"],
         "influence": of_frr * rejects["influence"] + of_far * accepts["influence"],
         "noise": of_frr**2 * rejects["noise"] + of_far**2 * accepts["noise"],
         "least": of_far**2 * accepts["least"],
+        **crossing,
     }
+
+
+def frr_at_fars(people, g):
+    """The FRR of a group where its own FAR is each of FARS, by its curve, over `far`."""
+    return xr.apply_ufunc(
+        np.interp,
+        xr.Variable("far", np.log(FARS)),
+        np.log(np.maximum(_curve(people, "far", g, g), TINY)),
+        _curve(people, "frr", g, g),
+        input_core_dims=[["far"], ["place"], ["place"]],
+        output_core_dims=[["far"]],
+        vectorize=True,
+    )
 
 
 def _change_per_far(people, reference, group, values):

@@ -10,11 +10,11 @@ from frkit.base import remembered
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
+    FARS,
     compatible_rates,
     contrast,
     equal_draws,
     p_of_equality,
-    pooled_eer,
     pooled_far,
     pooled_frr,
     precision_of,
@@ -31,6 +31,13 @@ UNTESTED = (
 )
 OF_FAR = ["rate", "variance", "noise", "people", "units", "comparisons"]
 OTHER = "other_group"
+OF_GROUPS = {  # what a test of groups reads, and its dims
+    "estimate": ["group"],
+    "n_effective": ["group"],
+    "n_people": [],
+    "precision": ["group", OTHER],
+    "curve": ["group", "far"],
+}
 OF_CONTRAST = (
     "estimate", "lower", "upper", "p", "n_effective", "ratio", "ratio_lower", "ratio_upper",
 )  # fmt: skip
@@ -109,13 +116,33 @@ def _pooled_groups(evaluation, name, target):
             groups_of_person = (weight > 0).sum("group")
             n_people = (groups_of_person > 0).sum(UNIT).astype(float)
             several = ((groups_of_person > 1).sum(UNIT) / n_people).max()
-            pooled = pooled_frr if name == "frr_group" else pooled_eer
-            n = _over_groups(pooled, _rate_of_person(added, rate, name), added.pairs, weight)
+            errors = added.errors_at_eer if name == "eer_group" else added.errors
+            n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
     groups = {"estimate": rate, "n_effective": n, "n_people": n_people, "precision": precision}
+    if name == "eer_group":
+        groups |= pooled_eer(added.where(estimable), rate, n)
     result = xr.Dataset(groups)
     if name == "eer_group" and several > SEVERAL:
         result.attrs["warning"] = UNTESTED
     return result
+
+
+def pooled_eer(added, rate, n_frr):
+    """Effective numbers of the groups' EER, and the curves that their test reads (`excess_of`).
+
+    Var EER = w² Var FRR + (1 - w)² Var FAR at the crossing, with one w for all groups. FRR has its
+    pooled number; the variance of FAR, times the number of people, is one for all groups.
+    """
+    every = added.people.sum("group")
+    w = (added.people * added.share_of_frr).sum("group") / every
+    p0 = (added.people * rate).sum("group") / every
+    of_far = (added.people * added.far_variance).mean("group") / added.people
+    n = 1 / (w**2 / n_frr + (1 - w) ** 2 * of_far / (p0 * (1 - p0)))
+    # without an error a person counts as one comparison
+    return {
+        "n_effective": n.where(p0 > 0, n_frr),
+        "curve": w * (added.curve - xr.Variable("far", FARS)),
+    }
 
 
 def _over_groups(function, *values, dims=()):
@@ -130,19 +157,6 @@ def _over_groups(function, *values, dims=()):
     )
 
 
-def _rate_of_person(added, rate, name):
-    """The FRR of each person; or the EER of the group plus what the person adds to it.
-
-    An EER is no mean over people: what each adds to it stands for the person's own rate.
-    """
-    if name == "frr_group":
-        return added.errors / added.weight
-    squares = (added.influence**2).sum(UNIT)
-    scale = np.sqrt(added.variance / squares.where(squares > 0, np.inf))
-    share = added.weight / added.weight.sum(UNIT)
-    return rate + scale * added.influence / share
-
-
 def _each_group_alone(evaluation, name, target):
     """The same where nothing is pooled: about these people, and for rates that are not tested."""
     rates = effective_rates(evaluation, name, target, fixed_threshold=True)
@@ -153,15 +167,13 @@ def _each_group_alone(evaluation, name, target):
 
 
 def at_each_place(function, groups, dims=(), **options):
-    """Apply a function of (rate, n, people, precision) of groups at every level and model."""
+    """Apply a function of (rate, n, people, precision[, curve]) at every level and model."""
+    inputs = {name: core_dims for name, core_dims in OF_GROUPS.items() if name in groups}
     return xr.apply_ufunc(
         function,
-        groups.estimate,
-        groups.n_effective,
-        groups.n_people,
-        groups.precision,
+        *(groups[name] for name in inputs),
         kwargs=options,
-        input_core_dims=[["group"], ["group"], [], ["group", OTHER]],
+        input_core_dims=[*inputs.values()],
         output_core_dims=[dims],
         vectorize=True,
     )

@@ -7,6 +7,7 @@ effective number of comparisons, the test of equality, the interval of a dispari
 Arrays only. rate, n : rates of the groups and their effective numbers, (group,). n_people : K, the
 people of all groups; infinite where X² has its chi-square distribution. precision : inverse of the
 correlation matrix of the groups' rates, (group, group), for people who stand in several groups.
+curve : of EERs, what each group's rate exceeds a true one by, (group, far), see `excess_of`.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ STEPS = 481  # values of λ
 HALVINGS = 30
 HIGHEST = 1 - 1e-9  # rate
 TINY = 1e-300
+FARS = np.geomspace(1e-6, 1, 400)  # of curves
 
 
 # --- effective numbers of groups that are equal --------------------------------------------------
@@ -44,26 +46,6 @@ def pooled_frr(rate, pairs, weight):
         rho = np.clip((squares / (p0 * (1 - p0)) - of_pairs) / (1 - of_pairs), 0, 1)
     share = weight / weight.sum(1, keepdims=True)
     return 1 / (share**2 * (rho + (1 - rho) / pairs)).sum(1)
-
-
-def pooled_eer(rate, pairs, weight):
-    """Effective numbers of comparisons of the groups' EER; arguments as of `pooled_frr`.
-
-    r_k : EER of the group plus what the person adds to it, over w_k. Its variance is that of all
-    people, at least p0 (1 - p0) / m_k: more genuine pairs do not make false accepts vary less.
-    """
-    present = weight > 0
-    n_people = present.any(0).sum()
-    rate = np.where(present, rate, 0.0)
-    p0 = (weight * rate).sum() / weight.sum()
-    share = weight / weight.sum(1, keepdims=True)
-    binomial = p0 * (1 - p0)
-    if binomial <= 0:  # without an error a person counts as one comparison
-        return 1 / (share**2).sum(1)
-    c = weight**2 / (weight**2).sum()
-    of_all = n_people / max(n_people - 1, 1) * (c * (rate - p0) ** 2).sum()
-    of_person = np.maximum(of_all, binomial / np.maximum(pairs, 1))
-    return binomial / (share**2 * of_person).sum(1)
 
 
 def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
@@ -110,7 +92,7 @@ def precision_of(influence):
 # --- the test ------------------------------------------------------------------------------------
 
 
-def p_of_equality(rate, n, n_people, precision):
+def p_of_equality(rate, n, n_people, precision, curve=None):
     """p-value of equal rates.
 
     X² / (K - 1) has a beta distribution with (G - 1) / 2 and (K - G) / 2: with equal weights the
@@ -119,23 +101,42 @@ def p_of_equality(rate, n, n_people, precision):
     groups = len(rate)
     if np.isnan(rate).any() or np.isnan(n).any() or groups < 2 or n_people <= groups:
         return np.nan
-    p0 = common_rate(rate, n, precision)
+    p0 = common_rate(rate, n, precision, curve)
     if not 0 < p0 < 1:
         return np.nan
-    return p_of_chi_square(chi_square(rate, p0, n, precision), groups, n_people)
+    return p_of_chi_square(chi_square(rate, p0, n, precision, curve), groups, n_people)
 
 
-def common_rate(rate, n, precision):
-    """p0 = Σ n r / Σ n, or the same with people who stand in several groups."""
+def common_rate(rate, n, precision, curve=None):
+    """p0 = Σ n r / Σ n, or the same with people who stand in several groups.
+
+    Of EERs the p0 that they exceed by 0 on average; without an error it is 0.
+    """
     root = np.sqrt(n)
     weight = root * (precision @ root)
+    if curve is not None:
+        return np.exp(np.interp(0, -(weight @ curve), np.log(FARS), left=-np.inf))
     return np.clip((weight * rate).sum() / weight.sum(), 0, 1)
 
 
-def chi_square(rate, truth, n, precision):
+def excess_of(rate, truth, curve=None):
+    """How much the groups' rates exceed true ones; truth : one or (..., group).
+
+    An EER is p if at the threshold at which the group's FAR is p its FRR is p, too. The FRR there
+    exceeds p by so much as the EER does by w of it; `curve` is that for each p in FARS. With few
+    errors the EER itself is no linear function of them.
+    """
+    if curve is None:
+        return rate - truth
+    logs = np.log(np.broadcast_to(truth, np.broadcast_shapes(np.shape(truth), rate.shape)))
+    of_groups = [np.interp(logs[..., g], np.log(FARS), row) for g, row in enumerate(curve)]
+    return np.stack(of_groups, -1)
+
+
+def chi_square(rate, truth, n, precision, curve=None):
     """X² = Σ n (r - truth)² / (truth (1 - truth)); truth : one or (..., group)."""
     spread = np.maximum(truth * (1 - truth), TINY)
-    z = (rate - truth) * np.sqrt(n / spread)
+    z = excess_of(rate, truth, curve) * np.sqrt(n / spread)
     return ((z @ precision) * z).sum(-1)
 
 
@@ -158,7 +159,7 @@ def largest_chi_square(groups, n_people, level):
 # --- rates that are compatible with the data -----------------------------------------------------
 
 
-def compatible_rates(rate, n, n_people, precision, *, level, free_level):
+def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_level):
     """Rates that the test accepts on the line from equal rates to those seen, and beyond.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
@@ -177,7 +178,7 @@ def compatible_rates(rate, n, n_people, precision, *, level, free_level):
 
     def excess(factor):
         rates = np.minimum(factor[:, None] * truth, HIGHEST)
-        return chi_square(rate, rates, n, precision) - limit
+        return chi_square(rate, rates, n, precision, curve) - limit
 
     factors = [np.ones(STEPS)]
     if free_level:
@@ -227,7 +228,7 @@ def accepted_levels(excess, middle, errors):
 # --- the floor -----------------------------------------------------------------------------------
 
 
-def equal_draws(rate, n, n_people, precision, *, draws):
+def equal_draws(rate, n, n_people, precision, curve=None, *, draws):
     """Rates of groups that are equal, from binomial draws with these numbers, (draw, group).
 
     Groups are drawn in the order of their numbers, whatever they are called.
@@ -238,7 +239,7 @@ def equal_draws(rate, n, n_people, precision, *, draws):
     order = np.argsort(n, kind="stable")
     trials = np.maximum(np.round(n[order]), 1).astype(int)
     drawn = np.empty((draws, len(n)))
-    p0 = common_rate(rate, n, precision)
+    p0 = common_rate(rate, n, precision, curve)
     drawn[:, order] = rng.binomial(trials, p0, (draws, len(n))) / trials
     return drawn
 
@@ -246,7 +247,7 @@ def equal_draws(rate, n, n_people, precision, *, draws):
 # --- contrasts -----------------------------------------------------------------------------------
 
 
-def contrast(rate, n, n_people, precision, *, weights, level):
+def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
     """Difference and ratio of two (weighted means of) groups, by the test and intervals above.
 
     weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
@@ -263,7 +264,9 @@ def contrast(rate, n, n_people, precision, *, weights, level):
     n = 1 / np.diag(covariance)  # in units of p0 (1 - p0)
     precision = np.linalg.pinv(covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True)
     rate = weights @ rate
-    both = rate, n, n_people, precision
+    if curve is not None:
+        curve = weights @ curve[was_compared]
+    both = rate, n, n_people, precision, curve
     first, second = compatible_rates(*both, level=level, free_level=True).T
     differences = first - second
     first, second = compatible_rates(*both, level=level, free_level=False).T

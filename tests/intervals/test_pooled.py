@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import frkit as fk
 from frkit.intervals.contributions import contributions
@@ -132,24 +132,51 @@ def test_far_of_five_people_by_hand():
     assert float(band.p) == pytest.approx(p_by_hand(rate, n, np.inf), rel=1e-4)
 
 
-def test_the_eer_is_tested_with_what_people_add():
-    """What a person adds, times the number of people, stands for the person's own FRR."""
+def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
+    """X² of FRR - p at each group's own threshold of FAR p; with the FAR's variance there."""
     faces = faces_of("a" * 15 + "b" * 15)  # ten genuine pairs each
     tree = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group")
-    rates = tree["empirical"].eer_group.values
-    added = contributions(tree, "eer_group", "new people")
-    of_people = []
-    for rate, group in zip(rates, "ab"):
-        own = added.sel(group=group)
-        influence = own.influence.values[own.weight.values > 0]
-        scale = np.sqrt(own.variance.item() / (influence**2).sum())
-        of_people.append(rate + 15 * scale * influence)
-    p0 = np.mean(of_people)
-    spread = np.var(of_people, ddof=1) / (p0 * (1 - p0))
+    scores = faces.embedding.values @ faces.embedding.values.T
+    who = np.unique(faces.identity.values, return_inverse=True)[1]
+    thresholds = tree["people"].curve_threshold.values
+    upper = np.triu(np.ones((75, 75), bool), 1)
+    curves, of_people, far_variance = [], [], []
+    eer_of_all = tree["empirical"].eer_threshold.item()
+    for group, name in enumerate("ab"):
+        mine = np.flatnonzero(faces["group"].values == name)
+        own = scores[np.ix_(mine, mine)]
+        same = who[mine][:, None] == who[mine]
+        far = np.array([(own[upper & ~same] > t).mean() for t in thresholds])
+        frr = np.array([(own[upper & same] <= t).mean() for t in thresholds])
+        curves.append((np.log(np.maximum(far, 1e-300)), frr))
+        crossing = tree["empirical"].eer_threshold_group.values[group]
+        people = [np.flatnonzero(who[mine] == person) for person in np.unique(who[mine])]
+        of_people += [(own[np.ix_(k, k)] <= eer_of_all)[upper[:5, :5]].mean() for k in people]
+        accepted = np.array(
+            [[(own[np.ix_(k, m)] > crossing).mean() for m in people] for k in people]
+        )
+        cells = accepted[np.triu_indices(15, 1)]
+        beyond = (accepted - cells.mean()) * (1 - np.eye(15))
+        noise = np.sum((cells - cells.mean()) ** 2) / 105**2
+        squares = np.sum((beyond.sum(1) / 105) ** 2) * 15 / 14
+        far_variance.append(max(squares - noise, noise))
+
+    def excess(p):
+        return np.array([np.interp(np.log(p), *curve) for curve in curves]) - p
+
+    p0 = optimize.brentq(lambda p: excess(p).sum(), 1e-4, 0.9)
+    mean = np.mean(of_people)
+    spread = np.var(of_people, ddof=1) / (mean * (1 - mean))
     rho = max((spread - 1 / 10) / (1 - 1 / 10), 0)
-    numbers = np.full(2, 15 / (rho + (1 - rho) / 10))
-    expected = p_by_hand(rates, numbers, 30)
-    assert fk.band(tree, "eer_spread").p.item() == pytest.approx(expected, rel=1e-3)
+    of_frr = (rho + (1 - rho) / 10) / 15
+    w = contributions(tree, "eer_group", "new people").share_of_frr.values.mean()
+    eer = tree["empirical"].eer_group.values.mean()
+    of_far = np.mean(far_variance) / (eer * (1 - eer))
+    numbers = np.full(2, 1 / (of_frr + ((1 - w) / w) ** 2 * of_far))
+    expected = p_by_hand(p0 + excess(p0), numbers, 30)
+    band = fk.band(tree, "eer_spread")
+    assert band.p.item() == pytest.approx(expected, rel=0.02)
+    assert band.n_effective.item() == pytest.approx(sum(numbers) / w**2, rel=0.01)
 
 
 def test_a_group_with_fewer_images_is_worth_less():
@@ -164,10 +191,8 @@ def test_a_group_with_fewer_images_is_worth_less():
         name: equal_groups(tree, name, "new people").n_effective.squeeze()
         for name in ("far_group", "frr_group", "eer_group")
     }
-    for name in ("far_group", "frr_group"):
+    for name in n:
         assert float(n[name].sel(group="few")) < float(n[name].sel(group="many")), name
-    few, many = n["eer_group"].values  # also of false accepts, which vary as much
-    assert few < many < 5 * few
 
 
 MANY = [("abc"[k % 3], (k * 7 + k // 5) % (3 + k % 3), 4 + k % 4) for k in range(36)]
