@@ -87,8 +87,8 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
     Mutant(
         "intervals/pooled.py",
-        "if np.isinf(n_people):\n        return stats.chi2.sf",
-        "if True:\n        return stats.chi2.sf",
+        "if np.isinf(n_people):\n        return stats.chi2(",
+        "if True:\n        return stats.chi2(",
         POOLED,
     ),
     Mutant(

@@ -27,7 +27,7 @@ DRAWS = 1_000
 SEVERAL = 0.05  # share of people who stand in several groups, above which EERs are not tested
 UNTESTED = (
     "no p-value of equal EERs, because many people stand in several groups: the test would call "
-    "equal groups different too often there (.11 of the time at nominal .05); FRR and FAR have one"
+    "equal groups different too often there; FRR and FAR have one"
 )
 OF_FAR = ["rate", "variance", "noise", "people", "units", "comparisons"]
 OTHER = "other_group"

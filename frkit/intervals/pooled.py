@@ -104,7 +104,8 @@ def p_of_equality(rate, n, n_people, precision, curve=None):
     p0 = common_rate(rate, n, precision, curve)
     if not 0 < p0 < 1:
         return np.nan
-    return p_of_chi_square(chi_square(rate, p0, n, precision, curve), groups, n_people)
+    law = law_of_chi_square(groups, n_people)
+    return law.sf(chi_square(rate, p0, n, precision, curve))
 
 
 def common_rate(rate, n, precision, curve=None):
@@ -140,20 +141,11 @@ def chi_square(rate, truth, n, precision, curve=None):
     return ((z @ precision) * z).sum(-1)
 
 
-def p_of_chi_square(statistic, groups, n_people):
-    """Probability of a larger X² if groups are equal."""
+def law_of_chi_square(groups, n_people):
+    """The distribution of X² of equal groups."""
     if np.isinf(n_people):
-        return stats.chi2.sf(statistic, groups - 1)
-    share = np.minimum(statistic / (n_people - 1), 1)
-    return stats.beta.sf(share, (groups - 1) / 2, (n_people - groups) / 2)
-
-
-def largest_chi_square(groups, n_people, level):
-    """The X² up to which rates are accepted."""
-    if np.isinf(n_people):
-        return stats.chi2.ppf(level, groups - 1)
-    share = stats.beta.ppf(level, (groups - 1) / 2, (n_people - groups) / 2)
-    return (n_people - 1) * share
+        return stats.chi2(groups - 1)
+    return stats.beta((groups - 1) / 2, (n_people - groups) / 2, scale=n_people - 1)
 
 
 # --- rates that are compatible with the data -----------------------------------------------------
@@ -174,7 +166,7 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     errors = (observed * n).sum()
     truth = _line(observed, rate, n)
     truth *= errors / (truth * n).sum(1, keepdims=True)
-    limit = largest_chi_square(groups, n_people, level)
+    limit = law_of_chi_square(groups, n_people).ppf(level)
 
     def excess(factor):
         rates = np.minimum(factor[:, None] * truth, HIGHEST)
