@@ -105,7 +105,7 @@ def sweep_scores(
     n_done = 0
     blocks = blocks_in_order(delayed.shape, sides.symmetric)
     shared_sides = dask.delayed(sides, traverse=False)
-    room = dask.delayed(Room(), traverse=False)
+    buffers = dask.delayed(ThreadBuffers(), traverse=False)
     bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
     with threads(), bar:
         if sides.symmetric:
@@ -119,7 +119,7 @@ def sweep_scores(
             for i, j in batch:
                 corner = i * side, j * side
                 inside = places[genuine_in_block.get((i, j), NONE)] - corner
-                tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, room, inside))
+                tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, buffers, inside))
             scanned = dask.compute(*tasks)
             for block, part in zip(batch, scanned):
                 genuine_score[genuine_in_block.get(block, NONE)] = part.genuine
@@ -223,7 +223,7 @@ class Scanned(NamedTuple):
     lowest: float
 
 
-class Room(local):
+class ThreadBuffers(local):
     """Memory of each thread, in which the pairs of a block are written, for all of its blocks.
 
     New memory for each block would take a third of the time of its product.
@@ -240,10 +240,10 @@ class Room(local):
         return columns
 
     def __reduce__(self):
-        return Room, ()
+        return ThreadBuffers, ()
 
 
-def _scan(block, corner, sides: Sides, floors, room: Room, genuine) -> Scanned:
+def _scan(block, corner, sides: Sides, floors, buffers: ThreadBuffers, genuine) -> Scanned:
     """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
 
     corner : row and column of the tensor where the block begins. genuine : (pair, 2) in the block.
@@ -254,7 +254,7 @@ def _scan(block, corner, sides: Sides, floors, room: Room, genuine) -> Scanned:
     person = sides.person[rows], sides.person[cols]
     floor, floor_in_group, levels = floors
     where = block, corner, person
-    columns = room.take(block.size, block.dtype)[:4]
+    columns = buffers.take(block.size, block.dtype)[:4]
     n = kernels.select(*where, floor, levels, sides.symmetric, *columns)
     pairs = [column[:n].copy() for column in columns]
     within = [column[:0] for column in (*columns, NONE)]
@@ -262,7 +262,7 @@ def _scan(block, corner, sides: Sides, floors, room: Room, genuine) -> Scanned:
         row_groups = sides.groups[:, rows]
         col_order, col_start = _by_group(sides.groups[:, cols], len(floor_in_group))
         n_most = np.diff(col_start)[row_groups[row_groups >= 0]].sum()
-        columns = room.take(n_most, block.dtype)
+        columns = buffers.take(n_most, block.dtype)
         n = kernels.select_within(
             *where, row_groups, col_order, col_start, floor_in_group, levels, sides.symmetric,
             *columns,

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
+from frkit.data.roles import SIDES, WHO
 from frkit.scores.kept import (
     ANONYMOUS,
     DESIGN,
@@ -21,8 +22,6 @@ from frkit.scores.kept import (
     node_of_model,
 )
 
-SIDES = ("probe", "reference")
-IDENTITIES = ("probe_identity", "reference_identity")
 PAIR_COLUMNS = ["probe_image", "reference_image", "score", "stands_for"]
 IMAGE_COLUMNS = ["self_score", "failed"]
 SAME_EVERYWHERE = (DESIGN, "similarity", "distance", "self_score")
@@ -123,7 +122,7 @@ def _named_by_site(tree, site):
     """
     is_anonymous = tree.attrs.get(ANONYMOUS)
     if is_list(tree):
-        names = [name for name in (*SIDES, *IDENTITIES) if is_anonymous and name in tree.coords]
+        names = [name for name in (*SIDES, *WHO) if is_anonymous and name in tree.coords]
         table = tree.to_dataset()
         columns = {name: ("pair", _prefixed(table[name], site)) for name in names}
         return kept_list(table.assign_coords(columns))
@@ -161,7 +160,7 @@ def _names(tree, kind):
         if kind == "person":
             columns = [images["person" if "person" in images else "identity"]]
     else:
-        sides = IDENTITIES if kind == "person" else SIDES
+        sides = WHO if kind == "person" else SIDES
         columns = [tree[side] for side in sides if side in tree.coords]
     return {name for column in columns for name in column.values.tolist()}
 

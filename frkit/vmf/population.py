@@ -148,7 +148,7 @@ def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> 
     return labelled(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
-class Members(NamedTuple):
+class Subpopulation(NamedTuple):
     """All identities or those of one group, and the exact distributions of their scores."""
 
     name: str
@@ -181,7 +181,7 @@ def members_of(mix, by=None, weights=None):
         impostors = ImpostorScores(people, people)
         # an identity's genuine pairs weigh p_k squared, as in `evaluate`
         genuine = GenuineScores(people.concentrations, people.weights**2, mix.dim)
-        population.append(Members(name, people, impostors, genuine))
+        population.append(Subpopulation(name, people, impostors, genuine))
     if weights is None:
         mix._populations[by] = population
     return population
