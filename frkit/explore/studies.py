@@ -26,7 +26,7 @@ FANS = (*BIAS, "replicates", "truth", "replicate", "seed", "level")
 
 
 def consistency(result: xr.Dataset, **start) -> widgets.VBox:
-    """Explore how the empirical ROC comes closer to its goal: size, range of FAR and model.
+    """Explore how the empirical ROC approaches its limit: size, range of FAR and model.
 
     Parameters
     ----------

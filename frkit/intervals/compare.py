@@ -281,8 +281,8 @@ def paired_t_test(a, b, chosen, level):
 def paired_contributions(a, b):
     """What people add to the difference of a rate of two models: Var = Σ d_k² - D.
 
-    The noise of pairs of people that is in the squares twice is taken off once; of the difference
-    it is as much smaller as both models' influences correlate.
+    The noise of pairs of people is in the squares twice and is subtracted once; for the difference
+    it is reduced by the correlation of the models' influences.
     """
     products = (a.influence * b.influence).sum(UNIT)
     squares_of_both = (a.influence**2).sum(UNIT) * (b.influence**2).sum(UNIT)

@@ -16,8 +16,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - least: the smallest possible variance;
 - errors: weight of the errors of each unit, over `unit`; erring: their effective number;
 - units, people, comparisons: how many make the rate; of these people, units and people are images;
-- most: the largest possible effective number; unseen: units with errors that are supposed beside
-  those that were seen;
+- most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - alike: of the FRR of groups, the effective number if people differ alike in all groups;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
@@ -41,7 +40,7 @@ WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
 REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
 LABELLED = ("far_level", "threshold_level", "group")  # dims of the node `people`
-UNSEEN = 2  # units with errors that are supposed beside those that were seen
+UNSEEN = 2  # further units that are assumed to err
 
 
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:

@@ -23,7 +23,7 @@ N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
-    """SP, p and N as they would be with fewer subsets: N stays where it is, p falls without end.
+    """SP, p and N as they would be with fewer subsets: N stays the same, p falls towards 0.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
 
 
 def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw the laws of both bootstraps of one data set beside the law of the actual error.
+    """Draw the laws of both bootstraps of one data set and the law of the actual error.
 
     Parameters
     ----------

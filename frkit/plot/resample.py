@@ -27,7 +27,7 @@ WIDTH = 200  # points for the images of a person
 
 
 def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
-    """Draw how often a resample contains each image; images that it contains twice are lit.
+    """Draw how often a resample contains each image; images that it contains twice are highlighted.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _draw_person(ax, row, drawn, size):
 
 
 def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the histogram of the first replicates of a rate, beside estimate and V-statistic.
+    """Draw the histogram of a rate's first replicates, with the estimate and the V-statistic.
 
     Parameters
     ----------

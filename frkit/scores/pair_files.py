@@ -28,7 +28,7 @@ def open_pairs(
     failed: str = "left out",
     unknown: Sequence[str] = ("ambiguous",),
 ) -> xr.Dataset:
-    """Read a list of scored pairs from the files that the field keeps them in, also as .gz.
+    """Read a list of scored pairs from a file in one of the field's formats, also as .gz.
 
     Parameters
     ----------

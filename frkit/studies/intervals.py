@@ -35,7 +35,7 @@ def intervals(
     seed: int = 0,
     progress: Progress = True,
 ) -> xr.Dataset:
-    """Draw data sets of new people, and keep each one's intervals beside the truths.
+    """Draw data sets of new people, and return the intervals of each with the true rates.
 
     `coverage` counts over data sets; this keeps them one by one, for `explore.intervals`.
 
