@@ -8,7 +8,7 @@
     python3 binder/local.py test --full     run all tests, those of notebooks and browser too
     python3 binder/local.py test-oldest     test the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
-    python3 binder/local.py docs [ARGS]     build the documentation: build/docs/index.html
+    python3 binder/local.py docs [ARGS]     build the documentation and print its address
     python3 binder/local.py address [URL]   write the repository's address wherever it stands
     python3 binder/local.py python [ARGS]   the Python that has everything
 

@@ -52,7 +52,7 @@ def band(
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
     them were seen, n is drawn towards the number of people, as if two more could err. The interval
     is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). The interval of a threshold contains the
-    thresholds at which the interval of the FAR contains the FAR level; with less than about three
+    thresholds at which the interval of the FAR contains the FAR level; with fewer than about 2.5
     independent false accepts it has no upper end (inf). Other functions of rates get estimate ± t
     standard errors (delta method).
 

@@ -193,7 +193,7 @@ def _cautions(data, chosen, result):
         where = _where(np.isinf(result.upper - result.lower))
         if where:
             yield (
-                f"the interval of the threshold {where} has one end only: less than about three "
+                f"the interval of the threshold {where} has one end only: fewer than about 2.5 "
                 "independent impostor pairs are accepted there"
             )
     left_out = result.attrs.get("left_out")
