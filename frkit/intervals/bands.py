@@ -57,12 +57,13 @@ def band(
     standard errors (delta method).
 
     `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
-    the variance comes from the people of all groups: of FRR and EER as in a one-way analysis of
-    variance over people, of FAR in a chi-square test with effective numbers (Rao & Scott 1984). The
-    interval of a disparity contains its values for all rates on the line from equal ones to those
-    seen, and beyond, that this test accepts; of a measure that also changes with the level of all
-    rates (the largest difference, FDR), at every level that it accepts. Groups of which fewer than
-    two people were compared take no part.
+    the variance comes from the people of all groups: of FRR as in a one-way analysis of variance
+    over people, of FAR in a chi-square test with effective numbers (Rao & Scott 1984). EERs are
+    equal where the FRR of each group is the EER of all at its own threshold of that FAR, so these
+    FRRs are compared. The interval of a disparity contains its values for all rates on the line
+    from equal ones to those seen, and beyond, that this test accepts; of a measure that also
+    changes with the level of all rates (the largest difference, FDR), at every level that it
+    accepts. Groups of which fewer than two people were compared take no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
