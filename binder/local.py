@@ -45,6 +45,8 @@ APP_HEADERS = {
 # Checks of internet addresses in events, which nobody needs here, would take two seconds to load.
 START_APP = "import sys; sys.modules['rfc3987_syntax'] = None; from voila.app import main; main()"
 
+DOCS = "-m sphinx -q -W -j auto -b html binder/docs build/docs".split()
+
 OLDEST = ROOT / ".venv-oldest"
 OLDEST_TOOLS = ("pytest", "hypothesis", "mpmath")
 OLDEST_TESTS = ("docstrings", "explore", "demo", "own_data")  # every public function is called
@@ -61,7 +63,7 @@ def main(verb="lab", *arguments):
         "test-oldest": oldest_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "address": ["binder/address.py", *arguments],
-        "docs": ["-m", "sphinx", "-q", "-W", "-b", "html", "binder/docs", "build/docs", *arguments],
+        "docs": [*DOCS, *arguments],
         "python": list(arguments),
     }
     if verb not in commands:

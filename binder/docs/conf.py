@@ -15,7 +15,6 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 # The pages run the frkit of this checkout, in this Python, and call its command `frkit`.
 os.environ["PYTHONPATH"] = str(ROOT)
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ["TQDM_DISABLE"] = "1"
 
 import frkit  # noqa: E402
 
@@ -71,6 +70,7 @@ nb_execution_excludepatterns = ["notebooks/*"]
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 nb_ipywidgets_js = {}  # a page asks no other host for anything
 
 html_theme = "pydata_sphinx_theme"
