@@ -122,7 +122,7 @@ def p_text(p):
 
 def cell_of(band):
     """Estimate and interval of a single place."""
-    return cell(*(float(band[end]) for end in ENDS), fair=band.attrs.get("fair"))
+    return cell(*(band[end].item() for end in ENDS), fair=band.attrs.get("fair"))
 
 
 def averaged(weighting):

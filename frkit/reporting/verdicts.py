@@ -144,8 +144,7 @@ def tile_of(verdicts, open_questions, level):
             alike[verdict.rate] = max(verdict.largest, alike.get(verdict.rate, 0))
     if alike:
         sentences.append(say("compatible", alike, bool(differ)))
-    if not tested:
-        sentences += dict.fromkeys(verdict.sentence for verdict in verdicts)
+    sentences += dict.fromkeys(verdict.sentence for verdict in verdicts if np.isnan(verdict.p))
     headline = "groups differ" if differ else "no clear difference"
     if differ and not named:
         headline = "groups differ; which ones is not resolved"

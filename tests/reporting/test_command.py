@@ -116,7 +116,7 @@ def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, c
 def test_columns_of_scores_are_models(tmp_path, capsys):
     path = store_pairs(tmp_path)
     assert run("report", path, "--score", "arc face", "cos face", *QUICK, "-o", tmp_path / "o") == 0
-    assert "arc face is better than cos face at every level" in capsys.readouterr().out
+    assert "arc face is better than cos face" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,7 @@ def quick_report():
 
 def test_1_which_encoder_is_better_and_how_sure():
     report = quick_report()
-    assert (
-        "FaceNet is better than InsightFace at every level" in report.sections["models"].answers[0]
-    )
+    assert "FaceNet is better than InsightFace" in report.sections["models"].answers[0]
     for target, largest_p in (("new people", 0.01), ("these people", 0.001)):
         difference = report.results["models", f"frr, FaceNet - InsightFace, {target}"]
         for far in FAR:
@@ -72,11 +70,10 @@ def test_3_who_drives_the_errors():
     report = quick_report()
     shares = report.tables["False rejects of FaceNet at FAR 0.001"]
     score, a, b, *_ = all_pairs("FaceNet")
-    lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))]).value_counts(
-        normalize=True
-    )
-    assert shares.index[0] == lost.index[0]
-    assert shares["share of the errors"].tolist() == [f"{share:.1%}" for share in lost.head(10)]
+    lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))])
+    share = lost.value_counts(normalize=True)
+    assert shares.index[0] == share.index[0]
+    assert shares["share in the FRR"].tolist() == [f"{each:.1%}" for each in share.head(10)]
 
 
 def test_4_how_many_more_people():
@@ -101,8 +98,9 @@ def test_4_how_many_more_people():
 
 def test_5_which_race_has_the_highest_far_and_is_it_significant():
     report = fk.report(RFW, by="ethnicity", far=[1e-2], quick=True, progress=False)
-    (answer,) = [line for line in report.answers if "falsely accepts" in line]
-    assert answer.startswith("The system falsely accepts “African”") and "(p < 0.001)" in answer
+    (groups,) = [tile for tile in report.tiles if tile.title == "Do groups differ?"]
+    (answer,) = [line for line in groups.text.splitlines() if "falsely accepted" in line]
+    assert answer.startswith("“African” is falsely accepted") and "(p < 0.001)" in answer
     table = pd.read_csv(RFW)
     impostor = table[table.label == 0]
     threshold = threshold_at(-impostor.dist.to_numpy(), 1e-2)

@@ -158,12 +158,15 @@ def test_a_rate_in_percent_is_rounded_as_in_the_table():
 def test_no_difference_is_said_with_what_the_data_allow():
     alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}})
     report = fk.report(alike.sample(5, seed=1), by="group", far=[0.1], quick=True, progress=False)
-    upper = [float(report.results["fairness", f"{x}_max_min"].upper[0]) for x in ("frr", "far")]
-    wanted = "differences up to {:.2g} times in FRR and up to {:.2g} times in FAR are compatible"
-    assert wanted.format(*upper) in tile(report, "Do groups").text
+    text = tile(report, "Do groups").text
+    for rate in ("frr", "far"):
+        upper = report.results["fairness", f"{rate}_max_min"].upper.item()
+        said = float(re.search(rf"up to ([0-9.]+) times in {rate}", text, re.I)[1])
+        assert upper <= said < upper + 0.1
     people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={"a": {}, "b": {}})
     report = fk.report(people.sample(4, seed=2), by="group", far=[0.1], quick=True, progress=False)
-    assert "no ratio of FRRs is known at FAR 0.1, for want of errors" in " ".join(report.answers)
+    text = tile(report, "Do groups").text
+    assert "there is no false reject in any group" in text and "in FRR" not in text
     assert "nan" not in str(report)
 
 
