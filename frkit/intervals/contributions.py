@@ -25,6 +25,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 """
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -66,7 +67,8 @@ def _contributions(evaluation, name, target, fixed_threshold):
     people = _people(evaluation, target)
     variables = _variables(people, rate)
     kind, *of_groups = name.split("_")
-    g = h = _places_of_groups(rate["group"], people) if of_groups else None
+    g: Any = _places_of_groups(rate["group"], people) if of_groups else None
+    h = g
     if of_groups == ["cross"]:
         h = _places_of_groups(rate["reference_group"], people)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -85,7 +85,7 @@ def _clean_coords(scores) -> dict:
     return labels
 
 
-def turned(scores: xr.DataArray) -> bool:
+def turned(scores: xr.DataArray | xr.DataTree) -> bool:
     """Whether scores are distances with their sign changed; thresholds are shown as distances."""
     return bool(scores.attrs.get("distance"))
 
