@@ -101,6 +101,11 @@ def score_matrix(
     values, people, (probe, reference), attributes = with_names(
         values, people, (probe, reference), attributes or {}
     )
+    require(
+        (people[0] is None) == (people[1] is None),
+        "give probe_identity and reference_identity together; where rows and columns are the same "
+        "images, give the identities twice",
+    )
     words = "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made"
     require(
         not type(values).__module__.startswith("scipy.sparse"),

@@ -89,6 +89,11 @@ def test_bad_npy_matrices_are_refused(tmp_path):
         fk.open_scores(path, labels=ids)
 
 
+def test_identities_of_one_side_alone_are_refused():
+    with pytest.raises(InputError, match="probe_identity and reference_identity together"):
+        fk.score_matrix(np.eye(3), ["a", "a", "b"])
+
+
 SHARES = {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}  # sums leave rounding behind
 
 
