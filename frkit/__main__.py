@@ -171,6 +171,7 @@ def spoken(message):
     message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
     message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
     names = "|".join({*READING, *REPORT} - {"columns", "distance"})
+    message = re.sub(rf"(?<![\w-])({names})=(?=-)", r"--\1=", message)  # a negative number
     message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)
     return re.sub(r"columns=(\{[^{}]*\})", as_words, message)
 
@@ -238,7 +239,7 @@ def _look(asked):
     from frkit.reporting.look import look
 
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
-    print(look(asked.files if len(asked.files) > 1 else asked.files[0], **_opening(asked)))
+    print(spoken(look(asked.files if len(asked.files) > 1 else asked.files[0], **_opening(asked))))
     return 0
 
 

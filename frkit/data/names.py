@@ -27,8 +27,9 @@ templates x descriptor descriptors encoding encodings representation"""
 PREFIXES = """f feat feats feature features emb embs embedding embeddings dim d x v vec e"""
 
 # Words within a name that say what a column is not.
-NO_TRUTH = """decision decisions accept accepted reject rejected pred predicted prediction
-predictions hypothesis output verdict result gender sex race ethnicity"""
+DECISION = """decision decisions accept accepted reject rejected pred predicted prediction
+predictions verified hypothesis output verdict result"""
+NO_TRUTH = "gender sex race ethnicity"
 NO_SCORE = """quality age det detection confidence conf threshold thr pose yaw pitch roll blur
 sharpness landmark landmarks bbox box time gap fold liveness year iod width height size weight count
 number index line row id"""
@@ -52,7 +53,8 @@ NAMES = {
 }
 WEAK = {"genuine": _words(WEAK_GENUINE), "identity": _words(WEAK_IDENTITY)}
 PREFIXES = _words(PREFIXES) | {""}
-NO_TRUTH = _words(NO_TRUTH)
+DECISION = _words(DECISION)
+NO_TRUTH = _words(NO_TRUTH) | DECISION
 NO_SCORE = _words(NO_SCORE)
 GENUINE_WORDS = _words(GENUINE_WORDS)
 IMPOSTOR_WORDS = _words(IMPOSTOR_WORDS)

@@ -6,7 +6,16 @@ import pandas as pd
 from frkit.base import listed, warn
 from frkit.data.evidence import CLEAR, separation
 from frkit.data.labels import can_be_named, clean_labels
-from frkit.data.names import NAMES, NO_SCORE, NO_TRUTH, WEAK, plain, words_of, words_of_truth
+from frkit.data.names import (
+    DECISION,
+    NAMES,
+    NO_SCORE,
+    NO_TRUTH,
+    WEAK,
+    plain,
+    words_of,
+    words_of_truth,
+)
 from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
 from frkit.data.tables import as_numbers, is_number_column
@@ -58,6 +67,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
         _find_other_scores(roles, table, sample)
     for name in roles.free(sample):
         is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
+        is_text = is_text and not words_of(name) & DECISION
         if is_text and can_be_named(name) and name not in roles.unused:
             roles.attributes[name] = [name]
     roles.unused += [name for name in roles.free(sample) if name not in roles.unused]

@@ -433,7 +433,19 @@ def test_the_columns_of_a_verification_script(tmp_path):
     table = renamed(file_x="image1", file_y="image2", actuals="same", distances="cosine")
     table["distances"] = 1 - table["distances"]
     table["predictions"] = table["distances"] < 0.5
-    assert frr_of(fk.open_data(written(tmp_path, table))) == pytest.approx(OF_PAIRS)
+    path = written(tmp_path, table)
+    assert frr_of(fk.open_data(path)) == pytest.approx(OF_PAIRS)
+    assert "--by" not in fk.look(path)  # decisions of a system are no groups of people
+
+
+def test_the_option_that_a_notice_names_can_be_given(tmp_path, capsys):
+    table = renamed(score="cosine", genuine="same")
+    table.loc[::40, "score"] = -1e9
+    path = str(written(tmp_path, table))
+    assert main(["look", path]) == 0
+    assert "--missing=-1e+09" in capsys.readouterr().out
+    assert main(["look", path, "--missing=-1e+09"]) == 0
+    assert "far from all others" not in capsys.readouterr().out
 
 
 def test_names_read_as_images_may_be_people(tmp_path):
