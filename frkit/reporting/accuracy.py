@@ -140,9 +140,11 @@ def _add_tiles(inputs, section, other):
         section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
         sentences.append(say("threshold", name, of_model(thresholds, name), frr, facts, few))
     value = say("accept_value", thresholds, turned(inputs.scores), level_words(frr))
-    note = say("average_of_tile", inputs.weighting, inputs.level)
+    has_no_end = bool(np.isinf(thresholds.upper - thresholds.lower).any())
+    note = say("average_of_tile", inputs.weighting, inputs.level, has_no_end)
     title = "Where is the threshold?"
-    section.tiles.append(Tile(title, value, "\n".join(sentences), section.tiles[0].state, note))
+    state = UNDECIDED if has_no_end else section.tiles[0].state
+    section.tiles.append(Tile(title, value, "\n".join(sentences), state, note))
 
 
 def too_few_people(inputs):

@@ -170,6 +170,14 @@ def test_no_difference_is_said_with_what_the_data_allow():
     assert "nan" not in str(report)
 
 
+def test_a_threshold_without_an_upper_end_is_undecided():
+    faces = fk.vmf.mixture(12, 16, seed=0, kappa=(5, 40)).sample(6, seed=1)
+    report = fk.report(faces, far=[0.001], quick=True, progress=False)
+    assert np.isinf(fk.band(report.evaluation, "threshold").upper.item())
+    threshold = tile(report, "Where is the threshold?")
+    assert threshold.state == "undecided" and "∞" in threshold.value and "∞" in threshold.note
+
+
 @pytest.mark.parametrize("n", [40, 20])
 def test_who_drives_the_errors_is_named_where_they_are_few(n):
     good = fk.vmf.mixture(n, 16, seed=0, kappa=(150, 200)).sample(6, seed=1)
