@@ -14,7 +14,7 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
 standard error of the share of data sets whose 95 % interval holds the exact truth; for the floor it
 is the share with p <= .05: from the test of equal rates (the p of `effective`), of the
-indices from people dealt to groups at random. With --store FOLDER finished data sets are kept
+indices from people assigned to groups at random. With --store FOLDER finished data sets are kept
 there, and an interrupted run goes on from them.
 """
 
@@ -156,7 +156,7 @@ def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
     for seed, path in enumerate(paths):
         draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
         scores = fk.canonical_scores(**what, seed=seed)
-        found = fk.indices.evaluate(scores, by="group", score_map="identity", resampling=draws)
+        found = fk.indices.distributions(scores, by="group", score_map="identity", resampling=draws)
         write(path, {"pair": found}, {"data_set": seed})
     studies = {}
     for name in INDICES:

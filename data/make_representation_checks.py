@@ -3,7 +3,7 @@
 
 Studies, whose rows go to data/representation_checks.csv one by one (those that are there are not
 made again): `truths` (known classes at n = 5000, d = 512), `sizes` (n and d), `detection` (how
-often the smallest detectable value is detected), `permuted` (genders dealt anew to people of LFW,
+often the smallest detectable value is detected), `permuted` (genders permuted over people of LFW,
 or of a mixture of that size where ../shared/data is absent). `cost` prints CPU times.
 """
 
@@ -104,12 +104,12 @@ def _smallest(n: int, d: int, shares: tuple, per_identity: int) -> float:
 
 
 def permuted(n_runs: int = 100):
-    """The attribute dealt anew to people, so that the embedding knows nothing of it."""
+    """The attribute permuted over people, so that the embedding knows nothing of it."""
     for run in range(n_runs):
         yield f"{'LFW, FaceNet' if LFW.is_file() else 'mixture'}, gender dealt anew", run, None, {}
 
 
-def dealt(run: int) -> xr.Dataset:
+def permuted_lfw(run: int) -> xr.Dataset:
     """LFW's people with each other's gender."""
     faces = (
         fk.open_faces(LFW)
@@ -186,7 +186,7 @@ def main() -> None:
         for case, run, size, options in STUDIES[name]():
             if (name, case, run) not in done:
                 faces = (
-                    dealt(run)
+                    permuted_lfw(run)
                     if size is None
                     else fk.representation.shifted_classes(*size, seed=run, **options)
                 )

@@ -18,8 +18,8 @@ from .data import stack_models as stack_models
 from .data.opening import demo_faces as demo_faces
 from .data.opening import demo_file as demo_file
 from .data.opening import open_faces as open_faces
-from .evaluation.contributions import contributions as contributions
-from .evaluation.contributions import worst_pairs as worst_pairs
+from .evaluation.errors_by_person import errors_by_person as errors_by_person
+from .evaluation.errors_by_person import worst_pairs as worst_pairs
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.options import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation
@@ -32,7 +32,7 @@ from .intervals import band as band
 from .intervals import compare as compare
 from .intervals import decision_zones as decision_zones
 from .intervals import fair_floor as fair_floor
-from .intervals import fan as fan
+from .intervals import replicate_curves as replicate_curves
 from .intervals import permutation_test as permutation_test
 from .intervals import uncertainty as uncertainty
 from .nsigma import n_sigma as n_sigma

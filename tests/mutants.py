@@ -30,7 +30,7 @@ class Mutant:
 
 
 ENGINE = "test_engine test_twin"
-INDICES = "test_indices test_indices_evaluate"
+INDICES = "test_indices test_distributions"
 POOLED = "test_pooled"
 VARIANCE = "test_variance"
 N_SIGMA = "test_nsigma"

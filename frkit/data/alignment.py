@@ -29,7 +29,7 @@ def aligned(inputs, dim=None):
         Where labels of two inputs differ, or repeat in another order.
     """
     sides = {name: each if isinstance(each, tuple) else (each,) for name, each in inputs.items()}
-    labelled = [(name, labels_of(side, dim)) for name in sides for side in sides[name]]
+    labelled = [(name, row_labels(side, dim)) for name in sides for side in sides[name]]
     first = next(((name, labels) for name, labels in labelled if labels is not None), None)
     ordered = {}
     for name, value in inputs.items():
@@ -38,7 +38,7 @@ def aligned(inputs, dim=None):
     return ordered
 
 
-def labels_of(value, dim=None):
+def row_labels(value, dim=None):
     """Return the labels of rows of a pandas or xarray object; None where it has none."""
     if isinstance(value, (pd.Series, pd.DataFrame)):
         return value.index
@@ -56,7 +56,7 @@ def _row_dim(value, dim):
 
 def _in_order_of(first, name, value, dim):
     """Return an input in the order of the first one, or refuse it."""
-    labels = labels_of(value, dim)
+    labels = row_labels(value, dim)
     if labels is None:
         return value
     other, order = first

@@ -10,7 +10,7 @@ CLEAR = 4.0  # standard errors from one half at which scores agree with their di
 ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 
 
-def separation(scores, genuine):
+def share_above(scores, genuine):
     """Return the share of genuine scores above impostors', and by how many standard errors.
 
     Parameters
@@ -67,7 +67,7 @@ def people_of_names(images, genuine=None, scores=None):
             agrees = np.array_equal(is_same, genuine)
         else:
             is_other = ~images.is_same()
-            area, errors = separation(scores[is_other], is_same[is_other])
+            area, errors = share_above(scores[is_other], is_same[is_other])
             agrees = errors > CLEAR and area > ALIKE
         if agrees and is_same.any() and not is_same.all():
             return people, way

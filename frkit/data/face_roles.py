@@ -5,9 +5,9 @@ import pandas as pd
 
 from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded
-from frkit.data.evidence import separation
+from frkit.data.evidence import share_above
 from frkit.data.files import reading
-from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, plain, words_of
+from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.tables import (
     as_numbers,
@@ -63,7 +63,7 @@ def face_labels(columns):
 
 def _named(names, usual_names, role):
     """Return the columns with a usual name, or only the one with the role's own name."""
-    columns = [name for name in names if plain(name) in usual_names]
+    columns = [name for name in names if simplified(name) in usual_names]
     return [name for name in columns if name.lower() == role] or columns
 
 
@@ -124,7 +124,7 @@ def _is_class(roles, columns, name):
         cosines = values @ values.T
     first, second = np.triu_indices(len(rows), 1)
     label = labels.to_numpy()[rows]
-    area, _ = separation(cosines[first, second], label[first] == label[second])
+    area, _ = share_above(cosines[first, second], label[first] == label[second])
     return area < ALIKE and len(rows) >= FEWEST
 
 
@@ -170,7 +170,7 @@ def _named_blocks(wanted, columns, blocks):
     """Return the names of the embeddings that the user names, which may be text before numbers."""
     wanted = [wanted] if isinstance(wanted, str) else list(wanted)
     runs = numbered_runs(list(columns))
-    names = [name if name in columns or name in blocks else plain(name) for name in wanted]
+    names = [name if name in columns or name in blocks else simplified(name) for name in wanted]
     blocks |= {name: runs[name] for name in names if name in runs and name not in columns}
     absent = [name for name in names if name not in columns and name not in blocks]
     words = f"there is no column {listed(absent)}, nor such that are numbered without gaps from 0"

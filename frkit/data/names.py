@@ -2,7 +2,7 @@
 
 import re
 
-# Names are compared whole, in lower case, without blanks and signs (`plain`). Those that mean
+# Names are compared whole, in lower case, without blanks and signs (`simplified`). Those that mean
 # something else elsewhere are weak: the data must agree with them.
 SCORE = """score scores similarity similarities sim cosine cos cossim cosinesimilarity simscore
 similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore"""
@@ -78,7 +78,7 @@ SIDES = (
 )
 
 
-def plain(name):
+def simplified(name):
     """Return a name in lower case, without blanks and signs: "Person_ID" is "personid"."""
     return re.sub(r"[\W_]+", "", str(name)).lower()
 
@@ -91,7 +91,7 @@ def words_of(name):
 
 def is_known_name(name):
     """Return whether a text is the usual name of a column, also of one side."""
-    bare = plain(name)
+    bare = simplified(name)
     if any(bare in names for names in (*NAMES.values(), *WEAK.values())):
         return True
     return any(side in words_of(name) for sides in SIDES[:11] for side in sides)

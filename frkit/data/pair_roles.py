@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, warn
-from frkit.data.evidence import CLEAR, separation
+from frkit.data.evidence import CLEAR, share_above
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import (
     DECISION,
@@ -12,7 +12,7 @@ from frkit.data.names import (
     NO_SCORE,
     NO_TRUTH,
     WEAK,
-    plain,
+    simplified,
     words_of,
     words_of_truth,
 )
@@ -31,9 +31,9 @@ FEWEST = 20  # pairs that can show a system's own decisions
 
 def looks_like_pairs(table):
     """Return whether names, and words of truth, are those of a list of pairs."""
-    scores = [name for name in table if plain(name) in NAMES["score"] | NAMES["distance"]]
+    scores = [name for name in table if simplified(name) in NAMES["score"] | NAMES["distance"]]
     sides = side_columns([name for name in table if name not in scores])
-    if any(plain(stem) in (*IDS[1:3], *NAMES["identity"]) for stem in sides):
+    if any(simplified(stem) in (*IDS[1:3], *NAMES["identity"]) for stem in sides):
         return True
     has_score = bool(scores) or any(_word_role(name) for name in table)
     has_truth = any(_says_truth(name, table[name]) for name in table)
@@ -86,7 +86,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
 def _find_named_scores(roles, sample):
     """Take the columns whose whole names, but for a mark of a model, are scores or distances."""
     for name in roles.free(sample):
-        bare = plain(name)
+        bare = simplified(name)
         stems = {bare, bare[:-1] if bare.endswith(("1", "2", "a", "b")) else bare}
         for role in ("score", "distance"):
             if stems & NAMES[role] and is_number_column(sample[name]):
@@ -131,7 +131,7 @@ def _separation(column, genuine, role):
     if genuine is None:
         return 0.5, 0.0
     values, _ = as_numbers(column)
-    return separation(values if role == "score" else -values, genuine)
+    return share_above(values if role == "score" else -values, genuine)
 
 
 def _check_directions(roles, table):
@@ -158,7 +158,7 @@ def _check_directions(roles, table):
 def _find_truth(roles, table, sample):
     """Take the column that says which pairs are genuine, or which are impostors."""
     candidates = {
-        name: "impostor" if plain(name) in NAMES["impostor"] else "genuine"
+        name: "impostor" if simplified(name) in NAMES["impostor"] else "genuine"
         for name in roles.free(table)
         if _says_truth(name, sample[name])
     }
@@ -176,7 +176,7 @@ def _says_truth(name, cells):
     is_genuine, is_impostor = words_of_truth(cells)
     if not (is_genuine | is_impostor | cells.isna().to_numpy()).all():
         return False
-    bare = plain(name)
+    bare = simplified(name)
     if bare in NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]:
         return is_genuine.any() or is_impostor.any()
     # words such as "mated" need no name; 1, true and yes may be anything
@@ -224,7 +224,7 @@ def warn_of_unconfirmed(roles, table):
             f"sure that {truth!r} is not the system's own decision"
         )
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    if is_flag and plain(truth) in WEAK["genuine"] and role not in roles.given:
+    if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
         turned = {"impostor": truth, OTHER[role]: name}
         warn(
             f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
@@ -244,7 +244,7 @@ def _find_sides(roles, table):
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
-        is_image = plain(stem) in NAMES["image"] or plain(stem) in (*IDS, "p")
+        is_image = simplified(stem) in NAMES["image"] or simplified(stem) in (*IDS, "p")
         is_free = not any(roles.one(side) for side in SIDES) and not roles.given & {*SIDES}
         if is_image and is_free:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
@@ -270,14 +270,14 @@ def _identities(roles, sides, table):
     """Return which columns of both sides are identities: by name, and as the truth says."""
     truth = truth_of(roles, table)
     for stem, columns in sides.items():
-        if plain(stem) in NAMES["identity"]:
+        if simplified(stem) in NAMES["identity"]:
             if truth is not None:
                 _check_truth(roles, columns, _is_same(table, columns) != truth, table)
             return stem
     for stem, columns in sides.items():
-        if truth is None and plain(stem) in IDS and _is_same(table, columns).any():
+        if truth is None and simplified(stem) in IDS and _is_same(table, columns).any():
             return stem
-        if truth is not None and plain(stem) in (*IDS, *WEAK["identity"]):
+        if truth is not None and simplified(stem) in (*IDS, *WEAK["identity"]):
             if np.array_equal(_is_same(table, columns), truth):
                 return stem
     return None

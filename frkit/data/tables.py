@@ -10,7 +10,7 @@ import pandas as pd
 
 from frkit.base import InputError, listed, require
 from frkit.data.files import encoding_of, file_kind, need, opener, reading
-from frkit.data.names import is_known_name, plain
+from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ("", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>")
 HEAD = 100  # lines that show how a table is written
@@ -319,7 +319,7 @@ def numbered_runs(header):
     for name in header:
         match = NUMBERED.match(name)
         if match:
-            places.setdefault(plain(match[1]), {})[int(match[2])] = name
+            places.setdefault(simplified(match[1]), {})[int(match[2])] = name
     runs = {}
     for prefix, names in places.items():
         numbers = sorted(names)

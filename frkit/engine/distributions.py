@@ -6,7 +6,7 @@ from frkit.engine.rates import curves, ratio
 from frkit.engine.tally import Tally, sums_of
 
 
-def distribution(tally: Tally, kind: str, edges):
+def moments_and_histogram(tally: Tally, kind: str, edges):
     """Mean, sd (ddof 0), total weight (column, curve) and histogram (column, bin, curve).
 
     kind : "genuine" or "impostor". No chunk of pairs crosses an edge.

@@ -12,7 +12,7 @@ from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import caution, tied_shares
-from frkit.evaluation.nodes import provenance, tree
+from frkit.evaluation.nodes import facts_of_origin, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.people import people_table
 from frkit.evaluation.sweep import swept
@@ -206,7 +206,7 @@ def evaluate_parts(
     sign = -1.0 if turned(kept) else 1.0
     failures = max(n_failed), n_genuine[0]
     caution(protocol, resampling, far, tables, names, *failures, tied if rates else None, sign)
-    facts = provenance(kept, protocol, resampling, weighting, impostors, by)
+    facts = facts_of_origin(kept, protocol, resampling, weighting, impostors, by)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
     facts["complete"] = protocol.symmetric and not any(n_failed) and not any(impostor_failed)

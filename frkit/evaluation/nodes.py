@@ -140,7 +140,7 @@ def versions():
     return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
 
 
-def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by) -> dict:
+def facts_of_origin(scores, protocol: Protocol, resampling, weighting, impostors, by) -> dict:
     """What made these numbers, as JSON can contain it."""
     images, _ = protocol.images_and_pairs()
     word = "pair" if protocol.pooled else "identity"

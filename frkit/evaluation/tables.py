@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require
-from frkit.engine.distributions import distribution
+from frkit.engine.distributions import moments_and_histogram
 from frkit.engine.rates import (
     auc,
     curves,
@@ -104,7 +104,7 @@ def distribution_table(tally, edges):
     of_curves = {"auc": ([COLUMN], values)}
     totals = []
     for kind in ("genuine", "impostor"):
-        summary = distribution(tally, kind, edges)
+        summary = moments_and_histogram(tally, kind, edges)
         of_curves[f"{kind}_mean"] = [COLUMN], summary["mean"]
         of_curves[f"{kind}_sd"] = [COLUMN], summary["sd"]
         of_curves[f"{kind}_histogram"] = [COLUMN, "score_bin"], summary["histogram"]

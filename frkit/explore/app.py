@@ -16,7 +16,7 @@ import numpy as np
 
 from frkit.base import UNKNOWN, InputError, parse_number, require
 from frkit.data.opening import demo_faces
-from frkit.explore.controls import labelled
+from frkit.explore.controls import labelled_control
 from frkit.explore.reading import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.opening import (
@@ -349,7 +349,7 @@ class OwnData:
         if self.paths:
             header = list(self.columns["identity"].options[1:])
             self.fill(header, json.loads(data.attrs.get("roles", "{}")))
-        attributes = attributes_of(data)
+        attributes = group_attributes(data)
         models = data["model"].values.tolist() if "model" in data.dims else []
         self.by.options = [NONE, *attributes]
         self.by.value = self.by.options[min(1, len(attributes))]
@@ -436,7 +436,7 @@ class OwnData:
             self.say(self.in_words(words), alert=True)
 
 
-def attributes_of(data):
+def group_attributes(data):
     """Attributes whose groups can be compared: of images, or of both sides of a pair."""
     side = "" if "image" in data.dims else "probe_"
     sides = {name.removeprefix(side): name for name in data.coords if name.startswith(side)}
@@ -474,7 +474,7 @@ def heading(title, words):
 
 def control(kind, label, **settings):
     """A control that fits into the narrow column."""
-    widget = labelled(kind, label, **settings)
+    widget = labelled_control(kind, label, **settings)
     widget.layout = {"width": "auto", "max_width": "38em"}
     widget.style.description_width = "10em"
     return widget

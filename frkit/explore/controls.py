@@ -11,23 +11,23 @@ from frkit.explore.work import button
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
 
 
-def labelled(kind, label, **settings):
+def labelled_control(kind, label, **settings):
     """A control with its words in full before it."""
     style = {"description_width": "12.5em"}
     layout = {"width": "36em", "max_width": "100%"}
     return kind(description=label, style=style, layout=layout, **settings)
 
 
-slider = partial(labelled, widgets.SelectionSlider)
-menu = partial(labelled, widgets.Dropdown)
-number = partial(labelled, widgets.FloatSlider)
-tick = partial(labelled, widgets.Checkbox)
+slider = partial(labelled_control, widgets.SelectionSlider)
+menu = partial(labelled_control, widgets.Dropdown)
+number = partial(labelled_control, widgets.FloatSlider)
+tick = partial(labelled_control, widgets.Checkbox)
 
 
 def several(label, options, value):
     """A control that chooses any number of options."""
     rows = min(8, len(options))
-    return labelled(
+    return labelled_control(
         widgets.SelectMultiple,
         f"{label} (Ctrl: several)",
         options=options,
@@ -45,12 +45,12 @@ def far_range(levels):
     """A control for a range of FAR levels."""
     ends = (0, len(levels) - 1)
     options = far_names(levels)
-    return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
+    return labelled_control(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
 
 
 def stepper(label, most, interval=300):
     """A slider from 1 on, and what moves it: "next", "100 more", and play every so many ms."""
-    number = labelled(widgets.IntSlider, label, value=1, min=1, max=most)
+    number = labelled_control(widgets.IntSlider, label, value=1, min=1, max=most)
     play = widgets.Play(value=1, min=1, max=most, interval=interval)
     widgets.jslink((play, "value"), (number, "value"))
 
@@ -62,7 +62,7 @@ def stepper(label, most, interval=300):
     return number, [following, many, play]
 
 
-def values_of(controls):
+def chosen_values(controls):
     """What is chosen, by the names of the controls."""
     return {name: control.value for name, control in controls.items()}
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from frkit import plot
 from frkit.base import require
 from frkit.explore.controls import LEVEL, number, several
-from frkit.explore.panel import Panel, remembered
+from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import Questions
 from frkit.intervals import band
 
@@ -73,7 +73,7 @@ def roc(
     if len(names) > 1:
         controls["data"] = several("data", names, names)
 
-    @remembered
+    @cached
     def band_of(name, level, method, **question):
         measure = "frr_group" if question["attribute"] else "frr"
         evaluation = asked[name].answer(method=method, **question)

@@ -12,7 +12,7 @@ from frkit import indices, nsigma, plot
 from frkit.base import require_returned
 from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import LEVEL, menu, number, slider, tick
-from frkit.explore.panel import Panel, remembered
+from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import Questions
 from frkit.intervals import band, decision_zones, fair_floor
 from frkit.measures import measure, names
@@ -81,11 +81,11 @@ def fairness(
     """
     questions = Questions(scores, far, by, varying, seed)
     controls = questions.controls(without_groups=False)
-    metrics = disparities()
+    metrics = disparity_names()
     controls["metric"] = menu("metric", options=metrics, value="frr_max_geomean")
     controls["level"] = number("nominal level", **LEVEL)
 
-    @remembered
+    @cached
     def band_and_floor(metric, level, method, **question):
         evaluation = questions.answer(method=method, **question)
         bands = band(evaluation, metric, method=method, level=level)
@@ -100,7 +100,7 @@ def fairness(
     return Panel(controls, draw, **start).box()
 
 
-def disparities():
+def disparity_names():
     """Names of the measures that compare error rates of groups."""
     of_rates = [name for name in names() if name.startswith(("far_", "frr_"))]
     metrics = [name for name in of_rates if measure(name).fair is not None]
@@ -112,12 +112,12 @@ def fairness_indices(
     *,
     by: str | list[str],
     score_maps: Mapping[str, Any] = MAPS,
-    deals: int = 40,
+    permutations: int = 40,
     **start,
 ) -> widgets.VBox:
     """Explore what the sizes of the groups, the bins and the score map do to SFI, CFI and DFI.
 
-    Scores are swept once. Every position is answered from the kept pairs, and remembered.
+    Scores are swept once. Every position is answered from the kept pairs, and cached.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def fairness_indices(
         Attribute(s) whose groups are compared.
     score_maps : dict of str to score map
         At least one score map by its words; by default "cosine" and "angular".
-    deals : int
+    permutations : int
         How often people are assigned to groups at random, for the floor.
     **start
         Values to begin with: group, share, bins, score_map, balance.
@@ -166,11 +166,11 @@ def fairness_indices(
         "balance": tick("DFI: half of the mass to each kind of pair", value=False),
     }
 
-    @remembered
+    @cached
     def indices_of(group, share, score_map, **options):
-        fewer = indices.thinned(kept, by=by, keep={group: share} if share < 1 else {})
+        fewer = indices.with_fewer_people(kept, by=by, keep={group: share} if share < 1 else {})
         return indices.fairness_indices(
-            fewer, by=by, score_map=score_maps[score_map], deals=deals, **options
+            fewer, by=by, score_map=score_maps[score_map], permutations=permutations, **options
         )
 
     def histograms(ax, group, share, bins, score_map):
@@ -235,8 +235,8 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
         "beside": menu("on the right", options=RIGHT),
     }
 
-    chosen_subsets = remembered(partial(first_subsets, rates))
-    by_number = remembered(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
+    chosen_subsets = cached(partial(first_subsets, rates))
+    by_number = cached(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
 
     # all other controls select subsets
     def bars(ax, step, signed, beside, **chosen):

@@ -7,7 +7,7 @@ import ipywidgets as widgets
 from matplotlib.axes import Axes
 
 from frkit.base import require
-from frkit.explore.controls import labelled, number
+from frkit.explore.controls import labelled_control, number
 from frkit.explore.panel import Panel
 
 GUESS = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
@@ -65,7 +65,7 @@ def predict(
             step=(high - low) / 100,
             readout_format=".3g",
         ),
-        "shown": labelled(widgets.ToggleButton, "Show what was found", value=False),
+        "shown": labelled_control(widgets.ToggleButton, "Show what was found", value=False),
     }
 
     def show(ax, guess, shown):

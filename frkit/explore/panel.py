@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from frkit.base import DataWarning, InputError, warn
-from frkit.explore.controls import start_at, values_of
+from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
 from frkit.plot.style import THEME
@@ -93,7 +93,7 @@ class Panel:
             return widgets.VBox([columns, row, self.cautions])
 
         def run(progress):
-            compute(**values_of(controls), progress=progress)
+            compute(**chosen_values(controls), progress=progress)
             self.redraw()
 
         work = self.work = Work(label, run, controls.values())
@@ -132,13 +132,13 @@ class Picture:
 
     def redraw(self):
         """Draw with the values of the controls, and keep the warnings."""
-        draw = partial(self.draw, **values_of(self.controls))
+        draw = partial(self.draw, **chosen_values(self.controls))
         _, cautions = with_cautions(self.show, draw)
         self.cautions = [escape(caution) for caution in cautions]
 
     def fail(self, message):
         """Show that there is no figure, and why."""
-        self.show(partial(say, words="no figure for this position: see below"))
+        self.show(partial(write_on, words="no figure for this position: see below"))
         self.cautions = [f'<b role="alert">{escape(message)}</b>']
 
     def show(self, draw):
@@ -165,12 +165,12 @@ def thin_ticks(ax):
             axis.set_minor_locator(LogLocator(subs=(2, 5)))
 
 
-def say(ax, words):
+def write_on(ax, words):
     """Words where there is nothing to draw."""
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
 
 
-def remembered(compute):
+def cached(compute):
     """The function with a cache; each cached result repeats its warnings."""
     compute_once = lru_cache(MOST_REMEMBERED)(partial(with_cautions, compute))
 

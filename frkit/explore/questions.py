@@ -1,4 +1,4 @@
-"""What can be asked of kept pairs: the controls of a question, and its answers, remembered."""
+"""What can be asked of kept pairs: the controls of a question, and its answers, cached."""
 
 import numpy as np
 import xarray as xr
@@ -9,7 +9,7 @@ from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.evaluation.sweep import MOST_LABELS, sweep
 from frkit.explore.controls import far_range, menu, several, slider
-from frkit.explore.panel import remembered
+from frkit.explore.panel import cached
 from frkit.intervals.bands import EFFECTIVE
 from frkit.resampling import DIAGONAL_SCHEMES, OF_IMAGES, Resampling
 from frkit.scores.kept import IMAGES, is_list, model_names_of
@@ -46,7 +46,7 @@ class Questions:
         self.attributes = {" & ".join(attributes_of(name)): name for name in names}
         self.varying = varying
         self.seed = seed
-        self.evaluated = remembered(self.evaluate)
+        self.evaluated = cached(self.evaluate)
 
     def controls(self, *, without_groups):
         """The controls of a question, by the names of the arguments of `answer`."""

@@ -8,8 +8,8 @@ from frkit.base import require
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import menu, stepper
-from frkit.explore.panel import Panel, remembered
-from frkit.intervals import fan
+from frkit.explore.panel import Panel, cached
+from frkit.intervals import replicate_curves
 from frkit.resampling import Resampling
 from frkit.scores.kept import IMAGES, is_symmetric, model_names_of
 
@@ -80,15 +80,15 @@ def resample(
     if models:
         controls["model"] = menu("model", options=models)
 
-    @remembered
+    @cached
     def replicates(model=None):
         of_model = kept if model is None else kept.sel(model=model)
-        return fan(evaluate(of_model, far=[far], resampling=draws)).isel(far_level=0)
+        return replicate_curves(evaluate(of_model, far=[far], resampling=draws)).isel(far_level=0)
 
     def images(ax, number):
         plot.image_counts(counts.isel(replicate=number - 1), ax, people=people)
 
     def rates(ax, number, **model):
-        plot.resamples(replicates(**model), number, ax)
+        plot.replicates(replicates(**model), number, ax)
 
     return Panel(controls, images, rates, room=(0.8, 1.45), height=4.0, **start).box(steps=steps)

@@ -8,8 +8,8 @@ import xarray as xr
 
 from frkit import plot, studies
 from frkit.base import require_returned, require_whole
-from frkit.explore.controls import far_names, far_range, labelled, menu, number, slider
-from frkit.explore.panel import MARK, Panel, say
+from frkit.explore.controls import far_names, far_range, labelled_control, menu, number, slider
+from frkit.explore.panel import MARK, Panel, write_on
 from frkit.plot.coverage import STUDY
 from frkit.plot.studies import BIAS, GROWTH
 from frkit.vmf import Mixture, mixture
@@ -77,7 +77,7 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
 
 
 def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
-    """Explore when the naive bootstrap goes wrong: images per identity, FAR level, kind of fan.
+    """Explore when the naive bootstrap goes wrong: images per identity, FAR, kind of curves.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     }
 
     def curves(ax, per_identity, far, moved):
-        fan = study.sel(per_identity=per_identity)
+        curves = study.sel(per_identity=per_identity)
         truth = xr.Dataset({"frr": study.truth})
-        plot.fan(recentered(fan) if moved else fan, ax, truth=truth)
+        plot.replicate_curves(_recentered(curves) if moved else curves, ax, truth=truth)
         ax.axvline(far, **MARK)
 
     def intervals(ax, per_identity, far):
@@ -148,10 +148,10 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     return panel.box("Draw new data and bootstrap them", compute)
 
 
-def recentered(fan):
-    """The fan moved from its centre to the empirical curve."""
-    moved = fan.replicates - fan.centre + fan.estimate
-    return fan.assign(replicates=moved).assign_attrs(method="recentered")
+def _recentered(curves):
+    """The replicate curves moved from its centre to the empirical curve."""
+    moved = curves.replicates - curves.centre + curves.estimate
+    return curves.assign(replicates=moved).assign_attrs(method="recentered")
 
 
 def coverage(study: xr.Dataset, **start) -> widgets.VBox:
@@ -231,7 +231,7 @@ def size_controls(settings):
     sliders = {}
     for name, (label, low, high, step) in SIZES.items():
         value = settings[name] if isinstance(settings[name], int) else low
-        sliders[name] = labelled(
+        sliders[name] = labelled_control(
             widgets.IntSlider,
             label,
             value=value,
@@ -240,7 +240,7 @@ def size_controls(settings):
             max=max(high, value),
         )
     kappa = [round(end) for end in settings["concentrations"]]
-    sliders["kappa"] = labelled(
+    sliders["kappa"] = labelled_control(
         widgets.IntRangeSlider, "concentrations κ", value=kappa, min=1, max=max(1000, kappa[1])
     )
     return sliders
@@ -297,7 +297,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
         if share in trials:
             plot.comparators(trials[share][-1], ax)
         else:
-            say(ax, "not estimated yet: press the button")
+            write_on(ax, "not estimated yet: press the button")
 
     def compute(share, progress, **chosen):
         before = trials.setdefault(share, [])

@@ -10,7 +10,7 @@ from frkit import plot
 from frkit.base import require_whole, warn
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.controls import menu, slider
-from frkit.explore.panel import Panel, remembered
+from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import NO_GROUPS, Questions
 from frkit.intervals import band
 from frkit.scores.groups import turned
@@ -81,7 +81,7 @@ def threshold(
     if questions.models:
         controls["model"] = menu("model", options=questions.models)
 
-    @remembered
+    @cached
     def answer(attribute, model=None):
         warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # said of the threshold that is shown
         evaluation = evaluate(

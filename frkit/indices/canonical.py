@@ -171,7 +171,7 @@ def _beta(mean, sd):
     return stats.beta(mean * total, (1 - mean) * total)
 
 
-def thinned(
+def with_fewer_people(
     scores: xr.DataArray | xr.DataTree,
     *,
     by: str | list[str],
@@ -206,7 +206,7 @@ def thinned(
     --------
     >>> import frkit as fk
     >>> scores = fk.canonical_scores("fair", sizes=[500, 500])
-    >>> fk.indices.thinned(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
+    >>> fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
     1100
     """
     scores = checked_scores(scores)

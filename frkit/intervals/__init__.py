@@ -1,6 +1,6 @@
-"""Intervals: bands, floors, comparisons, normalised uncertainty and fans of replicates."""
+"""Intervals: bands, floors, comparisons, normalised uncertainty and replicate curves."""
 
-from frkit.intervals.bands import METHODS, band, fan, uncertainty
+from frkit.intervals.bands import METHODS, band, replicate_curves, uncertainty
 from frkit.intervals.compare import compare
 from frkit.intervals.floors import fair_floor
 from frkit.intervals.permutation import permutation_test
@@ -12,7 +12,7 @@ __all__ = [
     "band",
     "compare",
     "decision_zones",
-    "fan",
+    "replicate_curves",
     "fair_floor",
     "permutation_test",
     "provenance",

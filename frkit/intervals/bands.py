@@ -1,4 +1,4 @@
-"""Bands, normalised uncertainty and the fan of replicates of one evaluation.
+"""Bands, normalised uncertainty and replicate curves of one evaluation.
 
 The default rests on effective numbers of comparisons (`frkit.intervals.effective`, and of
 disparities `frkit.intervals.equality`). The papers' intervals are in `frkit.intervals.replicates`.
@@ -20,7 +20,7 @@ from frkit.intervals.effective import (
     threshold_interval,
 )
 from frkit.intervals.equality import disparity_interval, rates_of_line, with_two_people
-from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
+from frkit.intervals.reading import NEW_PEOPLE, data_of, warn_of, with_attrs, with_resolved
 from frkit.intervals.replicates import FROM_REPLICATES, interval, values_of
 from frkit.measures.registry import Measure, with_reads
 from frkit.measures.registry import measure as find_measure
@@ -171,7 +171,7 @@ def band(
     if chosen.fair is not None:
         result["includes_fair"] = _includes(chosen.fair, result)
     result = with_resolved(result, chosen, evaluation)
-    result = labelled(result, evaluation, chosen, method, **about)
+    result = with_attrs(result, evaluation, chosen, method, **about)
     warn_of(whole, chosen, result)
     return result
 
@@ -294,10 +294,10 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     deviations = (values.replicates - values.centre).where(finite)
     sd = deviations.std("replicate", ddof=1, skipna=False)
     result = (sd / values.estimate.where(values.estimate != 0)).rename("uncertainty").drop_attrs()
-    return labelled(result, evaluation, chosen, "standard deviation over estimate")
+    return with_attrs(result, evaluation, chosen, "standard deviation over estimate")
 
 
-def fan(
+def replicate_curves(
     evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: bool = False
 ) -> xr.Dataset:
     """Collect the replicate curves of a measure with their centre and the estimate, for a picture.
@@ -330,7 +330,7 @@ def fan(
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], resampling=fk.Resampling("image", n=50))
-    >>> fk.fan(ev).replicates.sizes["replicate"]
+    >>> fk.replicate_curves(ev).replicates.sizes["replicate"]
     50
     """
     chosen = find_measure(measure)
@@ -338,4 +338,4 @@ def fan(
     if recentered:
         result["replicates"] = (result.replicates - result.centre) + result.estimate
     result = with_resolved(result, chosen, evaluation)
-    return labelled(result, evaluation, chosen, "recentered" if recentered else "naive")
+    return with_attrs(result, evaluation, chosen, "recentered" if recentered else "naive")

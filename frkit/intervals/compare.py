@@ -17,8 +17,8 @@ from frkit.intervals.equality import contrasts
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
-    labelled,
     warn_of,
+    with_attrs,
     with_resolved,
 )
 from frkit.intervals.replicates import interval, values_of
@@ -145,7 +145,7 @@ def compare(
     else:
         result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
     about = {"target": target} if method == EFFECTIVE else {}
-    result = labelled(result, evaluation_a, chosen, method, level=level, **about)
+    result = with_attrs(result, evaluation_a, chosen, method, level=level, **about)
     warn_of(evaluation_a, chosen, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:

@@ -75,7 +75,7 @@ def _contributions(evaluation, name, target, fixed_threshold):
         if kind in ("eer", "auc"):
             result = eer_or_auc(_at_point(variables, name), kind, g)
         elif kind == "threshold":
-            result = threshold(variables)
+            result = threshold_at_far(variables)
         elif h is not g:  # one group at a time needs less memory than all
             rows = [_at_level(variables, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
             result = {key: _joined([row[key] for row in rows]) for key in rows[0]}
@@ -362,7 +362,7 @@ def far_at_level(people):
     return of_worst, worst
 
 
-def threshold(people):
+def threshold_at_far(people):
     """The FAR that the threshold keeps to the level, and the data's own curve of it.
 
     change : d threshold / d FAR. curve_far, curve_threshold : over `place`, with rising FAR.

@@ -11,8 +11,8 @@ import xarray as xr
 from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
-from frkit.intervals.permuted import DEALT
-from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
+from frkit.intervals.permuted import PERMUTED
+from frkit.intervals.reading import NEW_PEOPLE, data_of, warn_of, with_attrs, with_resolved
 from frkit.intervals.replicates import quantiles_of_rows
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import with_reads
@@ -38,13 +38,13 @@ def fair_floor(
     groups, with the groups' effective numbers of comparisons, are drawn 1,000 times from binomials:
     the measure of these draws is the floor. `p` is that of the test of equal rates in `band`. For
     SFI, CFI and DFI, which compare whole distributions, the people themselves are assigned to
-    groups of the same sizes at random (the shuffle baseline); only an evaluation by
-    `indices.evaluate` contains such assignments.
+    groups of the same sizes at random (a permutation); only an evaluation by
+    `indices.distributions` contains permutations.
 
     Parameters
     ----------
     evaluation : xr.DataTree
-        What `evaluate(..., by=...)` or `indices.evaluate` returned.
+        What `evaluate(..., by=...)` or `indices.distributions` returned.
     measure : str or callable
         A disparity of FAR, FRR or EER: a registered name such as "frr_max_geomean", or one
         registered by you with `fair=`; or an index of whole distributions such as "dfi_normal".
@@ -75,7 +75,7 @@ def fair_floor(
 
     References
     ----------
-    The same idea as the floor of SP (DeAlcala et al. 2023) and the shuffle baseline of DFI.
+    The same idea as the floor of SP (DeAlcala et al. 2023) and of DFI from permutations.
 
     Examples
     --------
@@ -98,16 +98,17 @@ def fair_floor(
     evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
     estimate = chosen(data)
-    if chosen.dealt:
+    if chosen.permuted:
         require(
-            DEALT in evaluation.children,
+            PERMUTED in evaluation.children,
             f"the floor of {chosen.name!r} assigns people to groups at random, which needs the "
-            "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
+            "scores: make the evaluation with "
+            "fk.indices.distributions(scores, by=..., permutations=200)",
         )
-        permuted = evaluation[DEALT].to_dataset()
+        permuted = evaluation[PERMUTED].to_dataset()
         draws = chosen(permuted)
         test = {}
-        about = {"size": SIZES[permuted.attrs["dealt"]]}
+        about = {"size": SIZES[permuted.attrs["permuted"]]}
     else:
         require(
             "people" in evaluation.children and rates_of_line(chosen, data),
@@ -120,7 +121,7 @@ def fair_floor(
             about["left_out"] = left_out
     result = against(estimate, draws, chosen.fair, level).assign(test)
     result = with_resolved(result, chosen, evaluation)
-    result = labelled(result, evaluation, chosen, "fair floor", level=level, **about)
+    result = with_attrs(result, evaluation, chosen, "fair floor", level=level, **about)
     warn_of(whole, chosen, result)
     return result
 

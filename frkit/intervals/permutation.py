@@ -21,7 +21,7 @@ from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permut
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
-    labelled,
+    with_attrs,
     with_resolved,
     without_groups,
 )
@@ -157,4 +157,4 @@ def permutation_test(
     if left_out:
         about["left_out"] = left_out
         warn(without_groups(chosen, left_out))
-    return labelled(result, evaluation, chosen, "permutation of labels", **about)
+    return with_attrs(result, evaluation, chosen, "permutation of labels", **about)

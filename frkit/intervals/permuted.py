@@ -18,7 +18,7 @@ from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import ModelPairs, is_list, kept_list, pairs_of_models, with_labels
 
-DEALT = "dealt"  # the node of an evaluation whose people, or scores, were permuted
+PERMUTED = "permuted"  # the node of an evaluation whose people, or scores, were permuted
 CELLS = 100_000_000  # counts of images in one sweep
 
 

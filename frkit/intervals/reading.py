@@ -84,7 +84,7 @@ def names_people(evaluation):
 # --- labels of a result --------------------------------------------------------------------------
 
 
-def labelled(result, evaluation, chosen, method, **attrs):
+def with_attrs(result, evaluation, chosen, method, **attrs):
     """The result with attrs that name the measure, the method and whom the interval is about.
 
     A result without dims, such as the EER of one model, gets a dim with the measure's name: that

@@ -28,8 +28,8 @@ class Measure:
         The value of a perfectly fair model for a disparity measure, None for any other measure.
     label : str
         Words for an axis, with the unit.
-    dealt : bool
-        Whether its floor assigns people to groups at random, which `indices.evaluate` does.
+    permuted : bool
+        Whether its floor assigns people to groups at random, which `indices.distributions` does.
     binned : bool
         Whether it compares histograms: noise within bins moves it to one side, and resampling
         overdoes that.
@@ -43,7 +43,7 @@ class Measure:
     scale: str = IDENTITY_SCALE
     fair: float | None = None
     label: str = ""
-    dealt: bool = False
+    permuted: bool = False
     binned: bool = False
     reads: tuple[str, ...] | None = None
 

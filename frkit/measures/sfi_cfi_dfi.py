@@ -167,7 +167,7 @@ def _index(name, variant, group_sizes, c, balance=False):
         read,
         fair=1.0,
         label=f"{WORDS[name]} fairness index, {variant}",
-        dealt=True,
+        permuted=True,
         binned=name == "dfi",
         reads=reads,
     )

@@ -13,7 +13,7 @@ from scipy import stats
 from frkit.base import UNKNOWN, require, require_returned
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
-from frkit.nsigma.statistics import compared, n_sigma, summarise, with_risk
+from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
 from frkit.nsigma.subsets import SUBSET, subset_rates
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
@@ -67,7 +67,7 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     each = []
     for count in counts.tolist():
         fewer = result.isel({SUBSET: slice(0, count)})
-        fewer = compared(fewer, result.reference_eer, result.reference_tpr)
+        fewer = with_comparisons(fewer, result.reference_eer, result.reference_tpr)
         each.append(fewer.drop_dims(SUBSET))
     return with_risk(_stacked(each, N_SUBSETS, counts), json.loads(result.attrs["risk_levels"]))
 
@@ -118,7 +118,7 @@ def floor(
     scores: xr.DataArray,
     *,
     by: str | list[str],
-    deals: int = 20,
+    permutations: int = 20,
     seed: int = 0,
     reference: str | None = None,
     risk_levels: Mapping[str, float] | None = None,
@@ -138,17 +138,17 @@ def floor(
     by : str or list of str
         Attribute, or several to cross; it must be a property of the identity. People without label
         stay out.
-    deals : int
+    permutations : int
         How often people are assigned to groups at random, at least 1.
     seed : int
-        Seed of the assignments and of the subsets, fresh for each assignment.
+        Seed of the permutations and of the subsets, fresh for each permutation.
     reference, risk_levels, **options
         Further options of `n_sigma`.
 
     Returns
     -------
     xr.Dataset
-        The variables of `n_sigma`, with the dim `deal` of the assignments in front.
+        The variables of `n_sigma`, with the dim `permutation` in front.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def floor(
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> scores = fk.score_tensor(mix.sample(5))
-    >>> found = fk.nsigma.floor(scores, by="group", deals=3, subsets=20, fpr=0.1)
+    >>> found = fk.nsigma.floor(scores, by="group", permutations=3, subsets=20, fpr=0.1)
     >>> bool((found.n_absolute.max("group") > 0).all())
     True
     """
@@ -176,15 +176,15 @@ def floor(
     images = images_of(scores, by, "error")
     person, group = groups_of_people(images)
     each = []
-    for child in np.random.SeedSequence(seed).spawn(deals):
+    for child in np.random.SeedSequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
-        assigned = with_labels(scores, dealt_group=label)
+        assigned = with_labels(scores, permuted_group=label)
         fresh = int(rng.integers(2**32))
-        each.append(subset_rates(assigned, by="dealt_group", seed=fresh, **options))
-    rates = _stacked(each, "deal", np.arange(deals))
+        each.append(subset_rates(assigned, by="permuted_group", seed=fresh, **options))
+    rates = _stacked(each, "permutation", np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
-    return result.transpose("deal", ...)
+    return result.transpose("permutation", ...)
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:

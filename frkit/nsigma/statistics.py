@@ -166,10 +166,10 @@ def summarise(
     if reference is not None:
         require_one_of("reference", reference, groups.tolist())
         of_eer = of_tpr = xr.full_like(of_eer, reference, dtype=groups.dtype)
-    return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
+    return with_risk(with_comparisons(rates, of_eer, of_tpr), risk_levels)
 
 
-def compared(rates, of_eer, of_tpr):
+def with_comparisons(rates, of_eer, of_tpr):
     """The rates with the groups' comparisons to reference groups, averaged over batches.
 
     of_eer, of_tpr: labels of the reference groups, which may differ between models.

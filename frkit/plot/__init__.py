@@ -1,18 +1,18 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
 from frkit.plot.coverage import coverage, coverage_along, error_laws
+from frkit.plot.errors_by_person import errors_by_person
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
 from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
-from frkit.plot.people import contributions
 from frkit.plot.representation import (
     comparators,
     convergence,
     representation_bias,
     trials,
 )
-from frkit.plot.resample import image_counts, resamples
-from frkit.plot.roc import difference, fan, roc, roc_by_model
+from frkit.plot.resample import image_counts, replicates
+from frkit.plot.roc import difference, replicate_curves, roc, roc_by_model
 from frkit.plot.scores import genuine_and_impostor
 from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
@@ -23,7 +23,7 @@ __all__ = [
     "bootstrap_bias",
     "comparators",
     "consistency",
-    "contributions",
+    "errors_by_person",
     "convergence",
     "coverage",
     "coverage_along",
@@ -34,7 +34,7 @@ __all__ = [
     "error_laws",
     "fairness",
     "fairness_indices",
-    "fan",
+    "replicate_curves",
     "genuine_and_impostor",
     "group_roc",
     "growth",
@@ -45,7 +45,7 @@ __all__ = [
     "n_sigma",
     "operating_points",
     "representation_bias",
-    "resamples",
+    "replicates",
     "roc",
     "roc_by_model",
     "running_hits",

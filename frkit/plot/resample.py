@@ -9,8 +9,8 @@ from frkit.plot.style import (
     BELOW,
     COLOURS,
     DARK,
-    FAN,
     NAIVE,
+    PALE,
     finish,
     new_axes,
     plain,
@@ -20,7 +20,7 @@ from frkit.plot.style import (
 BESIDE = 1.28  # width of the axes: beside the images stands how many pairs are copies
 BINS = 40
 DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
-FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre")
+CURVES_OF = ("frkit.replicate_curves(evaluation)", "estimate", "replicates", "centre")
 LETTERS = 12  # of a name
 MOST_IMAGES = 20  # of a person
 WIDTH = 200  # points for the images of a person
@@ -83,14 +83,14 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     share = 100 * np.mean(copies[several] / pairs[several])
     words = f"{share:.0f} % of the genuine pairs are copies: never rejected"
     ax.set_title(words, loc="left")
-    for colour, words in (("white", "not drawn"), (FAN, "once"), (NAIVE, "twice or more")):
+    for colour, words in (("white", "not drawn"), (PALE, "once"), (NAIVE, "twice or more")):
         ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=words)
     return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
 
 
 def _draw_person(ax, row, drawn, size):
     """A square for each image with its count; copies are lit."""
-    colours = np.choose(np.minimum(drawn, 2), ["white", FAN, NAIVE])
+    colours = np.choose(np.minimum(drawn, 2), ["white", PALE, NAIVE])
     places = np.arange(len(drawn))
     ax.scatter(places, np.full(len(drawn), row), size, color=colours, edgecolor=DARK, marker="s")
     for place, count in zip(places, drawn):
@@ -98,13 +98,13 @@ def _draw_person(ax, row, drawn, size):
         ax.text(place, row, count, ha="center", va="center", color=colour, weight="bold")
 
 
-def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
+def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw the histogram of a rate's first replicates, with the estimate and the V-statistic.
 
     Parameters
     ----------
-    replicates : xr.Dataset
-        What `frkit.fan` returned, at one FAR level, of one model.
+    curves : xr.Dataset
+        What `frkit.replicate_curves` returned, at one FAR level, of one model.
     number : int, optional
         So many replicates are shown, and the last of them is marked; by default all.
     ax : matplotlib.axes.Axes, optional
@@ -129,24 +129,24 @@ def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.1], resampling=fk.Resampling("image", n=50))
-    >>> fan = fk.fan(fk.evaluate(fk.score_tensor(faces), **how)).isel(far_level=0)
-    >>> fk.plot.resamples(fan, 20).get_ylabel()
+    >>> curves = fk.replicate_curves(fk.evaluate(fk.score_tensor(faces), **how)).isel(far_level=0)
+    >>> fk.plot.replicates(curves, 20).get_ylabel()
     'resamples'
     """
-    require_returned("replicates", replicates, *FAN_OF)
-    require_dims("replicates", replicates.replicates, ("replicate",))
+    require_returned("curves", curves, *CURVES_OF)
+    require_dims("curves", curves.replicates, ("replicate",))
     ax = new_axes(ax)
-    everything = replicates.replicates.values
+    everything = curves.replicates.values
     drawn = everything[:number]
     lines = {
-        "estimate: FRR of the data": (replicates.estimate.item(), DARK, "-"),
-        "V-statistic": (replicates.centre.item(), NAIVE, "-."),
+        "estimate: FRR of the data": (curves.estimate.item(), DARK, "-"),
+        "V-statistic": (curves.centre.item(), NAIVE, "-."),
         "mean of the resamples": (drawn.mean(), COLOURS[0], ":"),
     }
     marks = [value for value, _, _ in lines.values()]
     edges = np.linspace(min(everything.min(), *marks), max(everything.max(), *marks), BINS + 1)
     counts = np.histogram(drawn, edges)[0]
-    ax.stairs(counts, edges, fill=True, color=FAN)
+    ax.stairs(counts, edges, fill=True, color=PALE)
     top = max(counts.max() * 1.25, 5)
     if number is not None:
         ax.vlines(drawn[-1], 0, top, color=COLOURS[0], linewidth=1)
@@ -155,7 +155,7 @@ def resamples(replicates: xr.Dataset, number: int | None = None, ax: Axes | None
         label = f"{words}: {value:.3g}"
         ax.axvline(value, color=colour, linestyle=style, linewidth=2, label=label)
     ax.set_ylim(0, top)
-    level = replicates.coords.get("far_level")
+    level = curves.coords.get("far_level")
     place = "" if level is None else f" at FAR {level.item():.2g}"
     words = [f"FRR*{place} of {len(drawn)} resamples"]
     return finish(ax, "FRR of a resample", "resamples", words, **BELOW | {"ncols": 1})

@@ -1,4 +1,4 @@
-"""ROC curves with bands, the fan of replicates, and paired differences."""
+"""ROC curves with bands, curves of replicates, and paired differences."""
 
 import numpy as np
 import xarray as xr
@@ -12,9 +12,9 @@ from frkit.plot.style import (
     DARK,
     DET_TOP,
     ENDS,
-    FAN,
     LEVELS,
     NAIVE,
+    PALE,
     caption,
     curve_colours,
     det_axes,
@@ -31,7 +31,14 @@ from frkit.plot.style import (
     require_dims,
 )
 
-FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre", *LEVELS, "replicate")
+CURVES_OF = (
+    "frkit.replicate_curves(evaluation)",
+    "estimate",
+    "replicates",
+    "centre",
+    *LEVELS,
+    "replicate",
+)
 COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, "contrast")
 
 
@@ -180,13 +187,15 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     return axes[0]
 
 
-def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
+def replicate_curves(
+    replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None
+) -> Axes:
     """Draw all replicate curves, the empirical curve, and the V-statistic that they surround.
 
     Parameters
     ----------
     replicates : xr.Dataset
-        What `frkit.fan` returned, naive or recentered, of one model.
+        What `frkit.replicate_curves` returned, naive or recentered, of one model.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
     truth : xr.Dataset, optional
@@ -211,11 +220,12 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> ax = fk.plot.fan(fk.fan(fk.evaluate(fk.score_tensor(faces), **how)))
+    >>> evaluation = fk.evaluate(fk.score_tensor(faces), **how)
+    >>> ax = fk.plot.replicate_curves(fk.replicate_curves(evaluation))
     >>> len(ax.collections[0].get_segments())
     50
     """
-    require_returned("replicates", replicates, *FAN_OF)
+    require_returned("replicates", replicates, *CURVES_OF)
     along = level_dimension(replicates)
     require_dims("replicates", replicates.estimate, (along,))
     ax = new_axes(ax)
@@ -225,12 +235,12 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     centre = replicates.centre
     floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
-    ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
+    ax.add_collection(LineCollection(lines, colors=PALE, linewidths=0.5, zorder=1))
     # in the legend a single thin line would hardly be seen
     ax.plot(
         [],
         [],
-        color=FAN,
+        color=PALE,
         linewidth=3,
         label=f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves",
     )
@@ -241,7 +251,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
         x,
         np.maximum(centre, floor),
         "-.",
-        label="V-statistic: centre of the naive fan",
+        label="V-statistic: centre of the naive replicates",
         zorder=5,
         color=NAIVE,
         linewidth=1.6,

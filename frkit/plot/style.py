@@ -34,7 +34,7 @@ NAMED = {
     "effective, these people": COLOURS[2],
     "pivotal": COLOURS[1],
 }
-FAN, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
+PALE, NAIVE, DARK = "#B3D3E8", NAMED["naive"], "#08306B"
 TRUTH, UNRESOLVED, QUIET = "#000000", "#6E6E6E", "#404040"
 LEVEL_WORDS = {
     "far_level": "FAR (false acceptance rate)",

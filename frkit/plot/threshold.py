@@ -86,7 +86,7 @@ def threshold(
         chosen = {} if group is None else {"group": group}
         of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
         _draw_errors(row, of_row, far[LEVEL])
-        words = f"FAR {percent(far.sel(chosen))}    FRR {percent(frr.sel(chosen))}"
+        words = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
         row.set_title(words, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
@@ -150,13 +150,13 @@ def _same_scales(rows, shares, scale, at):
         row.tick_params(labelbottom=row is rows[-1])
 
 
-def percent(rate):
+def rate_in_percent(rate):
     """A rate with its interval in per cent."""
-    numbers = [per_cent(rate[name].item()) for name in ("estimate", "lower", "upper")]
+    numbers = [share_in_percent(rate[name].item()) for name in ("estimate", "lower", "upper")]
     return "{} % [{}, {}]".format(*numbers)
 
 
-def per_cent(share):
+def share_in_percent(share):
     """A share in per cent, with two digits of its distance from 0 or from 100; "–" if missing."""
     if math.isnan(share):
         return "–"

@@ -15,7 +15,7 @@ from frkit.intervals.effective import SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.reporting.formats import ENDS, cell
-from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, plain
+from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
 from frkit.studies.sample_size import smallest_factor
 
 BELOW = 0
@@ -306,7 +306,7 @@ def write_json(checked, path):
     words = [WORDS[outcome].lower() for outcome in checked.outcome]
     records = checked.assign(outcome=words).to_dict("records")
     status = status_of(checked)
-    contents = {"status": status, "outcome": WORDS[status].lower(), "checks": plain(records)}
+    contents = {"status": status, "outcome": WORDS[status].lower(), "checks": as_builtins(records)}
     _write(path, json.dumps(contents, indent=1, ensure_ascii=False))
 
 

@@ -20,7 +20,7 @@ from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, v
 from frkit.resampling import Resampling
 from frkit.scores.kept import pairs_of_models
 
-DEALS = 999
+PERMUTATIONS = 999
 EQUAL_GROUPS = 20  # random assignments of people to groups, for N-Sigma
 REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
@@ -68,14 +68,14 @@ def _answer_whether_groups_differ(inputs, section):
         section.results[f"{rate}_group, pairs"] = pairs
 
 
-def disparities(inputs):
+def fairness_measures(inputs):
     """Every registered fairness measure with its interval and floor, and permutation tests."""
     inputs.require_groups()
     section = Section("Measures of disparity")
     rows = []
     for name in names():
         chosen = measure(name)
-        if chosen.fair is None or chosen.dealt or name in WITH_HISTOGRAMS:
+        if chosen.fair is None or chosen.permuted or name in WITH_HISTOGRAMS:
             continue
         try:
             with no_cautions():
@@ -115,7 +115,7 @@ def _permutation_tests(inputs, section):
                     f"{rate}_max_min",
                     **inputs.levels,
                     by=inputs.by,
-                    n=DEALS,
+                    n=PERMUTATIONS,
                     seed=inputs.seed,
                     level=inputs.level,
                     weighting=inputs.options["weighting"],
@@ -128,7 +128,7 @@ def _permutation_tests(inputs, section):
     return tests
 
 
-def distributions(inputs):
+def index_section(inputs):
     """SFI, CFI and DFI."""
     inputs.require_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
@@ -168,8 +168,8 @@ def sigmas(inputs):
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     try:
         options.pop("varying")
-        equal = floor(inputs.scores, deals=EQUAL_GROUPS, **options).n_absolute.max("group")
-        limit = equal.quantile(inputs.level, "deal").drop_vars("quantile")
+        equal = floor(inputs.scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
+        limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
         section.figures["N-Sigma"] = partial(plot.n_sigma, result, floor=limit)
     except InputError as error:
@@ -181,7 +181,7 @@ def sigmas(inputs):
     return section
 
 
-def leakage(inputs):
+def representation_section(inputs):
     """RLB: what the embeddings reveal about the attribute."""
     inputs.require_groups()
     require(

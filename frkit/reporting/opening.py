@@ -14,7 +14,7 @@ from frkit.base import DataWarning, InputError, listed, require, require_path
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
-from frkit.data.names import NAMES, plain, words_of
+from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces
 from frkit.data.pair_roles import looks_like_pairs
 from frkit.data.roles import OF_FACES as ROLES_OF_FACES
@@ -170,7 +170,8 @@ def score_roles(names):
     """Return columns of scores as roles: those that are called distances are such."""
     roles = {}
     for name in names:
-        role = "distance" if words_of(name) & DISTANCES or plain(name) in DISTANCES else "score"
+        is_distance = words_of(name) & DISTANCES or simplified(name) in DISTANCES
+        role = "distance" if is_distance else "score"
         roles.setdefault(role, []).append(name)
     return roles
 

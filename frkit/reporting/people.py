@@ -6,9 +6,9 @@ import pandas as pd
 
 from frkit import plot
 from frkit.base import require
-from frkit.evaluation.contributions import contributions, worst_pairs
+from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.tables import RESOLVED
-from frkit.plot.people import most_errors
+from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
 from frkit.reporting.formats import level_words, say
 from frkit.reporting.inputs import suffix
@@ -26,8 +26,8 @@ def drivers(inputs):
     """Who drives the errors at the leading level."""
     require(inputs.named, "the comparisons do not say whom the images show")
     section = Section("People who drive the errors")
-    result = contributions(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
-    section.results["contributions"] = result
+    result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
+    section.results["errors_by_person"] = result
     clearest = None
     for name, people in inputs.by_model(result.isel(inputs.leading)):
         where = f"{suffix(name)} {level_words(people)}"
@@ -47,7 +47,7 @@ def drivers(inputs):
             tile = _tile(facts, table, errors, name, level_words(people))
             if rate == "frr":
                 title = f"People with most false rejects{where}"
-                section.figures[title] = partial(plot.contributions, people)
+                section.figures[title] = partial(plot.errors_by_person, people)
                 if clearest is None or facts[0] < clearest[0]:
                     clearest = facts
                     section.tiles = [tile]

@@ -43,10 +43,10 @@ class Part:
 PARTS = {
     "errors": Part("Error rates", accuracy.errors, 2),
     "groups": Part("Groups", fairness.groups, 2),
-    "fairness": Part("Fairness measures", fairness.disparities, 12),
-    "indices": Part("SFI, CFI and DFI", fairness.distributions, 12, long=True),
+    "fairness": Part("Fairness measures", fairness.fairness_measures, 12),
+    "indices": Part("SFI, CFI and DFI", fairness.index_section, 12, long=True),
     "n_sigma": Part("N-Sigma", fairness.sigmas, 6, long=True),
-    "rlb": Part("RLB", fairness.leakage, 20, long=True),
+    "rlb": Part("RLB", fairness.representation_section, 20, long=True),
     "models": Part("Which model is better", accuracy.models, 2),
     "people": Part("People who drive the errors", people.drivers, 3),
     "plan": Part("How many more people", people.plans, 15, long=True),

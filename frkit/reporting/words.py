@@ -40,7 +40,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     Parameters
     ----------
     evaluation : xr.DataTree
-        What `evaluate`, `indices.evaluate` or `open_evaluation` returned.
+        What `evaluate`, `indices.distributions` or `open_evaluation` returned.
     used : sequence of str
         What else was used of "disparities", "indices", "n_sigma", "rlb": their references are
         added. "rates", and "disparities" where there are groups, are known from the evaluation.

@@ -126,7 +126,7 @@ def numbers(report):
         "left_out": report.left_out,
         "provenance": provenance(report.evaluation),
     }
-    return json.dumps(plain(contents), indent=1, ensure_ascii=False)
+    return json.dumps(as_builtins(contents), indent=1, ensure_ascii=False)
 
 
 def _values(section, result):
@@ -143,7 +143,7 @@ def _values(section, result):
     return records
 
 
-def plain(value):
+def as_builtins(value):
     """The same as JSON and Python write it, with None for what is not finite."""
     return json.loads(json.dumps(value, default=_as_json), parse_constant=lambda _: None)
 
@@ -164,7 +164,7 @@ def _as_json(value):
 
 def notebook(report, folder):
     """A notebook that makes the report again, and goes on from there, as JSON."""
-    options = plain(report.arguments)
+    options = as_builtins(report.arguments)
     source = options.pop("data")
     opening = options["opening"]
     if isinstance(source, dict):

@@ -10,9 +10,9 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from frkit.base import UNKNOWN, listed, real_numbers, require, warn
 from frkit.data.order import reading_order
-from frkit.representation.checks import (
+from frkit.representation.arguments import (
+    checked_labels,
     groups_of,
-    labels_of,
     require_equal_length,
     require_same_kind,
     require_two,
@@ -246,8 +246,8 @@ def bias_amplification(
         extra.size == 0,
         f"groups {listed(extra)} are not among the training images; leave these images out",
     )
-    train_truth = labels_of("train_truth", train_truth, tasks=True)
-    predicted = labels_of("predicted", predicted, tasks=True)
+    train_truth = checked_labels("train_truth", train_truth, tasks=True)
+    predicted = checked_labels("predicted", predicted, tasks=True)
     values = {*train_truth.ravel().tolist(), *predicted.ravel().tolist()}
     require(
         train_truth.ndim == predicted.ndim and (train_truth.ndim == 1 or values <= {0, 1}),
@@ -297,8 +297,8 @@ def _shares(labels, group, groups):
 def _checked(truth, predicted, group):
     """The three as columns of equal length, and the groups that there are."""
     truth, predicted, given = same_order(truth=truth, predicted=predicted, group=group)
-    truth = labels_of("truth", truth)
-    predicted = labels_of("predicted", predicted)
+    truth = checked_labels("truth", truth)
+    predicted = checked_labels("predicted", predicted)
     group = groups_of("group", given)
     require_equal_length(truth=truth, predicted=predicted, group=group)
     require_same_kind(truth, predicted)

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 from frkit.base import UNKNOWN, require, require_whole
 from frkit.data.labels import complete_labels
-from frkit.representation.checks import (
+from frkit.representation.arguments import (
+    checked_labels,
     groups_of,
-    labels_of,
     require_equal_length,
     require_same_kind,
     same_order,
@@ -80,8 +80,8 @@ def leakage(
     truth, predicted, protected, identity = same_order(
         truth=truth, predicted=predicted, protected=protected, identity=identity
     )
-    truth = labels_of("truth", truth, tasks=True)
-    predicted = labels_of("predicted", predicted, tasks=True)
+    truth = checked_labels("truth", truth, tasks=True)
+    predicted = checked_labels("predicted", predicted, tasks=True)
     protected = groups_of("protected", protected)
     if identity is None:
         identity = np.arange(len(protected))

@@ -82,7 +82,7 @@ class Reading(NamedTuple):
     curve: np.ndarray  # (check, 3) step, in-sample DV, validation SN
 
 
-def read(x, problem, fold, critic):
+def train_and_read(x, problem, fold, critic):
     """Train on the training images, let the validation images choose the network, read the test.
 
     x: (images, d) float32, of which some may have no label.

@@ -130,7 +130,7 @@ def _read(x, problem, classifier, folds, seed):
     right, losses = np.empty((2, len(z)))
     in_sample = []
     for train, test in stratified(z, person, folds, seed):
-        fit(classifier, x[train], z[train])
+        fit_quietly(classifier, x[train], z[train])
         right[test], losses[test] = _judged(classifier, x[test], z[test])
         in_train = _judged(classifier, x[train], z[train])
         in_sample.append(np.mean(in_train, axis=1))
@@ -153,7 +153,7 @@ def _read(x, problem, classifier, folds, seed):
     return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
 
 
-def fit(classifier, features, labels):
+def fit_quietly(classifier, features, labels):
     """The classifier, fitted; a network's number of passes is fixed on purpose, so no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

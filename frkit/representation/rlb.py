@@ -12,7 +12,7 @@ from tqdm.dask import TqdmCallback
 from frkit.base import require
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
 from frkit.representation.detectable import detectable_information
-from frkit.representation.mine import Critic, Fold, read
+from frkit.representation.mine import Critic, Fold, train_and_read
 from frkit.representation.problem import for_each_model, gather_problem, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
@@ -218,7 +218,7 @@ def _run(x, problem, plan, critic, progress):
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
-    train = dask.delayed(read, pure=False)
+    train = dask.delayed(train_and_read, pure=False)
     shared = dask.delayed(x, pure=False, traverse=False)
     tasks = [train(shared, problem, fold, critic) for fold in plan]
     bar = TqdmCallback(desc="networks", disable=not progress, leave=False)

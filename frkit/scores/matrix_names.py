@@ -6,7 +6,7 @@ import xarray as xr
 
 from frkit.base import require
 from frkit.data.alignment import aligned
-from frkit.data.evidence import CLEAR, people_of_names, separation
+from frkit.data.evidence import CLEAR, people_of_names, share_above
 from frkit.data.joins import WAYS, people_by_name
 from frkit.data.roles import SIDES
 from frkit.data.sides import Sides
@@ -69,7 +69,7 @@ def people_of_matrix(values, names, distance=None):
             return people, names, f"from names of images, {way}"
     if distance is None:
         genuine = names[0][rows, None] == names[1]
-        area, errors = separation(some.ravel(), genuine.ravel())
+        area, errors = share_above(some.ravel(), genuine.ravel())
         require(area >= 0.5 or errors > -CLEAR, DISTANCES)
     return names, None, ""
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from frkit.base import listed, require, warn
 from frkit.data.files import named, not_read, reading
-from frkit.data.names import plain, words_of_truth
+from frkit.data.names import simplified, words_of_truth
 from frkit.data.roles import SIDES, WHO
 from frkit.data.tables import (
     by_row,
@@ -129,7 +129,7 @@ def _are_numbered_pairs(rows):
     return all(is_pair) and any(len(row) == 3 for row in pairs)
 
 
-def read_columns(path):
+def read_table(path):
     """Read any table, whose columns are guessed or named."""
     return read_frame(path), {}, ""
 
@@ -234,10 +234,10 @@ def read_bob_csv(path):
 
 def _without_attacks(table):
     """Return a table without presentation attacks, which are counted."""
-    attacks = [name for name in table if plain(name).endswith("attacktype")]
+    attacks = [name for name in table if simplified(name).endswith("attacktype")]
     is_attack = pd.Series(False, table.index)
     for name in attacks:
-        words = table[name].astype(object).fillna("").astype(str).map(plain)
+        words = table[name].astype(object).fillna("").astype(str).map(simplified)
         is_attack |= ~words.isin(["", "nan", *BONA_FIDE])
     if is_attack.any():
         warn(f"{int(is_attack.sum()):,} rows of presentation attacks are left out")
@@ -313,7 +313,7 @@ PAIR_FORMATS = {
     "bfw": read_bfw,
     "bob-csv": read_bob_csv,
     **{format: partial(read_lines, format) for format in LINES},
-    "columns": read_columns,
+    "columns": read_table,
     "vectors": read_vectors,
     "json": read_json,
 }

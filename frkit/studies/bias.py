@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from frkit.base import require_inside
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
-from frkit.intervals import fan
+from frkit.intervals import replicate_curves
 from frkit.intervals.replicates import interval
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
@@ -82,7 +82,7 @@ def bootstrap_bias(
 
     def of_number(images):
         scores = score_tensor(mixture.sample(per_identity=images, seed=seed))
-        curves = fan(evaluate(scores, far=far, resampling=resampling))
+        curves = replicate_curves(evaluate(scores, far=far, resampling=resampling))
 
         def ends(method):
             return interval(curves, method, level, "identity")[["lower", "upper"]]

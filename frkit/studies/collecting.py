@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import DataWarning
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.indices import evaluate as evaluate_indices
+from frkit.indices import distributions
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import with_progress
-from frkit.studies.store import is_finished, path_of, write
+from frkit.studies.store import is_finished, path_of, write_data_set
 
 Evaluations = dict[str, xr.DataTree]  # by scheme
 
@@ -29,7 +29,7 @@ class Study:
     """What the data sets of a study are: data set d depends on this and on d alone.
 
     population: its identities are in every data set; with n_identities, every data set draws so
-    many of them. far: FAR levels; None for distributions of scores, which `indices.evaluate` reads.
+    many of them. far: FAR levels; None for `indices.distributions`.
     people: whether what each image adds to the rates is kept, which takes much space.
     """
 
@@ -65,7 +65,7 @@ class Study:
             strata = None if scheme == "image" else self.by
             draws = Resampling(scheme, n=self.replicates, seed=replicates, strata=strata)
             if self.far is None:
-                evaluation = evaluate_indices(scores, by=self.by, resampling=draws)
+                evaluation = distributions(scores, by=self.by, resampling=draws)
             else:
                 evaluation = evaluate_parts(
                     scores, by=self.by, resampling=draws, far=self.far, people=self.people
@@ -106,7 +106,7 @@ def collect(study, n_datasets, folder, progress):
     with closing(_side_by_side(study, missing)) as finished:
         steps = with_progress(finished, "data sets", progress, n_datasets, done)
         for number, evaluations in steps:
-            write(paths[number], evaluations, {"data_set": number, **parameters})
+            write_data_set(paths[number], evaluations, {"data_set": number, **parameters})
     return paths
 
 

@@ -29,7 +29,7 @@ from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
 from frkit.studies.along import Progress
 from frkit.studies.collecting import Study, collect
-from frkit.studies.store import DATA_SET, read, stacked
+from frkit.studies.store import DATA_SET, read_data_set, stacked
 from frkit.vmf import IdentityLaw, Mixture
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -71,7 +71,7 @@ def coverage(
         draws so many new identities of it (of each group its share).
     measure : str or callable
         Registered name or function, as in `band`. SFI, CFI and DFI are evaluated by
-        `indices.evaluate`.
+        `indices.distributions`.
     by : str, optional
         Attribute of the population, for measures of groups. Schemes that draw people draw them
         within groups.
@@ -148,19 +148,19 @@ def coverage(
         population=population,
         n_identities=n_identities,
         per_identity=np.asarray(per_identity),
-        far=None if chosen.dealt else far,
+        far=None if chosen.permuted else far,
         by=by,
         schemes=schemes,
         replicates=replicates,
         seed=seed,
-        people=without_replicates and not chosen.dealt,
+        people=without_replicates and not chosen.permuted,
     )
     truth = exact(study, chosen)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
     with TemporaryDirectory() as passing:
         folder = Path(passing if store is None else store)
         paths = collect(study, n_datasets, folder, progress)
-        result = count(paths, truth, chosen, methods, levels, target=target)
+        result = count_covering(paths, truth, chosen, methods, levels, target=target)
     return result.assign_attrs(_description(study, n_datasets, chosen, target))
 
 
@@ -176,7 +176,7 @@ def exact(study, chosen):
     """Return the measure of the population, from its exact rates, EERs or distributions."""
     population = study.population
     by = study.by
-    if chosen.dealt:
+    if chosen.permuted:
         return chosen(population.population_distributions(int(study.per_identity), by=by))
     rates = population.population_roc(study.far, by=by)
     if hasattr(population, "population_summary"):
@@ -190,7 +190,7 @@ def exact(study, chosen):
         ) from error
 
 
-def count(paths, truth, chosen, methods, levels, *, target):
+def count_covering(paths, truth, chosen, methods, levels, *, target):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
     paths: files of the data sets. target: whom methods that read no replicates are about.
@@ -206,7 +206,7 @@ def count(paths, truth, chosen, methods, levels, *, target):
                 # what people add is not stacked: it is read from one data set after the other
                 batches = [evaluation]
                 if method in WITHOUT_REPLICATES:
-                    batches = (read(path)[scheme] for path in paths)
+                    batches = (read_data_set(path)[scheme] for path in paths)
                 rows = [_intervals(batch, chosen, method, levels, target) for batch in batches]
                 intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
             counted.append(_counts(evaluation, intervals, truth, chosen))
@@ -230,7 +230,7 @@ def _counts(evaluation, intervals, truth, chosen):
     result["estimate"] = chosen(data).mean(DATA_SET)
     if chosen.fair is not None:
         tests = [rows.p.isel(level=0) for rows in intervals if "p" in rows]
-        if chosen.dealt:
+        if chosen.permuted:
             tests = [fair_floor(evaluation, chosen).p]
         if tests:
             result["called_unfair"] = (tests[0] <= SIZE).mean(DATA_SET)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import require, require_one_of, require_whole
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
-from frkit.representation.probes import fit
+from frkit.representation.probes import fit_quietly
 from frkit.studies.along import along
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
@@ -130,7 +130,7 @@ def digit_encoder(
     8
     """
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
-    fit(network, digits["embedding"].values, digits["digit"].values)
+    fit_quietly(network, digits["embedding"].values, digits["digit"].values)
 
     @ONE_THREAD
     def encode(others):

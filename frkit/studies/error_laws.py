@@ -91,7 +91,7 @@ def error_laws(
             estimates.append(evaluation["empirical"].frr.item())
             if drawn:
                 bootstraps.append(bootstrap_errors(evaluation))
-        return compared(np.array(bootstraps), np.array(estimates) - truth)
+        return law_distances(np.array(bootstraps), np.array(estimates) - truth)
 
     laws = along("per_identity", per_identity, of_number, progress)
     chance = KOLMOGOROV_95 * np.sqrt(1 / n_datasets + 1 / replicates)
@@ -107,7 +107,7 @@ def bootstrap_errors(evaluation):
     return naive, recentered
 
 
-def compared(bootstraps, actual):
+def law_distances(bootstraps, actual):
     """Quantiles of the first data set's errors and the actual ones; distances of every data set."""
     distance = distances(bootstraps, actual)
     absolute = distances(np.abs(bootstraps), np.abs(actual))

@@ -19,7 +19,7 @@ def path_of(folder, number):
     return folder / f"data_set_{number:06}.npz"
 
 
-def write(path, evaluations, parameters):
+def write_data_set(path, evaluations, parameters):
     """Write the evaluations of one data set, by scheme, with what they depend on.
 
     The file gets its name when it is complete, so that a study that is killed leaves whole files.
@@ -62,7 +62,7 @@ def is_finished(path, parameters, people):
     return not people or any(name.endswith(PEOPLE) for name in nodes)
 
 
-def read(path, people=True):
+def read_data_set(path, people=True):
     """Read the evaluations of one data set, by scheme; with or without what people add to rates."""
     evaluations = {}
     with _opened(path) as (file, header):
@@ -81,7 +81,7 @@ def stacked(paths):
 
     What people add to the rates, which would fill the memory, is left out.
     """
-    records = [read(path, people=False) for path in paths]
+    records = [read_data_set(path, people=False) for path in paths]
     evaluations = {}
     for scheme in records[0]:
         trees = [record[scheme].to_dict(relative=True) for record in records]

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from frkit.base import require, require_whole
-from frkit.vmf.checks import interval, levels_in, options_of_groups
+from frkit.vmf.arguments import kappa_range, levels_in, options_of_groups
 from frkit.vmf.densities import uniform_tail
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
-from frkit.vmf.population import labelled
+from frkit.vmf.population import with_groups
 from frkit.vmf.random_mixture import mixture
 
 # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
@@ -64,7 +64,7 @@ class IdentityLaw:
         groups: Mapping | None = None,
     ):
         self.dim = require_whole("dim", dim, 3)
-        self.kappa = interval(kappa)
+        self.kappa = kappa_range(kappa)
         self.groups = groups
         # no cohesion: for that, draw one large vmf.mixture and take its rates
         options, shares = options_of_groups(groups, ("share", "kappa"))
@@ -72,7 +72,7 @@ class IdentityLaw:
         self._shares = shares / shares.sum()
         self._genuine = []
         for group in options.values():
-            low, high = interval(group.get("kappa", kappa))
+            low, high = kappa_range(group.get("kappa", kappa))
             concentrations, weights = _quadrature(low, high, self.dim)
             self._genuine.append(GenuineScores(concentrations, weights, self.dim))
 
@@ -163,7 +163,7 @@ class IdentityLaw:
             {level: levels},
             {"source": "exact rates of infinitely many von Mises-Fisher identities"},
         )
-        return labelled(dataset, rates, [] if by is None else self._names)
+        return with_groups(dataset, rates, [] if by is None else self._names)
 
 
 def _quadrature(low, high, dim):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from frkit.base import UNKNOWN, real_numbers, require
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling, score_moments
-from frkit.vmf.checks import number, one_each
+from frkit.vmf.arguments import one_per_identity, require_number
 from frkit.vmf.panels import PanelDistribution
 
 LARGEST_KAPPA = 1e9  # beyond, exact rates take minutes
@@ -68,7 +68,7 @@ class Mixture:
         self.n_identities, self.dim = directions.shape
         self.identity = np.char.mod("id%04d", np.arange(self.n_identities))
         length = np.linalg.norm(directions, axis=1)
-        concentrations = one_each("concentrations", concentrations, self.n_identities)
+        concentrations = one_per_identity("concentrations", concentrations, self.n_identities)
         has_direction = (length > 0) & (length < np.inf)
         is_concentrated = (concentrations > 0) & (concentrations <= LARGEST_KAPPA)
         bad = np.flatnonzero(~(has_direction & is_concentrated))
@@ -161,8 +161,8 @@ class Mixture:
         Mixture
             With the same groups. `sample_encoders` draws correlated images of both.
         """
-        c = number("centroid_correlation", centroid_correlation, -1, 1)
-        factor = one_each("concentration_factor", concentration_factor, self.n_identities)
+        c = require_number("centroid_correlation", centroid_correlation, -1, 1)
+        factor = one_per_identity("concentration_factor", concentration_factor, self.n_identities)
         rng = np.random.default_rng(seed)
         noise = rng.standard_normal(self.mean_directions.shape) / np.sqrt(self.dim)
         s = np.sqrt(1 - c**2)
@@ -191,10 +191,10 @@ class Mixture:
         return Mixture(np.concatenate(directions), concentrations, groups)
 
     sample = sampling.sample
-    population_rates = population.rates
-    population_roc = population.roc
-    population_summary = population.summary
-    population_distributions = score_moments.distributions
+    population_rates = population.population_rates
+    population_roc = population.population_roc
+    population_summary = population.population_summary
+    population_distributions = score_moments.population_distributions
 
 
 def group_sizes(n_identities, shares):

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from frkit.base import require
-from frkit.vmf.checks import levels_in, one_each
+from frkit.vmf.arguments import levels_in, one_per_identity
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.impostors import ImpostorScores
 from frkit.vmf.series import Identities
 
 
-def rates(
+def population_rates(
     mix,
     threshold: ArrayLike,
     *,
@@ -71,10 +71,10 @@ def rates(
     ('threshold_level',)
     """
     threshold = levels_in("threshold", threshold, -1)
-    return _rates(members_of(mix, by, weights), "threshold_level", threshold, cross)
+    return _rates(groups_of_mixture(mix, by, weights), "threshold_level", threshold, cross)
 
 
-def roc(
+def population_roc(
     mix,
     far: ArrayLike,
     *,
@@ -113,10 +113,12 @@ def roc(
     ('far_level',)
     """
     far = levels_in("far", far, 0)
-    return _rates(members_of(mix, by, weights), "far_level", far, cross)
+    return _rates(groups_of_mixture(mix, by, weights), "far_level", far, cross)
 
 
-def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> xr.Dataset:
+def population_summary(
+    mix, *, by: str | None = None, weights: ArrayLike | None = None
+) -> xr.Dataset:
     """Exact equal error rate with its threshold, and area under the ROC curve.
 
     The area is P(genuine > impostor).
@@ -143,9 +145,9 @@ def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> 
     >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
     True
     """
-    population = members_of(mix, by, weights)
+    population = groups_of_mixture(mix, by, weights)
     values = [_summary(members.impostors, members.genuine) for members in population]
-    return labelled(xr.Dataset(), values, [members.name for members in population[1:]])
+    return with_groups(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
 class Subpopulation(NamedTuple):
@@ -157,14 +159,14 @@ class Subpopulation(NamedTuple):
     genuine: GenuineScores
 
 
-def members_of(mix, by=None, weights=None):
+def groups_of_mixture(mix, by=None, weights=None):
     """Members of a mixture: first all identities, then each group.
 
     Those with equal weights are kept with the mixture.
     """
     if weights is None and by in mix._populations:
         return mix._populations[by]
-    weight = one_each("weights", 1 if weights is None else weights, mix.n_identities)
+    weight = one_per_identity("weights", 1 if weights is None else weights, mix.n_identities)
     valid = (weight >= 0) & (weight < np.inf)
     require(bool(valid.all()), "weights must be finite numbers >= 0")
     weight = weight / weight.max()
@@ -202,14 +204,14 @@ def _rates(population, level, levels, cross):
         {"source": "exact von Mises-Fisher population rates"},
     )
     groups = population[1:]
-    dataset = labelled(dataset, rates, [group.name for group in groups])
+    dataset = with_groups(dataset, rates, [group.name for group in groups])
     if cross:
         require(len(groups) > 0, "cross=True needs by=, the attribute whose groups are compared")
         dataset = dataset.assign(_cross_rates(groups, threshold, level))
     return dataset
 
 
-def labelled(dataset, values, groups):
+def with_groups(dataset, values, groups):
     """Add values of all and of every group to a dataset.
 
     `values` are dicts of variables over the dataset's dims: of all, then of each group.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from frkit.base import require
-from frkit.vmf.checks import interval, number, options_of_groups
+from frkit.vmf.arguments import kappa_range, options_of_groups, require_number
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.sampling import place, radial_parts
 
@@ -52,9 +52,9 @@ def mixture(
     directions = []
     concentrations = []
     for group, size in zip(options.values(), sizes):
-        cohesion = number("cohesion", group.get("cohesion", 0), 0)
+        cohesion = require_number("cohesion", group.get("cohesion", 0), 0)
         directions.append(_directions(size, dim, cohesion, rng))
-        low, high = interval(group.get("kappa", kappa))
+        low, high = kappa_range(group.get("kappa", kappa))
         concentrations.append(rng.uniform(low, high, size))
     labels = None if groups is None else np.repeat(list(options), sizes)
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
@@ -130,7 +130,7 @@ def subspace_mixture(
         common + own * len(options) <= dim,
         f"{common} common and {len(options)} x {own} own dimensions are more than dim={dim}",
     )
-    own_share = number("own_share", own_share, 0, 1)
+    own_share = require_number("own_share", own_share, 0, 1)
     labels = np.repeat(list(options), group_sizes(n_identities, shares))
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
@@ -144,7 +144,7 @@ def subspace_mixture(
         end = start + own
         own_directions = _uniform_directions(rng, size, own)
         directions[rows, start:end] = np.sqrt(own_share) * own_directions
-        low, high = interval(group.get("kappa", (40, 120)))
+        low, high = kappa_range(group.get("kappa", (40, 120)))
         concentrations[rows] = rng.uniform(low, high, size)
         start = end
     return Mixture(directions, concentrations, labels)

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from frkit.base import require
 from frkit.data.dataset import faces, stack_models
-from frkit.vmf.checks import number, one_each
+from frkit.vmf.arguments import one_per_identity, require_number
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 
 BLOCK = 8192  # images whose noise is in memory at once
@@ -83,7 +83,7 @@ def sample_encoders(
     >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
     2
     """
-    share = number("correlation", correlation, 0, 1)
+    share = require_number("correlation", correlation, 0, 1)
     first = next(iter(encoders.values()))
     n_seeds = len(encoders) + 1
     image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(n_seeds)
@@ -105,7 +105,7 @@ def sample_encoders(
 
 def _faces(mix, per_identity, sources):
     """Faces; `sources` are pairs of a generator and its share of the noise's variance."""
-    counts = one_each("per_identity", per_identity, mix.n_identities)
+    counts = one_per_identity("per_identity", per_identity, mix.n_identities)
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
     # in blocks, so that the noise of many images is never in memory as a whole

@@ -5,12 +5,12 @@ import xarray as xr
 
 from frkit.base import require, require_whole
 from frkit.vmf.densities import mean_resultants
-from frkit.vmf.population import members_of
+from frkit.vmf.population import groups_of_mixture
 
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
 
-def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
+def population_distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
     """Exact moments and histograms of the scores of each group, in the form of an evaluation.
 
     All pairs weigh the same and every identity has as many images, so each identity and each pair
@@ -59,7 +59,7 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     inner = edges[1:-1]
     centres = (edges[1:] + edges[:-1]) / 2
     groups = []
-    for members in members_of(mix, by)[1:]:
+    for members in groups_of_mixture(mix, by)[1:]:
         people = members.identities
         above, error = members.impostors.survival(inner)
         require(

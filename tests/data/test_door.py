@@ -331,7 +331,7 @@ def test_people_are_linked_by_target_trials(tmp_path):
     (tmp_path / "trials").write_text(TRIALS)
     with pytest.warns(fk.DataWarning, match="1 of 6 names stand in no genuine pair"):
         data = fk.open_data(tmp_path / "trials", scores=[0.9, 0.8, 0.7, 0.1, 0.2])
-    people = fk.contributions(data, far=[0.5]).identity.values
+    people = fk.errors_by_person(data, far=[0.5]).identity.values
     assert len(people) == 3, "m1 with u1 and u2, m2 with u3, and u9 alone"
 
 

@@ -40,7 +40,7 @@ def shares_by_hand(scores, threshold):
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
 def test_shares_equal_the_loop(sizes, chunks):
     scores = fk.score_tensor(people(sizes, ties=True), chunks=chunks)
-    who = fk.contributions(scores, far=FAR)
+    who = fk.errors_by_person(scores, far=FAR)
     for level in range(2):
         at_level = who.isel(far_level=level)
         of_frr, of_far = shares_by_hand(scores, float(at_level.threshold))
@@ -53,7 +53,7 @@ def test_shares_equal_the_loop(sizes, chunks):
 
 def test_thresholds_and_rates_are_those_of_evaluate():
     scores = fk.score_tensor(people("unequal"), chunks=8)
-    who = fk.contributions(scores, far=FAR, by="gender")
+    who = fk.errors_by_person(scores, far=FAR, by="gender")
     ev = fk.evaluate(scores, far=FAR)["empirical"]
     for name in ("threshold", "far", "frr"):
         np.testing.assert_allclose(who[name], ev[name], rtol=1e-12)
@@ -64,7 +64,7 @@ def test_thresholds_and_rates_are_those_of_evaluate():
 
 def test_the_largest_errors_are_listed_with_their_names():
     scores = fk.score_tensor(people("unequal", ties=True), chunks=7)
-    who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
+    who = fk.errors_by_person(scores, far=[0.1]).isel(far_level=0)
     for kind, share in (("genuine", who.frr_share), ("impostor", who.far_share)):
         worst = share.sortby(-share).identity.values[:2].tolist()
         listed = fk.worst_pairs(scores, who, kind=kind, identities=2, pairs=1000)
@@ -85,8 +85,8 @@ def test_models_stay_apart_and_are_selected_for_a_list():
     other = one.assign(embedding=one.embedding + 0.5 * noise)
     both = fk.stack_models({"A": one, "B": other})
     scores = fk.score_tensor(both, chunks=9)
-    who = fk.contributions(scores, far=FAR)
-    alone = fk.contributions(fk.score_tensor(other, chunks=9), far=FAR)
+    who = fk.errors_by_person(scores, far=FAR)
+    alone = fk.errors_by_person(fk.score_tensor(other, chunks=9), far=FAR)
     np.testing.assert_allclose(who.far_share.sel(model="B"), alone.far_share)
     with pytest.raises(fk.InputError, match="several models"):
         fk.worst_pairs(scores, who.isel(model=0, far_level=0))
@@ -100,7 +100,9 @@ def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     columns = [np.array(column) for column in zip(*every, strict=True)]
     sides = ("probe", "reference", "probe_identity", "reference_identity")
     listed = fk.pairs(columns[5], columns[0] == "genuine", **dict(zip(sides, columns[1:5])))
-    whole, found = (fk.contributions(one, far=[0.1]).isel(far_level=0) for one in (scores, listed))
+    whole, found = (
+        fk.errors_by_person(one, far=[0.1]).isel(far_level=0) for one in (scores, listed)
+    )
     for name in ("frr_share", "far_share", "frr_effective", "far_effective"):
         np.testing.assert_allclose(found[name], whole[name], rtol=1e-9)
     for kind in ("genuine", "impostor"):
@@ -113,4 +115,4 @@ def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
 def test_a_list_without_identities_names_nobody():
     listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False])
     with pytest.raises(fk.InputError, match="no identities"):
-        fk.contributions(listed, far=[0.5])
+        fk.errors_by_person(listed, far=[0.5])

@@ -10,7 +10,7 @@ from widget_checks import find, picture
 import frkit as fk
 from frkit import plot
 from frkit.plot.indices import KINDS
-from frkit.plot.threshold import per_cent
+from frkit.plot.threshold import share_in_percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
@@ -65,7 +65,7 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
 def test_no_interval_of_a_rate_looks_empty():
     shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1, np.nan]
     words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100", "–"]
-    assert [per_cent(share) for share in shares] == words
+    assert [share_in_percent(share) for share in shares] == words
 
 
 def test_a_group_without_a_genuine_pair_has_a_row(ax):
@@ -144,7 +144,7 @@ def rates_by_hand(scores, counts, level):
 def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
     given = []
     monkeypatch.setattr(plot, "image_counts", lambda counts, ax, people: given.append(counts))
-    monkeypatch.setattr(plot, "resamples", lambda fan, number, ax: given.append((fan, number)))
+    monkeypatch.setattr(plot, "replicates", lambda fan, number, ax: given.append((fan, number)))
     box = fk.explore.resample(fk.sweep(scores), far=0.1, n=120)
     for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
         find(box, move).click()
@@ -168,11 +168,11 @@ def test_copies_are_counted_and_lit(ax):
 
 def test_the_histogram_grows_in_place(scores, ax):
     ev = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("image", n=60))
-    fan = fk.fan(ev).isel(far_level=0)
+    fan = fk.replicate_curves(ev).isel(far_level=0)
     edges = []
     for number in (1, 30, 60):
         ax.clear()
-        fk.plot.resamples(fan, number, ax)
+        fk.plot.replicates(fan, number, ax)
         heights, bins, _ = ax.patches[0].get_data()
         assert heights.sum() == number
         edges.append(bins)

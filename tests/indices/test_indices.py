@@ -167,7 +167,7 @@ def test_floor_of_dfi_near_the_stored_figures():
         table = fk.canonical_scores("fair", index="dfi", sizes=IMBALANCED, seed=seed)
         found.append(list(from_pairs(table, bins=100).values())[6:])
     np.testing.assert_allclose(np.mean(found, 0), [0.934, 0.868, 0.928], atol=0.01)
-    ds = fk.fairness_indices(table, by="group", score_map="identity", deals=40)
+    ds = fk.fairness_indices(table, by="group", score_map="identity", permutations=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()
 

@@ -51,7 +51,7 @@ def test_a_small_study_of_a_mixture_with_exact_moments():
     for seed in range(12):
         drawn = fk.Resampling("image", n=60, seed=seed)
         scores = fk.score_tensor(mix.sample(6, seed=100 + seed))
-        ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=drawn, deals=0)
+        ev = fk.indices.distributions(scores, by="group", bins=20, resampling=drawn, permutations=0)
         for name in NINE:
             band, exact = fk.band(ev, name), float(fk.measures.measure(name)(truth))
             hits[name] += bool(band.lower <= exact <= band.upper)

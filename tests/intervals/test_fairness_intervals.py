@@ -123,8 +123,8 @@ def test_permutations_equal_those_evaluated_one_by_one(name, away):
     values = []
     for permuted in permutations(code, 19, 3):
         gender = np.array(["a", "b"])[permuted][owner]
-        dealt = fk.score_tensor(faces.assign_coords(gender=("image", gender)))
-        node = fk.evaluate(dealt, threshold=threshold, by="gender")["empirical"].to_dataset()
+        permuted = fk.score_tensor(faces.assign_coords(gender=("image", gender)))
+        node = fk.evaluate(permuted, threshold=threshold, by="gender")["empirical"].to_dataset()
         values.append(measure(name)(node).values)
     estimate = measure(name)(evaluation["empirical"].to_dataset())
     reached = (away * np.array(values) >= away * estimate.values - 1e-12).sum(0)

@@ -135,12 +135,14 @@ def test_unknown_options_are_refused(options, words):
 def test_an_evaluation_without_replicates_says_what_to_do():
     evaluation = tree()
     del evaluation["replicates"]
-    for call in (fk.band, fk.uncertainty, fk.fan):
+    for call in (fk.band, fk.uncertainty, fk.replicate_curves):
         with pytest.raises(fk.InputError, match="resampling=Resampling"):
             call(evaluation, "frr")
 
 
-@pytest.mark.parametrize("call", [fk.band, fk.uncertainty, fk.fan, fk.fair_floor, fk.compare])
+@pytest.mark.parametrize(
+    "call", [fk.band, fk.uncertainty, fk.replicate_curves, fk.fair_floor, fk.compare]
+)
 def test_what_is_no_evaluation_is_refused(call):
     with pytest.raises(fk.InputError, match="this is no evaluation"):
         call(node(EMPIRICAL), "frr_gini")

@@ -103,8 +103,8 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
 
 
 def test_the_largest_contributors_are_drawn(scores, ax):
-    who = fk.contributions(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
-    fk.plot.contributions(who, ax, people=3)
+    who = fk.errors_by_person(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
+    fk.plot.errors_by_person(who, ax, people=3)
     errors = who.false_rejects_identity
     largest = np.sort(errors.values)[-3:]
     widths = [bar.get_width() for bars in ax.containers for bar in bars]

@@ -45,7 +45,7 @@ def test_nine_points_with_intervals_and_floors(found, ax):
 def test_the_explorer_follows_its_controls():
     table = fk.canonical_scores("unfair", sizes=(200, 200, 200))
     maps = {"as": "identity", "root": np.sqrt}
-    box = fk.explore.fairness_indices(table, by="group", score_maps=maps, deals=5)
+    box = fk.explore.fairness_indices(table, by="group", score_maps=maps, permutations=5)
     seen = {picture(box)}
     moves = {"share of it that stays": 0.25, "bins": 20, "score map": "root"}
     for words, value in moves.items():

@@ -87,13 +87,13 @@ def test_other_results_are_refused(ax):
     with pytest.raises(fk.InputError, match="plot.difference draws it"):
         fk.plot.roc(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
     with pytest.raises(fk.InputError, match="over far_level, got model, far_level: select"):
-        fk.plot.fan(fk.fan(two_models()), ax=ax)
+        fk.plot.replicate_curves(fk.replicate_curves(two_models()), ax=ax)
 
 
 # --- fan and difference --------------------------------------------------------------------------
 def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
     evaluation = tree()
-    fk.plot.fan(fk.fan(evaluation), ax=ax)
+    fk.plot.replicate_curves(fk.replicate_curves(evaluation), ax=ax)
     (bundle,) = [found for found in ax.collections if isinstance(found, LineCollection)]
     assert len(bundle.get_segments()) == 50
     np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])

@@ -49,8 +49,8 @@ def test_numbers_are_those_of_the_api(report, faces):
         xr.testing.assert_equal(report.results["fairness", name], direct)
     floor = fk.fair_floor(evaluation, "frr_max_min", target="new people")
     xr.testing.assert_equal(report.results["fairness", "frr_max_min, floor"], floor)
-    who = fk.contributions(fk.score_tensor(faces), far=FAR, by="group")
-    xr.testing.assert_equal(report.results["people", "contributions"], who)
+    who = fk.errors_by_person(fk.score_tensor(faces), far=FAR, by="group")
+    xr.testing.assert_equal(report.results["people", "errors_by_person"], who)
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
     swapped[[0, -1]] = swapped[[-1, 0]]  # two wrong labels
     wrong = fk.faces(good.embedding.values, swapped)
     report = fk.report(wrong, far=[0.01], quick=True, progress=False)
-    who = report.results["people", "contributions"].isel(far_level=0)
+    who = report.results["people", "errors_by_person"].isel(far_level=0)
     errors = np.sort(who.false_rejects_identity.values)
     share = f"2 of {n} people make {errors[-2:].sum() / errors.sum():.0%} of the false rejects: "
     (answer,) = [line for line in report.answers if line.startswith(share)]
@@ -206,7 +206,7 @@ def test_people_stand_by_number_of_errors_then_by_own_rate():
     own = [cell.numbers[""] for cell in table["own FRR"]]
     assert list(zip(rejects, own)) == sorted(zip(rejects, own), reverse=True)
     scores = fk.score_tensor(few)
-    who = fk.contributions(scores, far=[0.05]).isel(far_level=0)
+    who = fk.errors_by_person(scores, far=[0.05]).isel(far_level=0)
     score, person = scores.values, few.identity.values
     row, col = np.triu_indices(len(person), 1)
     same = person[row] == person[col]

@@ -62,7 +62,7 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     floor = fk.fair_floor(ev, "frr_max_min")
     test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=19)
     sigma = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1)
-    indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
+    indices = fk.fairness_indices(scores, by="group", bins=10, permutations=20)
     table = fk.table(fk.band(ev, "frr_max_min", target="new people"), floor, test, indices, sigma)
     row = table.xs(("FRR max/min", "0.05"), level=("measure", "FAR")).iloc[0]
     level = {"far_level": 0.05}

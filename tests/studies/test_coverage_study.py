@@ -7,8 +7,8 @@ from scipy.stats import norm
 
 import frkit as fk
 from frkit.measures import measure
-from frkit.studies.coverage import count
-from frkit.studies.store import path_of, write
+from frkit.studies.coverage import count_covering
+from frkit.studies.store import path_of, write_data_set
 
 FAR = [0.02, 0.1, 0.3]
 HOW = dict(
@@ -133,9 +133,9 @@ def test_coverage_of_normal_errors_is_as_computed(tmp_path):
         one = tree.isel(data_set=number)
         one.attrs["provenance"] = "{}"
         paths.append(path_of(tmp_path, number))
-        write(paths[-1], {"image": one}, {})
+        write_data_set(paths[-1], {"image": one}, {})
     methods = ("recentered", "gaussian", "naive")
-    study = count(paths, truth, measure("frr"), methods, (0.5, 0.9), target=None)
+    study = count_covering(paths, truth, measure("frr"), methods, (0.5, 0.9), target=None)
     found = study.isel(scheme=0, far_level=0)
     for level in (0.5, 0.9):
         z = norm.ppf((1 + level) / 2)

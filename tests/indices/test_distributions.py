@@ -58,7 +58,7 @@ def test_every_replicate_agrees_with_the_twin():
     """The image scheme by hand: images count as often as drawn; copies are genuine pairs."""
     tensor = fk.score_tensor(people("equal", dim=4), chunks=24)
     drawn = fk.Resampling("image", n=3, seed=4)
-    ev = fk.indices.evaluate(tensor, by="gender", bins=8, resampling=drawn, deals=0)
+    ev = fk.indices.distributions(tensor, by="gender", bins=8, resampling=drawn, permutations=0)
     score, who = fk.indices.unit_scores(tensor).values.astype(float), tensor.probe_identity.values
     np.fill_diagonal(score, 1.0)
     gender = tensor.probe_gender.values
@@ -95,24 +95,24 @@ def test_a_mapped_tensor_computes_nothing_until_asked(scores):
 
 def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
     """Each random assignment, made by hand: new group labels for the people, and the twin."""
-    ev = fk.indices.evaluate(scores, by="group", bins=9, deals=3)
+    ev = fk.indices.distributions(scores, by="group", bins=9, permutations=3)
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
     code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
     for at, permuted in enumerate(permutations(code, 3, 0)):
         label = np.array(list("abc"))[permuted][np.searchsorted(names, who)]
         again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
-        found = of_replicate(ev["dealt"], at)
+        found = of_replicate(ev["permuted"], at)
         assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
 
 
 def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
-    how = dict(by="group", score_map="identity", bins=7, deals=39)
+    how = dict(by="group", score_map="identity", bins=7, permutations=39)
     found = fk.fairness_indices(table, **how).sel(variant="normal")
-    dealt = fk.indices.evaluate(table, **how)["dealt"].to_dataset()
+    permuted = fk.indices.distributions(table, **how)["permuted"].to_dataset()
     for index in ("sfi", "cfi", "dfi"):
-        drawn = np.asarray(fk.measures.measure(f"{index}_normal")(dealt))
+        drawn = np.asarray(fk.measures.measure(f"{index}_normal")(permuted))
         assert float(found[f"{index}_floor"]) == pytest.approx(np.median(drawn), rel=1e-12)
         # of 39 fair ones, one in twenty
         assert np.sum(drawn < float(found[f"{index}_floor_limit"])) in (1, 2)
@@ -123,11 +123,13 @@ def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
 def test_floor_calls_the_unfair_unfair_and_needs_deals():
     mix = fk.vmf.mixture(24, 8, kappa=(20, 30), seed=0, groups={"a": {}, "b": {"kappa": (4, 6)}})
     scores = fk.score_tensor(mix.sample(6, seed=1))
-    floor = fk.fair_floor(fk.indices.evaluate(scores, by="group", bins=20, deals=60), "sfi_normal")
+    floor = fk.fair_floor(
+        fk.indices.distributions(scores, by="group", bins=20, permutations=60), "sfi_normal"
+    )
     assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
     assert float(floor.p) <= 0.05 and "people" in floor.attrs["size"]
     plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
-    with pytest.raises(fk.InputError, match="indices.evaluate"):
+    with pytest.raises(fk.InputError, match="indices.distributions"):
         fk.fair_floor(plain, "dfi_normal")
 
 
@@ -135,14 +137,16 @@ def test_floor_calls_the_unfair_unfair_and_needs_deals():
 
 
 def test_the_summary_repeats_bands_and_floors(scores):
-    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling("image", n=30))
+    ev = fk.indices.distributions(
+        scores, by="group", bins=20, resampling=fk.Resampling("image", n=30)
+    )
     found = fk.indices.summary(ev, level=0.9)
     row = found.sel(variant="extremal")
     band = fk.band(ev, "cfi_extremal", level=0.9)
     floor = fk.fair_floor(ev, "cfi_extremal", level=0.9)
     assert (row.cfi_lower, row.cfi_upper) == (band.lower, band.upper)
     assert (row.cfi_floor, row.cfi_p) == (floor["median"], floor.p)
-    assert ev["dealt"].sizes["replicate"] == 30, "as many assignments as replicates by default"
+    assert ev["permuted"].sizes["replicate"] == 30, "as many assignments as replicates by default"
     np.testing.assert_allclose(found.z_distribution.sum("score_bin"), 1)
     np.testing.assert_allclose(found.z_separation, abs(found.genuine_mean - found.impostor_mean))
     assert found.attrs["target"] == "these 18 identities, new images"
@@ -158,7 +162,7 @@ def test_the_summary_repeats_bands_and_floors(scores):
         ([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0], {}, "'y' have no genuine pair"),
         ([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0], {}, "'x' have no impostor pair"),
         ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"score_map": np.negative}, "decreases"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"deals": 1}, "at least 2"),
+        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"permutations": 1}, "at least 2"),
     ],
 )
 def test_bad_pair_tables_are_refused(score, genuine, options, words):
@@ -179,16 +183,16 @@ def test_few_scores_in_a_bin_are_warned_of():
 
 # --- thinning ------------------------------------------------------------------------------------
 def test_thinning_keeps_whole_people(scores):
-    part = fk.indices.thinned(scores, by="group", keep={"a": 0.5}, seed=1)
+    part = fk.indices.with_fewer_people(scores, by="group", keep={"a": 0.5}, seed=1)
     assert part.sizes == {"probe": 90, "reference": 90}
     kept = part.probe_identity.values[part.probe_group.values == "a"]
     assert np.unique(kept, return_counts=True)[1].tolist() == [6, 6, 6]
-    of_kept = fk.indices.thinned(fk.sweep(scores), by="group", keep={"a": 0.5}, seed=1)
+    of_kept = fk.indices.with_fewer_people(fk.sweep(scores), by="group", keep={"a": 0.5}, seed=1)
     assert of_kept["images"]["image"].values.tolist() == part.probe.values.tolist()
     expected = fk.fairness_indices(part, by="group", bins=10)
     xr.testing.assert_allclose(fk.fairness_indices(of_kept, by="group", bins=10), expected)
-    less = fk.indices.thinned(scores, by="group", keep={"a": 1 / 3}, seed=1)
+    less = fk.indices.with_fewer_people(scores, by="group", keep={"a": 1 / 3}, seed=1)
     assert set(less.probe.values.tolist()) < set(part.probe.values.tolist())
     for keep, words in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):
         with pytest.raises(fk.InputError, match=words):
-            fk.indices.thinned(scores, by="group", keep=keep)
+            fk.indices.with_fewer_people(scores, by="group", keep=keep)

@@ -9,7 +9,7 @@ ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
 WORDS = {"frr": "rejected genuine pairs", "far": "accepted impostor pairs"}
 
 
-def contributions(
+def errors_by_person(
     who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12
 ) -> Axes:
     """Draw the people with the most errors as bars, the largest on top.
@@ -20,7 +20,7 @@ def contributions(
     Parameters
     ----------
     who : xr.Dataset
-        What `contributions` returned, of one model at one level: `.sel(far_level=1e-3)`.
+        What `errors_by_person` returned, of one model at one level: `.sel(far_level=1e-3)`.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
     rate : {"frr", "far"}
@@ -44,8 +44,8 @@ def contributions(
     --------
     >>> import frkit as fk
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
-    >>> who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
-    >>> ax = fk.plot.contributions(who, people=3)
+    >>> who = fk.errors_by_person(scores, far=[0.1]).isel(far_level=0)
+    >>> ax = fk.plot.errors_by_person(who, people=3)
     >>> len(ax.patches)
     3
     """

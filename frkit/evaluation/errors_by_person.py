@@ -23,7 +23,7 @@ from frkit.scores.kept import is_list, pairs_of_models
 KINDS = ("genuine", "impostor")
 
 
-def contributions(
+def errors_by_person(
     scores: xr.DataArray | xr.Dataset,
     *,
     far: ArrayLike | None = None,
@@ -73,7 +73,7 @@ def contributions(
     --------
     >>> import frkit as fk
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
-    >>> who = fk.contributions(scores, far=[0.1])
+    >>> who = fk.errors_by_person(scores, far=[0.1])
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
@@ -158,10 +158,10 @@ def worst_pairs(
     Parameters
     ----------
     scores : xr.DataArray
-        The tensor or list that `contributions` was given, without a model dimension (select one
+        The tensor or list that `errors_by_person` was given, without a model dimension (select one
         with .sel).
     who : xr.Dataset
-        What `contributions` returned, at one level (and one model): `.sel(far_level=1e-3)`.
+        What `errors_by_person` returned, at one level (and one model): `.sel(far_level=1e-3)`.
     kind : {"genuine", "impostor"}
         "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike
         first.
@@ -186,7 +186,7 @@ def worst_pairs(
     --------
     >>> import frkit as fk
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
-    >>> who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
+    >>> who = fk.errors_by_person(scores, far=[0.1]).isel(far_level=0)
     >>> fk.worst_pairs(scores, who, pairs=3).sizes["pair"]
     3
     """
@@ -195,7 +195,7 @@ def worst_pairs(
     if not by_name:
         require_whole("identities", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
-    require_returned("who", who, "fk.contributions", "threshold", "frr_share")
+    require_returned("who", who, "fk.errors_by_person", "threshold", "frr_share")
     scores = checked_scores(scores)
     require(
         "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"
@@ -217,7 +217,7 @@ def worst_pairs(
     require(
         np.array_equal(who["identity"].values, names)
         and np.array_equal(who["images"].values, n_images),
-        "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
+        "who was made of other scores: give both the same, who = fk.errors_by_person(scores, ...)",
     )
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)

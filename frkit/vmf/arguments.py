@@ -5,14 +5,14 @@ import numpy as np
 from frkit.base import real_numbers, require
 
 
-def number(name, value, low, high=np.inf):
+def require_number(name, value, low, high=np.inf):
     """Return one number in [low, high]."""
     inside = low <= value <= high
     require(inside, f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
     return float(value)
 
 
-def one_each(name, values, n_identities):
+def one_per_identity(name, values, n_identities):
     """Return numbers (K,), from one for each identity or from one for all."""
     given = real_numbers(name, values)
     require(
@@ -30,7 +30,7 @@ def levels_in(name, values, low):
     return levels
 
 
-def interval(kappa):
+def kappa_range(kappa):
     """Return (low, high), from a range of concentrations or from one number for both."""
     low, high = np.broadcast_to(np.asarray(kappa, float), 2).tolist()
     require(

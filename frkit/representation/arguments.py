@@ -7,7 +7,7 @@ from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import clean_labels
 
 
-def labels_of(name, values, *, tasks=False):
+def checked_labels(name, values, *, tasks=False):
     """Return labels (n,), one for each image; with tasks, (n, tasks) is allowed too."""
     labels = np.ma.filled(values.astype(object), None) if np.ma.is_masked(values) else values
     labels = np.asarray(labels)

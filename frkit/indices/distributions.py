@@ -17,7 +17,7 @@ from frkit.evaluation.nodes import facts_of
 from frkit.evaluation.sweep import swept
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
-from frkit.intervals.permuted import DEALT, distributions_of_permuted
+from frkit.intervals.permuted import PERMUTED, distributions_of_permuted
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
     Sizes,
@@ -80,19 +80,19 @@ def fairness_indices(
     level : float in (0, 1)
         Nominal coverage of the intervals, and the quantile of the floor's limit.
     **options
-        `deals`, `varying`, `progress` of `indices.evaluate`.
+        `permutations`, `varying`, `progress` of `indices.distributions`.
 
     Returns
     -------
     xr.Dataset
         What `indices.summary` returns: `sfi`, `cfi`, `dfi` over `variant`, with `_lower`, `_upper`,
-        `_floor` and further ends where there are replicates and random assignments; the groups'
+        `_floor` and further ends where there are replicates and permutations; the groups'
         parts and weights.
 
     Raises
     ------
     InputError
-        As `indices.evaluate`; for sizes that do not fit the groups.
+        As `indices.distributions`; for sizes that do not fit the groups.
 
     Warns
     -----
@@ -112,21 +112,21 @@ def fairness_indices(
     >>> bool(found.sfi.sel(variant="extremal") < found.sfi.sel(variant="normal") < 0.7)
     True
     """
-    evaluation = evaluate(
+    evaluation = distributions(
         scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options
     )
     result = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
     return result.assign_attrs(score_map=str(getattr(score_map, "__name__", score_map)))
 
 
-def evaluate(
+def distributions(
     scores: xr.DataArray | xr.Dataset,
     *,
     by: str | list[str],
     score_map: str | Callable = "cosine",
     bins: int = 100,
     resampling: Resampling | None = None,
-    deals: int | None = None,
+    permutations: int | None = None,
     varying: str = "error",
     progress: bool | None = None,
 ) -> xr.DataTree:
@@ -148,17 +148,18 @@ def evaluate(
         Equal bins on [0, 1], at least 2.
     resampling : Resampling, optional
         How replicates are drawn; without it there are none.
-    deals : int, optional
-        How often people (scores, in a list: a pair goes with the person of its probe) are
-        assigned to groups at random, for the floor; by default as many as replicates.
+    permutations : int, optional
+        How often people are assigned at random to groups of the same sizes, for the floor; by
+        default as many times as there are replicates. In a list, a pair goes with the person of its
+        probe; without people, each score is assigned alone.
     varying, progress
         As in `frkit.evaluate`.
 
     Returns
     -------
     xr.DataTree
-        As from `frkit.evaluate(..., histogram=bins)` without the rates. The node `dealt`, over
-        (replicate, group), contains the random assignments.
+        As from `frkit.evaluate(..., histogram=bins)` without the rates. The node `permuted`,
+        over (replicate, group), contains the permutations.
 
     Raises
     ------
@@ -178,14 +179,15 @@ def evaluate(
     Examples
     --------
     >>> import frkit as fk
-    >>> ev = fk.indices.evaluate(fk.canonical_scores("unfair"), by="group", deals=20)
+    >>> ev = fk.indices.distributions(fk.canonical_scores("unfair"), by="group", permutations=20)
     >>> bool(fk.fair_floor(ev, "sfi_normal").p < 0.05)
     True
     """
     require_whole("bins", bins, 2)
-    if deals is None:
-        deals = 0 if resampling is None else resampling.n
-    require(deals == 0 or deals >= 2, f"deals must be 0 (no floor) or at least 2, got {deals}")
+    if permutations is None:
+        permutations = 0 if resampling is None else resampling.n
+    is_possible = permutations == 0 or permutations >= 2
+    require(is_possible, f"permutations must be 0 (no floor) or at least 2, got {permutations}")
     kept = swept(checked_scores(scores), by=by, progress=progress)
     mapped = unit_scores(kept, score_map)
     evaluation = evaluate_parts(
@@ -209,15 +211,15 @@ def evaluate(
             f"group(s) {listed(without)} have no {kind} pair within the group, which takes {need}: "
             "merge these groups with others, or leave them out",
         )
-    if deals:
+    if permutations:
         seed = 0 if resampling is None else resampling.seed
         edges = np.linspace(0, 1, bins + 1)
-        dealt = distributions_of_permuted(mapped, by, varying, deals, seed, edges)
+        permuted = distributions_of_permuted(mapped, by, varying, permutations, seed, edges)
         if is_list(mapped):
-            dealt["images_group"] = tallies.images_group
+            permuted["images_group"] = tallies.images_group
         nameless = is_list(mapped) and "probe_identity" not in mapped.coords
         units = "scores" if nameless else "people"
-        evaluation[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
+        evaluation[PERMUTED] = xr.DataTree(permuted.assign_attrs(permuted=units, seed=seed))
     return evaluation
 
 
@@ -239,7 +241,7 @@ def summary(
     Parameters
     ----------
     evaluation : xr.DataTree
-        What `indices.evaluate` returned; no score is read again.
+        What `indices.distributions` returned; no score is read again.
     group_sizes, balance, c, level
         As in `fairness_indices`.
 
@@ -247,9 +249,9 @@ def summary(
     -------
     xr.Dataset
         `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
-        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`. With random assignments
+        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`. With permutations
         also `<index>_floor` (median) and `<index>_floor_limit` of what these people would give in
-        groups at random, and `<index>_p`, the share of assignments that are no fairer than the
+        groups at random, and `<index>_p`, the share of permutations that are no fairer than the
         data. Over group:
         `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
         `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
@@ -273,11 +275,11 @@ def summary(
     --------
     >>> import frkit as fk
     >>> fair = fk.canonical_scores("fair")
-    >>> ev = fk.indices.evaluate(fair, by="group", score_map="identity", bins=10)
+    >>> ev = fk.indices.distributions(fair, by="group", score_map="identity", bins=10)
     >>> fk.indices.summary(ev).sfi.dims
     ('variant',)
     """
-    require_returned("evaluation", evaluation, "fk.indices.evaluate", "empirical")
+    require_returned("evaluation", evaluation, "fk.indices.distributions", "empirical")
     require_flag("balance", balance)
     tallies = evaluation["empirical"].to_dataset()
     result = xr.Dataset(
@@ -324,7 +326,7 @@ def _with_ends(evaluation, index, name, level):
         interval = band(evaluation, index, level=level)
         for end in ("lower", "upper", "includes_fair"):
             result[f"{name}_{end}"] = interval[end]
-    if DEALT in evaluation.children:
+    if PERMUTED in evaluation.children:
         floor = fair_floor(evaluation, index, level=level)
         result[f"{name}_floor"] = floor["median"]
         result[f"{name}_floor_limit"] = floor["limit"]
