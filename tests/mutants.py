@@ -85,12 +85,15 @@ MUTANTS = [
     Mutant("intervals/effective.py", "np.minimum(lower, rate)", "lower", "test_effective"),
     # intervals: groups
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
+    Mutant("intervals/pooled.py", "if np.isfinite(n_people):", "if False:", POOLED),
+    Mutant("intervals/pooled.py", "- 6, 0) / n", "- 6, 0) * 0 / n", "test_effective"),
     Mutant(
-        "intervals/pooled.py",
-        "if np.isinf(n_people):\n        return stats.chi2(",
-        "if True:\n        return stats.chi2(",
-        POOLED,
+        "intervals/effective.py",
+        "accepting < FEWEST",
+        "accepting < 0 * FEWEST",
+        "test_few_accepted",
     ),
+    Mutant("intervals/compare.py", "2 / pair", "1 / pair", "test_few_accepted"),
     Mutant(
         "intervals/pooled.py", "share**2 * (rho + (1 - rho) / pairs)", "share**2 / pairs", POOLED
     ),

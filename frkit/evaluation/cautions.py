@@ -38,7 +38,7 @@ def caution(protocol, resampling, far, tables, models, n_failed, n_genuine, tied
     for name, table, tied_share in zip(names, tables, tied or [None] * len(names)):
         data = table.isel({COLUMN: 0}, missing_dims="ignore")
         nothing_accepted = data.far.values <= 0 if far.size else np.zeros(0, bool)
-        largest = "the threshold there is the largest impostor score, whose bootstrap is not valid"
+        largest = "the threshold there is the largest impostor score"
         below = far[far < one_pair]
         if below.size:
             warn(

@@ -253,6 +253,7 @@ def paired_t_test(a, b, chosen, level):
     """
     on_scale, _ = SCALES[chosen.scale]
     n_effective = {}
+    unknown = xr.zeros_like(a.estimate, bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate = on_scale(a.estimate) - on_scale(b.estimate)
         if chosen.name in RATES:
@@ -262,6 +263,9 @@ def paired_t_test(a, b, chosen, level):
             smallest_p = np.minimum(2.0 ** (1 - pair.differing), 1.0)
             spread = a.estimate * (1 - a.estimate) + b.estimate * (1 - b.estimate)
             n_effective["n_effective"] = spread / variance
+            if "accepting" in a:  # the true thresholds may be any higher ones
+                accepting = np.minimum(a.accepting, b.accepting)
+                unknown = (accepting == 0) & (pair.differing > 0)
         else:
             variance = ((a.influence - b.influence) ** 2).sum(UNIT)
             df = a.df
@@ -272,9 +276,9 @@ def paired_t_test(a, b, chosen, level):
     p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
     result = xr.Dataset({"estimate": estimate, "se": se, "df": df, **n_effective})
     return result.assign(
-        lower=estimate - reach,
-        upper=estimate + reach,
-        p=np.maximum(p, smallest_p).where(np.isfinite(estimate)),
+        lower=(estimate - reach).where(~unknown, -1.0),
+        upper=(estimate + reach).where(~unknown, 1.0),
+        p=np.maximum(p, smallest_p).where(np.isfinite(estimate) & ~unknown),
     )
 
 
@@ -289,7 +293,7 @@ def paired_contributions(a, b):
     lengths = np.sqrt(squares_of_both)
     correlation = np.maximum(products / lengths.where(lengths > 0, np.inf), 0.0)
     common_noise = correlation * np.sqrt(np.maximum(a.noise * b.noise, 0))
-    noise = a.noise + b.noise - 2 * common_noise
+    noise = a.noise + b.noise - 2 * np.sign(a.noise) * common_noise
     squares = ((a.influence - b.influence) ** 2).sum(UNIT)
     variance = np.maximum(squares - noise, noise).clip(min=0)
     differences = np.abs(a.errors - b.errors)
@@ -308,13 +312,15 @@ def paired_contributions(a, b):
 def difference_variance(pair):
     """Variance of the difference of a rate of two models, from their `paired_contributions`.
 
-    Where a model has no error, or nobody differs, it is drawn towards that of whole people, as for
-    one rate.
+    Where a model has no error it is drawn towards that of whole people, as for one rate. Where
+    nobody differs it is that of two more people, each rejected by one model alone (Agresti & Min
+    2005).
     """
     spread, variance = pair["spread"], pair["variance"]
     n = np.minimum(spread / variance, np.maximum(pair["comparisons"], 1.0))
     n = drawn_to_units(n, pair["units"], pair["erring"])
-    return xr.where(pair["observed"], variance, spread / n)
+    unseen = xr.where(pair["differing"] > 0, spread / n, 2 / pair["units"] ** 2)
+    return xr.where(pair["observed"], variance, unseen)
 
 
 # --- groups, replicates --------------------------------------------------------------------------

@@ -18,6 +18,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - units, people, comparisons: how many make the rate; of these people, units and people are images;
 - most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
+- accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
 - alike: of the FRR of groups, the effective number if people differ alike in all groups;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
   the crossing, and the FRR where the group's FAR is each of FARS, over `far`; errors_at_eer: of
@@ -320,12 +321,17 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     reference, level_group = far_at_level(people)
     if kind == "far" and g is None and level_group is None:
         return fixed  # the rate that the threshold keeps to the level
-    change = _change_per_far(people, reference, level_group, _curve(people, kind, g, h))
+    slope = _slope(people, reference, level_group, _curve(people, kind, g, h))
+    nothing_accepted = reference["rate"] == 0
+    change = (slope / reference["rate"]).where(~nothing_accepted, 0.0)
     influence = fixed["influence"] - change * reference["influence"]
     noise = fixed["noise"] + change**2 * reference["noise"]
     if kind == "frr":
+        # nobody shows how the threshold errs there: log FAR errs by 1, as with one accepted pair
+        noise = noise - (slope**2).where(nothing_accepted, 0.0)
         least = (influence**2).sum(UNIT) / 2
         moved = fixed | {"noise": noise, "least": least, "influence": influence}
+        moved["accepting"] = reference["erring"]
         if "alike" in fixed:
             moved["alike"] = _with_variance(fixed, variance(moved) - variance(fixed))
         return moved
@@ -368,8 +374,9 @@ def threshold_at_far(people):
     change : d threshold / d FAR. curve_far, curve_threshold : over `place`, with rising FAR.
     """
     reference, group = far_at_level(people)
+    slope = _slope(people, reference, group, people.curve_threshold)
     return reference | {
-        "change": _change_per_far(people, reference, group, people.curve_threshold),
+        "change": (slope / reference["rate"]).where(reference["rate"] > 0, 0.0),
         "curve_far": _curve(people, "far", group, group),
         "curve_threshold": people.curve_threshold,
     }
@@ -425,24 +432,25 @@ def frr_at_fars(people, g):
     )
 
 
-def _change_per_far(people, reference, group, values):
-    """How much a curve changes with the FAR: c / α, with c = d value / d log FAR."""
+def _slope(people, reference, group, values):
+    """How steeply a curve rises with log FAR around the FAR of a group: c = d value / d log FAR."""
     rise, lowest, highest = _window(people, reference, group, values)
-    slope = rise / np.maximum(highest - lowest, 1e-9)
-    return (slope / reference["rate"]).where(reference["rate"] > 0, 0.0)
+    return rise / np.maximum(highest - lowest, 1e-9)
 
 
 def _window(people, reference, g, values):
     """How much a curve rises in a window around the FAR of group g, and log FAR at its ends.
 
-    It reaches two standard deviations of log FAR to either side. Curves of lists have steps: they
-    are interpolated in log FAR.
+    It reaches two standard deviations of log FAR to either side. Where no pair is accepted, it
+    begins at the FAR of one pair. Curves of lists have steps: they are interpolated in log FAR.
     """
     log_far = np.log(np.maximum(_curve(people, "far", g, g), TINY))
-    rate = np.maximum(reference["rate"], TINY)
-    sd_of_log = np.sqrt(variance(reference)) / rate
+    nothing_accepted = reference["rate"] == 0
+    rate = reference["rate"].where(~nothing_accepted, 1 / np.maximum(reference["comparisons"], 1))
+    sd_of_log = np.sqrt(variance(reference)).where(~nothing_accepted, rate) / rate
     width = (2 * sd_of_log).clip(*WIDTHS)
-    ends = np.log(rate) + width * xr.Variable("end", [-1, 1])
+    lowest = np.log(rate) - width.where(~nothing_accepted, 0.0)
+    ends = xr.Variable.concat([lowest, np.log(rate) + width], "end")
     values_at_ends = xr.apply_ufunc(
         np.interp,
         ends,

@@ -23,6 +23,7 @@ RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
 MOVED = (*RATES, "threshold")  # what people move
+FEWEST_ACCEPTED = 2.5  # pairs of people, from which FRR at a FAR level has an upper end below 1
 STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
@@ -97,6 +98,9 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     n = effective_number(numbers_of_rate(contribution), level)
     n = np.where(rate.notnull(), n, np.nan)
     lower, upper = jeffreys(rate.values, n, level)
+    if "accepting" in contribution:  # the true threshold may be any higher one
+        endless = contribution.accepting < FEWEST_ACCEPTED
+        upper = np.where(rate.notnull() & endless, 1.0, upper)
     values = {"n_effective": n, "lower": lower, "upper": upper}
     return xr.Dataset({"estimate": rate} | {key: (rate.dims, values[key]) for key in values})
 

@@ -96,7 +96,8 @@ def p_of_equality(rate, n, n_people, precision, curve=None):
     """p-value of equal rates.
 
     X² / (K - 1) has a beta distribution with (G - 1) / 2 and (K - G) / 2: with equal weights the
-    one-way analysis of variance over people. For infinite K, X² has G - 1 degrees of freedom.
+    one-way analysis of variance over people. For infinite K, X² has G - 1 degrees of freedom, but a
+    wider law where groups have few effective errors.
     """
     groups = len(rate)
     if np.isnan(rate).any() or np.isnan(n).any() or groups < 2 or n_people <= groups:
@@ -104,8 +105,8 @@ def p_of_equality(rate, n, n_people, precision, curve=None):
     p0 = common_rate(rate, n, precision, curve)
     if not 0 < p0 < 1:
         return np.nan
-    law = law_of_chi_square(groups, n_people)
-    return law.sf(chi_square(rate, p0, n, precision, curve))
+    square = chi_square(rate, p0, n, precision, curve)
+    return max(law.sf(square) for law in laws_of_chi_square(n, p0, n_people))
 
 
 def common_rate(rate, n, precision, curve=None):
@@ -141,11 +142,24 @@ def chi_square(rate, truth, n, precision, curve=None):
     return ((z @ precision) * z).sum(-1)
 
 
-def law_of_chi_square(groups, n_people):
-    """The distribution of X² of equal groups."""
-    if np.isinf(n_people):
-        return stats.chi2(groups - 1)
-    return stats.beta((groups - 1) / 2, (n_people - groups) / 2, scale=n_people - 1)
+def laws_of_chi_square(n, p0, n_people):
+    """Distributions of X² of equal groups with these effective numbers; the wider one counts.
+
+    Where groups have few effective errors, X² varies more than its limit, and is often near 0: its
+    variance grows by Σ (1 - n/N)² k, with the excess kurtosis k of each group's errors, which a
+    gamma law has, too (Haldane 1937).
+    """
+    df = len(n) - 1
+    if np.isfinite(n_people):
+        return [stats.beta(df / 2, (n_people - len(n)) / 2, scale=n_people - 1)]
+    kurtosis = np.maximum(1 / (p0 * (1 - p0)) - 6, 0) / n
+    variance = 2 * df + ((1 - n / n.sum()) ** 2 * kurtosis).sum()
+    return [stats.chi2(df), stats.gamma(df**2 / variance, scale=variance / df)]
+
+
+def limit_of_chi_square(level, n, p0, n_people):
+    """The X² that equal groups exceed with probability 1 - level at most."""
+    return max(law.ppf(level) for law in laws_of_chi_square(n, p0, n_people))
 
 
 # --- rates that are compatible with the data -----------------------------------------------------
@@ -166,7 +180,8 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     errors = (observed * n).sum()
     truth = _line(observed, rate, n)
     truth *= errors / (truth * n).sum(1, keepdims=True)
-    limit = law_of_chi_square(groups, n_people).ppf(level)
+    p0 = np.clip(errors / n.sum(), TINY, HIGHEST)
+    limit = limit_of_chi_square(level, n, p0, n_people)
 
     def excess(factor):
         rates = np.minimum(factor[:, None] * truth, HIGHEST)

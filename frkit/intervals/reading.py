@@ -196,6 +196,14 @@ def _cautions(data, chosen, result):
                 f"the interval of the threshold {where} has one end only: fewer than about 2.5 "
                 "independent impostor pairs are accepted there"
             )
+    if chosen.name.startswith("frr") and "upper" in result:
+        where = _where((result.upper == 1) & (result.estimate < 1))
+        if where:
+            yield (
+                f"{chosen.words}: the interval reaches 1 {where}, because fewer than three pairs "
+                "of people are accepted there and the true threshold may be any higher one: take "
+                "more people, or a higher FAR"
+            )
     left_out = result.attrs.get("left_out")
     if left_out:
         yield without_groups(chosen, left_out)

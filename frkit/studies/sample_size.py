@@ -28,7 +28,7 @@ from frkit.intervals.effective import (
     with_more_people,
 )
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import chi_square, common_rate, law_of_chi_square
+from frkit.intervals.pooled import chi_square, common_rate, limit_of_chi_square
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
@@ -249,7 +249,7 @@ def _ratio(evaluation, size, level):
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
         p0 = common_rate(rates, n, precision)
         shift = chi_square(rates, p0, n, precision)
-        limit = law_of_chi_square(len(rate), people).ppf(level)
+        limit = limit_of_chi_square(level, n, p0, people)
         return power_of_equality(limit, shift, len(rate), people), n.sum()
 
     return power, effect

@@ -44,12 +44,26 @@ def test_an_interval_contains_its_estimate_also_with_a_part_of_an_error():
 
 
 def test_equality_is_pearsons_chi_square():
-    """Twelve of 100 beside thirty of 100: X² = 9.765 by the textbook formula."""
-    rate, n = np.array([0.12, 0.30]), np.array([100.0, 100.0])
+    """Where groups have many errors: X² = 8.31 of 1.2 and 1.217 millions of 10."""
+    rate, n = np.array([0.12, 0.1217]), np.array([600_000.0, 600_000.0])
     p = p_of_equality(rate, n, np.inf, np.eye(2))
-    expected = stats.chi2_contingency([[12, 88], [30, 70]], correction=False)
-    np.testing.assert_allclose(expected.statistic, 9.765, rtol=1e-4)
-    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-9)
+    errors = (rate * n).round()
+    expected = stats.chi2_contingency([errors, n - errors], correction=False)
+    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n", [(2, 500), (2, 4, 1000), (10, 1000), (50, 1000)])
+def test_equality_keeps_its_size_where_groups_have_few_comparisons(n):
+    """The exact probability that p is at most .05 or .01, over all tables of binomial errors."""
+    n, rate = np.array(n, float), 0.004
+    errors = np.stack(np.meshgrid(*(np.arange(min(k, 30) + 1) for k in n), indexing="ij"), -1)
+    errors = errors.reshape(-1, len(n))
+    probability = stats.binom.pmf(errors, n, rate).prod(1)
+    likely = probability > 1e-7
+    p = [p_of_equality(row / n, n, np.inf, np.eye(len(n))) for row in errors[likely]]
+    p = np.nan_to_num(p, nan=1.0)  # without an error there is none
+    for limit in (0.05, 0.01):
+        assert probability[likely][p <= limit].sum() <= 1.6 * limit
 
 
 # --- what an interval must keep to ----------------------------------------------------------------
