@@ -31,57 +31,43 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from frkit.base import remembered, require, require_one_of
+from frkit.base import require, require_one_of
 from frkit.intervals.pooled import FARS, pooled_frr
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, computed_once
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
 BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
-REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
 LABELLED = ("far_level", "threshold_level", "group")  # dims of the node `people`
 UNSEEN = 2  # further units that are assumed to err
 
 
+@computed_once
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
     """What units add to a rate (or to the threshold), at every model, level and group.
 
-    It is computed once for an evaluation. fixed_threshold : whether the threshold is held fixed,
-    without its own error. Returns the variables above and `variance`, over the dims of the rate;
-    `identity` names the units where they are people with names.
+    fixed_threshold : whether the threshold is held fixed, without its own error. Returns the
+    variables above and `variance`, over the dims of the rate; `identity` names the units where they
+    are people with names.
     """
-    known = remembered(evaluation, "contributions", dict)
-    key = name, target, fixed_threshold
-    if key in known:
-        return known[key]
-    result = _contributions(evaluation, name, target, fixed_threshold)
-    if result.nbytes <= REMEMBERED:
-        known[key] = result
-    return result
-
-
-def _contributions(evaluation, name, target, fixed_threshold):
-    """`contributions` without a memory."""
     rate = evaluation["empirical"][name]
     people = _people(evaluation, target)
     variables = _variables(people, rate)
     kind, *of_groups = name.split("_")
     g: Any = _places_of_groups(rate["group"], people) if of_groups else None
-    h = g
-    if of_groups == ["cross"]:
-        h = _places_of_groups(rate["reference_group"], people)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
-            result = eer_or_auc(_at_point(variables, name), kind, g)
+            result = eer_or_auc(variables, kind, g)
         elif kind == "threshold":
             result = threshold_at_far(variables)
-        elif h is not g:  # one group at a time needs less memory than all
+        elif of_groups == ["cross"]:  # one group at a time needs less memory than all
+            h = _places_of_groups(rate["reference_group"], people)
             rows = [_at_level(variables, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
             result = {key: _joined([row[key] for row in rows]) for key in rows[0]}
         else:
-            result = _at_level(variables, kind, g, h, fixed_threshold)
+            result = _at_level(variables, kind, g, g, fixed_threshold)
         result["variance"] = variance(result)
     names = evaluation["people"].coords.get("identity")
     coords = dict(rate.coords)
@@ -104,24 +90,19 @@ def _joined(rows):
 
 
 def _variables(people, rate):
-    """The sums at the levels and of the groups of a rate, as variables under their names."""
+    """The sums of a rate, as variables under their names: at its levels and of its groups.
+
+    At the EER (or of 1 - AUC), of all or of each group, they have the names of those at levels.
+    """
     for dim in {*LABELLED} & {*people.dims} & {*rate.dims}:
         # a selection may have fewer labels than were evaluated, in another order
         if not people.indexes[dim].equals(rate.indexes[dim]):
             people = people.drop_duplicates(dim).sel({dim: rate[dim]})
     variables = {name: values.variable for name, values in people.data_vars.items()}
+    suffix = f"_{rate.name}"
+    at_point = [name for name in variables if name.endswith(suffix)]
+    variables |= {name.removesuffix(suffix): variables[name] for name in at_point}
     return SimpleNamespace(**variables, **people.attrs)
-
-
-def _at_point(people, name):
-    """The sums at the EER (or of 1 - AUC), of all or of each group, under the names of levels."""
-    suffix = f"_{name}"
-    at_point = {
-        variable.removesuffix(suffix): values
-        for variable, values in vars(people).items()
-        if variable.endswith(suffix)
-    }
-    return SimpleNamespace(**vars(people) | at_point)
 
 
 def _at_level(people, kind, g, h, fixed_threshold):
@@ -136,6 +117,7 @@ def _at_level(people, kind, g, h, fixed_threshold):
     return with_error_of_threshold(people, kind, fixed, g, h)
 
 
+@computed_once
 def _people(evaluation, target):
     """The node `people`, its rows sorted by unit, with the first row of each unit."""
     require_one_of("target", target, TARGETS)
@@ -144,20 +126,13 @@ def _people(evaluation, target):
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
-    sorted_people = remembered(evaluation, "people", dict)
-    if target in sorted_people:
-        return sorted_people[target]
     people = evaluation["people"].to_dataset().assign_attrs(target=target)
     people["couples"] = BOTH_PARTNERS, np.triu(people.cells >= 1)  # each couple of groups once
-    if target == NEW_PEOPLE:
-        people = people.sortby("person")
-        _, first_row = np.unique(people.person, return_index=True)
-        people = people.assign(first_row=(UNIT, first_row))
-    else:
-        people = _by_image(people)
-    if people.nbytes <= REMEMBERED:
-        sorted_people[target] = people
-    return people
+    if target == THESE_PEOPLE:
+        return _by_image(people)
+    people = people.sortby("person")
+    _, first_row = np.unique(people.person, return_index=True)
+    return people.assign(first_row=(UNIT, first_row))
 
 
 def _by_image(people):
@@ -170,9 +145,8 @@ def _by_image(people):
     people = people.sortby(["person", "image"])
     _, first_row = np.unique(people.image, return_index=True)
     first_row.sort()
-    person = people.person.values[first_row]
     _, first_unit, owner, images = np.unique(
-        person, return_index=True, return_inverse=True, return_counts=True
+        people.person.values[first_row], return_index=True, return_inverse=True, return_counts=True
     )
     return people.assign(
         first_row=(UNIT, first_row),
@@ -333,7 +307,10 @@ def with_error_of_threshold(people, kind, fixed, g, h):
         moved = fixed | {"noise": noise, "least": least, "influence": influence}
         moved["accepting"] = reference["erring"]
         if "alike" in fixed:
-            moved["alike"] = _with_variance(fixed, variance(moved) - variance(fixed))
+            wider = np.maximum(variance(moved) - variance(fixed), 0)
+            binomial = fixed["rate"] * (1 - fixed["rate"])
+            number = 1 / (1 / fixed["alike"] + wider / binomial)
+            moved["alike"] = number.where(binomial > 0, fixed["alike"])
         return moved
     if level_group is None:
         noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
@@ -342,13 +319,6 @@ def with_error_of_threshold(people, kind, fixed, g, h):
         is_other = (g != level_group) | (h != level_group)
         moved = {name: values.where(is_other, fixed[name]) for name, values in moved.items()}
     return fixed | moved
-
-
-def _with_variance(fixed, added):
-    """The number `alike` where the threshold's error adds to the variance."""
-    binomial = fixed["rate"] * (1 - fixed["rate"])
-    wider = binomial / (binomial / fixed["alike"] + np.maximum(added, 0))
-    return wider.where(binomial > 0, fixed["alike"])
 
 
 def far_at_level(people):
@@ -386,50 +356,38 @@ def eer_or_auc(people, kind, g):
     """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b); 1 - AUC: φ_k + ψ_k.
 
     a and b are what FAR falls and FRR rises with the threshold. 1 - AUC is the probability that an
-    impostor pair scores higher than a genuine one. people : from `_at_point`.
+    impostor pair scores higher than a genuine one.
     """
     accepts = far(people, g, g)
     rejects = frr(people, g)
+    result = rejects | {"rate": people.rate, "most": np.inf}  # no shares of comparisons that err
     of_far = of_frr = 1.0
-    unseen = UNSEEN
-    crossing = {}
     if kind == "eer":
-        unseen = 1  # who was not seen moves the threshold, too, which takes half of it back
+        result["unseen"] = 1  # who was not seen moves the threshold, too, which takes back half
         rise_of_frr, lowest, highest = _window(people, accepts, g, _curve(people, "frr", g, g))
         a = np.exp(highest) - np.exp(lowest)
         b = -rise_of_frr
         of_frr = (a / (a + b)).where(a + b > 0, 0.5)
         of_far = 1 - of_frr
-        if g is not None:
-            rejected = people.rejected_within_eer * _in_group(people, g)
-            crossing = {
-                "share_of_frr": of_frr,
-                "far_variance": variance(accepts),
-                "curve": frr_at_fars(people, g),
-                "errors_at_eer": _sums(rejected, people.first_row),
-            }
-    return rejects | {
-        "rate": people.rate,
-        "most": np.inf,  # these are no shares of comparisons that err
-        "unseen": unseen,
+    if kind == "eer" and g is not None:
+        rejected = people.rejected_within_eer * _in_group(people, g)
+        result |= {
+            "share_of_frr": of_frr,
+            "far_variance": variance(accepts),
+            "curve": frr_at_fars(people, g),
+            "errors_at_eer": _sums(rejected, people.first_row),
+        }
+    return result | {
         "influence": of_frr * rejects["influence"] + of_far * accepts["influence"],
         "noise": of_frr**2 * rejects["noise"] + of_far**2 * accepts["noise"],
         "least": of_far**2 * accepts["least"],
-        **crossing,
     }
 
 
 def frr_at_fars(people, g):
     """The FRR of a group where its own FAR is each of FARS, by its curve, over `far`."""
-    return xr.apply_ufunc(
-        np.interp,
-        xr.Variable("far", np.log(FARS)),
-        np.log(np.maximum(_curve(people, "far", g, g), TINY)),
-        _curve(people, "frr", g, g),
-        input_core_dims=[["far"], ["place"], ["place"]],
-        output_core_dims=[["far"]],
-        vectorize=True,
-    )
+    log_fars = xr.Variable("far", np.log(FARS))
+    return _interpolated(people, log_fars, g, _curve(people, "frr", g, g))
 
 
 def _slope(people, reference, group, values):
@@ -442,27 +400,42 @@ def _window(people, reference, g, values):
     """How much a curve rises in a window around the FAR of group g, and log FAR at its ends.
 
     It reaches two standard deviations of log FAR to either side. Where no pair is accepted, it
-    begins at the FAR of one pair. Curves of lists have steps: they are interpolated in log FAR.
+    begins at the FAR of one pair.
     """
-    log_far = np.log(np.maximum(_curve(people, "far", g, g), TINY))
     nothing_accepted = reference["rate"] == 0
-    rate = reference["rate"].where(~nothing_accepted, 1 / np.maximum(reference["comparisons"], 1))
+    one_pair = 1 / np.maximum(reference["comparisons"], 1)
+    rate = reference["rate"].where(~nothing_accepted, one_pair)
     sd_of_log = np.sqrt(variance(reference)).where(~nothing_accepted, rate) / rate
     width = (2 * sd_of_log).clip(*WIDTHS)
-    lowest = np.log(rate) - width.where(~nothing_accepted, 0.0)
-    ends = xr.Variable.concat([lowest, np.log(rate) + width], "end")
-    values_at_ends = xr.apply_ufunc(
+    below = width.where(~nothing_accepted, 0.0)
+    log_far = _log_far(people, g)
+    first, last = (log_far.isel(place=place) for place in (0, -1))
+    lowest = np.minimum(np.maximum(np.log(rate) - below, first), last)
+    highest = np.minimum(np.maximum(np.log(rate) + width, first), last)
+    low, high = (_interpolated(people, end, g, values) for end in (lowest, highest))
+    return high - low, lowest, highest
+
+
+def _interpolated(people, log_far, g, values):
+    """A curve where the FAR of group g has these logarithms; over `far`, where they have this dim.
+
+    Curves of lists have steps: they are interpolated in log FAR.
+    """
+    dims = [dim for dim in log_far.dims if dim == "far"]
+    return xr.apply_ufunc(
         np.interp,
-        ends,
         log_far,
+        _log_far(people, g),
         values,
-        input_core_dims=[["end"], ["place"], ["place"]],
-        output_core_dims=[["end"]],
+        input_core_dims=[dims, ["place"], ["place"]],
+        output_core_dims=[dims],
         vectorize=True,
     )
-    low, high = (values_at_ends.isel(end=k) for k in (0, 1))
-    ends = np.maximum(np.minimum(ends, log_far.isel(place=-1)), log_far.isel(place=0))
-    return high - low, ends.isel(end=0), ends.isel(end=1)
+
+
+def _log_far(people, g):
+    """The logarithm of the FAR of a group, or of all, along the data's own curve."""
+    return np.log(np.maximum(_curve(people, "far", g, g), TINY))
 
 
 def _curve(people, kind, g, h):

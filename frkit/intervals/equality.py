@@ -6,7 +6,6 @@ The formulas are in `frkit.intervals.pooled`. The threshold is held fixed where 
 import numpy as np
 import xarray as xr
 
-from frkit.base import remembered
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
@@ -19,7 +18,7 @@ from frkit.intervals.pooled import (
     pooled_frr,
     precision_of,
 )
-from frkit.intervals.reading import NEW_PEOPLE, data_of, names_people
+from frkit.intervals.reading import NEW_PEOPLE, computed_once, data_of, names_people
 from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
@@ -54,77 +53,62 @@ def with_two_people(evaluation, chosen, target):
 
     A group takes part in a disparity if two of its people were compared.
     """
-    data = data_of(evaluation)
-    names = rates_of_line(chosen, data)
+    names = rates_of_line(chosen, data_of(evaluation))
     if not names or "people" not in evaluation.children:
         return evaluation, []
-    without = remembered(evaluation, "left out", dict)
-    if (names, target) not in without:
-        without[names, target] = _without_two_people(evaluation, names, target)
-    left_out = without[names, target]
-    if not left_out:
-        return evaluation, []
-    remaining = remembered(evaluation, "without groups", dict)
-    if tuple(left_out) not in remaining:
-        stay = ~np.isin(data["group"].values, left_out)
-        remaining[tuple(left_out)] = evaluation.isel(group=np.flatnonzero(stay))
-    return remaining[tuple(left_out)], left_out
+    return _with_two_people(evaluation, names, target)
 
 
-def _without_two_people(evaluation, names, target):
-    """The names of groups of which fewer than two people were compared."""
+@computed_once
+def _with_two_people(evaluation, names, target):
+    """`with_two_people` of the rates with these names."""
     data = data_of(evaluation)
-    enough = xr.ones_like(data["group"], bool)
+    enough = np.ones(data.sizes["group"], bool)
     for name in names:
         people = contributions(evaluation, name, target, fixed_threshold=True).people
-        levels = {"far_level", "threshold_level"} & {*data[name].dims}
-        some = (people >= 2) & data[name].notnull().any(levels)
-        enough = enough & some.any({*some.dims} - {"group"})
-    return data["group"].values[~enough.values].tolist()
+        estimable = (people >= 2) & data[name].notnull()
+        enough &= estimable.any({*estimable.dims} - {"group"}).values
+    if enough.all():
+        return evaluation, []
+    left_out = data["group"].values[~enough].tolist()
+    return evaluation.isel(group=np.flatnonzero(enough)), left_out
 
 
 # --- the numbers of groups, if they are equal ----------------------------------------------------
 
 
+@computed_once
 def equal_groups(evaluation, name, target):
     """Rates of groups, `n_effective` if they are equal, and what their test needs.
 
-    They are computed once for an evaluation. `n_people` : the people of all groups; infinite where
-    X² has its chi-square distribution. `precision` : inverse of the correlations between groups.
+    The variance is that of the people of all groups; about these people, and for rates that are
+    not tested, it is each group's own. `n_people` : the people of all groups; infinite where X² has
+    its chi-square distribution. `precision` : inverse of the correlations between groups.
     """
-    results = remembered(evaluation, "equal groups", dict)
-    if (name, target) not in results:
-        pooled = name in RATES_OF_GROUPS and target == NEW_PEOPLE
-        compute = _pooled_groups if pooled else _each_group_alone
-        results[name, target] = compute(evaluation, name, target)
-    return results[name, target]
-
-
-def _pooled_groups(evaluation, name, target):
-    """`equal_groups` with the variance of the people of all groups."""
     rate = data_of(evaluation)[name].drop_attrs()
+    if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
+        alone = effective_rates(evaluation, name, target, fixed_threshold=True)
+        precision = (("group", OTHER), np.eye(rate.sizes["group"]))
+        return alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
-    precision = _over_groups(precision_of, added.influence.where(estimable, 0.0), dims=[OTHER])
-    several = 0.0  # share of people who stand in several groups
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if name == "far_group":
-            n_people = np.inf
-            n = _over_groups(pooled_far, *(added[name].where(estimable) for name in OF_FAR))
-        else:
-            weight = added.weight.where(estimable, 0.0)
-            groups_of_person = (weight > 0).sum("group")
-            n_people = (groups_of_person > 0).sum(UNIT).astype(float)
-            several = ((groups_of_person > 1).sum(UNIT) / n_people).max()
-            errors = added.errors_at_eer if name == "eer_group" else added.errors
-            n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
-    groups = {"estimate": rate, "n_effective": n, "n_people": n_people, "precision": precision}
-    if name == "eer_group":
-        groups |= pooled_eer(added.where(estimable), rate, n)
-    result = xr.Dataset(groups)
-    if name == "eer_group" and several > SEVERAL:
-        result.attrs["warning"] = UNTESTED
-    return result
+    influence = added.influence.where(estimable, 0.0)
+    precision = _over_groups(precision_of, influence, dims=[OTHER])
+    result = xr.Dataset({"estimate": rate, "n_people": np.inf, "precision": precision})
+    if name == "far_group":
+        numbers = (added[number].where(estimable) for number in OF_FAR)
+        return result.assign(n_effective=_over_groups(pooled_far, *numbers))
+    weight = added.weight.where(estimable, 0.0)
+    groups_of_person = (weight > 0).sum("group")
+    n_people = (groups_of_person > 0).sum(UNIT).astype(float)
+    errors = added.errors_at_eer if name == "eer_group" else added.errors
+    n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
+    result = result.assign(n_effective=n, n_people=n_people)
+    if name == "frr_group":
+        return result
+    result = result.assign(pooled_eer(added.where(estimable), rate, n))
+    several = (groups_of_person > 1).sum(UNIT) / n_people
+    return result.assign_attrs({"warning": UNTESTED} if several.max() > SEVERAL else {})
 
 
 def pooled_eer(added, rate, n_frr):
@@ -148,22 +132,14 @@ def pooled_eer(added, rate, n_frr):
 def _over_groups(function, *values, dims=()):
     """A function of values of all groups, or of the people in them; dims : more of the result."""
     inputs = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
-    return xr.apply_ufunc(
-        function,
-        *values,
-        input_core_dims=inputs,
-        output_core_dims=[["group", *dims]],
-        vectorize=True,
-    )
-
-
-def _each_group_alone(evaluation, name, target):
-    """The same where nothing is pooled: about these people, and for rates that are not tested."""
-    rates = effective_rates(evaluation, name, target, fixed_threshold=True)
-    identity = np.eye(rates.sizes["group"])
-    return rates[["estimate", "n_effective"]].assign(
-        n_people=np.inf, precision=(("group", OTHER), identity)
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return xr.apply_ufunc(
+            function,
+            *values,
+            input_core_dims=inputs,
+            output_core_dims=[["group", *dims]],
+            vectorize=True,
+        )
 
 
 def at_each_place(function, groups, dims=(), **options):
@@ -179,14 +155,10 @@ def at_each_place(function, groups, dims=(), **options):
     )
 
 
-def _at_places_of(evaluation, name, target, function, dims=(), **options):
+@computed_once
+def _at_each_place(evaluation, name, target, function, dims=(), **options):
     """`at_each_place` of the groups of an evaluation, once for all measures of a rate."""
-    results = remembered(evaluation, "at each place", dict)
-    key = name, target, function.__name__, *options.values()
-    if key not in results:
-        groups = equal_groups(evaluation, name, target)
-        results[key] = at_each_place(function, groups, dims, **options)
-    return results[key]
+    return at_each_place(function, equal_groups(evaluation, name, target), dims, **options)
 
 
 def equality_test(evaluation, chosen, target):
@@ -195,7 +167,7 @@ def equality_test(evaluation, chosen, target):
     p = []
     for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = equal_groups(evaluation, name, target)
-        p_of_rate = _at_places_of(evaluation, name, target, p_of_equality)
+        p_of_rate = _at_each_place(evaluation, name, target, p_of_equality)
         p.append(_tested(p_of_rate, evaluation, rates[name]))
     test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
     if len(rates) == 1:
@@ -205,8 +177,7 @@ def equality_test(evaluation, chosen, target):
 
 def _tested(p, evaluation, groups):
     """The p-value, where people are known and the test keeps its size."""
-    tested = names_people(evaluation) and "warning" not in groups.attrs
-    return p if tested else xr.full_like(p, np.nan)
+    return p.where(names_people(evaluation) and "warning" not in groups.attrs)
 
 
 # --- the floor and the interval of a measure -----------------------------------------------------
@@ -217,7 +188,7 @@ def draws_of_equal_groups(evaluation, chosen, target):
     rates, test = equality_test(evaluation, chosen, target)
     dims = "replicate", "group"
     drawn = {
-        name: _at_places_of(evaluation, name, target, equal_draws, dims, draws=DRAWS)
+        name: _at_each_place(evaluation, name, target, equal_draws, dims, draws=DRAWS)
         for name in rates
     }
     return chosen(xr.Dataset(drawn)), test
@@ -234,19 +205,17 @@ def disparity_interval(evaluation, chosen, level, target):
     data = data_of(evaluation)[[*rates]]
     estimate = chosen(data)
     of_ratios = _of_ratios(chosen, data, estimate)
-    how = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
+    options = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
     dims = "truth", "group"
     truths = {
-        name: _at_places_of(evaluation, name, target, compatible_rates, dims, **how)
+        name: _at_each_place(evaluation, name, target, compatible_rates, dims, **options)
         for name in rates
     }
     lower, upper = _ends(chosen, data, truths)
     lower = np.minimum(lower, estimate)
     upper = np.maximum(upper, estimate)
-    without_errors = False
-    for groups in rates.values():
-        some = (groups.estimate > 0).any("group")
-        without_errors = without_errors | (some & (groups.estimate == 0).any("group"))
+    without_errors = (data == 0).any("group") & (data > 0).any("group")
+    without_errors = without_errors.to_dataarray().any("variable")
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
         upper = upper.where(~without_errors, np.inf)
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
@@ -258,12 +227,9 @@ def disparity_interval(evaluation, chosen, level, target):
 
 def _ends(chosen, data, truths):
     """The smallest and the largest value of a measure over the rates that were accepted."""
-    if len(truths) == 1:
-        values = chosen(data.assign(truths))
-        return values.min("truth"), values.max("truth")
-    observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
     lowest = {}
     highest = {}
+    observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
     for name, truth in truths.items():
         values = chosen(data.assign(observed | {name: truth}))
         lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
@@ -285,10 +251,9 @@ def contrasts(evaluation, name, sides, target, level):
     sides : of each contrast, the names of the groups of either side.
     """
     groups = equal_groups(evaluation, name, target)
-    labels = groups["group"].values
     for sides_of_contrast in sides:
-        weights = np.array([np.isin(labels, side) for side in sides_of_contrast], float)
-        values = at_each_place(contrast, groups, ("value",), weights=weights, level=level)
-        result = {key: values.isel(value=place) for place, key in enumerate(OF_CONTRAST)}
+        weights = np.array([np.isin(groups["group"], side) for side in sides_of_contrast], float)
+        values = at_each_place(contrast, groups, ["value"], weights=weights, level=level)
+        result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
         result["p"] = _tested(result["p"], evaluation, groups)
-        yield xr.Dataset(result, attrs=groups.attrs)
+        yield result.assign_attrs(groups.attrs)

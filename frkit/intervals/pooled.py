@@ -12,9 +12,10 @@ curve : of EERs, what each group's rate exceeds a true one by, (group, far), see
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import brentq
+from scipy.optimize.elementwise import find_root
 
-STEPS = 481  # values of λ
-HALVINGS = 30
+STEPS = 601  # values of λ
 HIGHEST = 1 - 1e-9  # rate
 TINY = 1e-300
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
@@ -27,25 +28,33 @@ def pooled_frr(rate, pairs, weight):
     """Effective numbers of comparisons of the groups' FRR.
 
     Person k is rejected in a share r_k of m_k pairs, with Var r_k = p0 (1 - p0) [ρ + (1 - ρ) / m_k]
-    and one ρ in [0, 1] for the people of all groups. A group's rate Σ w_k r_k has the variance
-    Σ w_k² Var r_k, with Σ w_k = 1 in the group.
+    and one ρ in [0, 1] for the people of all groups. A group's rate r = Σ w_k r_k, with Σ w_k = 1
+    in the group, has the variance Σ w_k² Var r_k. The group's own people estimate it, too, by
+    Σ w_k² (r_k - r)² / (1 - w_k) (Bell & McCaffrey 2002). With the ρ that is chosen, own variances
+    are as large as these on average over groups, which count by their people.
 
     rate, pairs, weight : r_k, m_k and w_k on any scale, (group, person); weight 0 where a person is
     not in a group.
     """
     present = weight > 0
-    n_people = present.any(0).sum()
-    rate = np.where(present, rate, 0.0)
-    pairs = np.maximum(np.where(present, pairs, 1), 1)
-    p0 = (weight * rate).sum() / weight.sum()
-    c = weight**2 / (weight**2).sum()
-    of_pairs = (c / pairs).sum()  # variance in units of p0 (1 - p0), if ρ = 0
-    rho = 1.0
-    if 0 < p0 < 1 and of_pairs < 1:
-        squares = n_people / max(n_people - 1, 1) * (c * (rate - p0) ** 2).sum()
-        rho = np.clip((squares / (p0 * (1 - p0)) - of_pairs) / (1 - of_pairs), 0, 1)
+    people = present.sum(1)
     share = weight / weight.sum(1, keepdims=True)
-    return 1 / (share**2 * (rho + (1 - rho) / pairs)).sum(1)
+    rate = np.where(present, rate, 0.0)
+    of_group = (share * rate).sum(1)
+    beyond = rate - of_group[:, None]
+    own = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(1)
+    if_one = (share**2).sum(1)  # variance in units of p0 (1 - p0), if ρ = 1
+    if_zero = (share**2 / np.where(present, pairs, 1)).sum(1)
+
+    def surplus(rho):
+        n = 1 / (rho * if_one + (1 - rho) * if_zero)
+        p0 = np.nansum(n * of_group) / np.nansum(n)
+        return np.nansum(people * (own * n / (p0 * (1 - p0)) - 1))
+
+    rho = 1.0
+    if 0 < np.nansum(of_group) < np.isfinite(of_group).sum() and surplus(1) < 0:
+        rho = brentq(surplus, 0, 1) if surplus(0) > 0 else 0.0
+    return 1 / (rho * if_one + (1 - rho) * if_zero)
 
 
 def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
@@ -68,13 +77,12 @@ def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
         return np.nansum(errors * values) / np.nansum(errors)
 
     of_people = p0**2 * mean((variance - noise) / rate**2 * people) / people
-    of_pairs = pairs_of_people / comparisons  # variance in units of p0 (1 - p0), if ρ = 0
+    if_zero = pairs_of_people / comparisons  # D U in units of p0 (1 - p0), if ρ = 0
+    least = mean(if_zero)
     spread = mean(pairs_of_people * noise / (rate * (1 - rate)))
-    least = mean(of_pairs)
     rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
-    binomial = p0 * (1 - p0)
-    noise = binomial * (rho + (1 - rho) * of_pairs) / pairs_of_people
-    return np.minimum(binomial / (of_people + noise), comparisons)
+    of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
+    return np.minimum(p0 * (1 - p0) / (of_people + of_pairs), comparisons)
 
 
 def precision_of(influence):
@@ -93,17 +101,9 @@ def precision_of(influence):
 
 
 def p_of_equality(rate, n, n_people, precision, curve=None):
-    """p-value of equal rates.
-
-    X² / (K - 1) has a beta distribution with (G - 1) / 2 and (K - G) / 2: with equal weights the
-    one-way analysis of variance over people. For infinite K, X² has G - 1 degrees of freedom, but a
-    wider law where groups have few effective errors.
-    """
-    groups = len(rate)
-    if np.isnan(rate).any() or np.isnan(n).any() or groups < 2 or n_people <= groups:
-        return np.nan
+    """p-value of equal rates: X² has the widest of `laws_of_chi_square`."""
     p0 = common_rate(rate, n, precision, curve)
-    if not 0 < p0 < 1:
+    if len(rate) < 2 or n_people <= len(rate) or not 0 < p0 < 1:
         return np.nan
     square = chi_square(rate, p0, n, precision, curve)
     return max(law.sf(square) for law in laws_of_chi_square(n, p0, n_people))
@@ -145,13 +145,14 @@ def chi_square(rate, truth, n, precision, curve=None):
 def laws_of_chi_square(n, p0, n_people):
     """Distributions of X² of equal groups with these effective numbers; the wider one counts.
 
-    Where groups have few effective errors, X² varies more than its limit, and is often near 0: its
-    variance grows by Σ (1 - n/N)² k, with the excess kurtosis k of each group's errors, which a
-    gamma law has, too (Haldane 1937).
+    X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
+    people. For infinite K, X² is chi-square. Where groups have few effective errors it varies more,
+    and is often near 0: its variance grows by Σ (1 - n/N)² k, with the excess kurtosis k of each
+    group's errors, which a gamma law has, too (Haldane 1937).
     """
     df = len(n) - 1
     if np.isfinite(n_people):
-        return [stats.beta(df / 2, (n_people - len(n)) / 2, scale=n_people - 1)]
+        return [stats.f(df, n_people - len(n), scale=df)]
     kurtosis = np.maximum(1 / (p0 * (1 - p0)) - 6, 0) / n
     variance = 2 * df + ((1 - n / n.sum()) ** 2 * kurtosis).sum()
     return [stats.chi2(df), stats.gamma(df**2 / variance, scale=variance / df)]
@@ -174,28 +175,31 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     observed rates, which also replace the rejected ones.
     """
     groups = len(rate)
-    if np.isnan(rate).any() or np.isnan(n).any() or n_people <= groups:
+    if np.isnan(rate + n).any() or n_people <= groups:
         return np.full(((1 + 2 * free_level) * STEPS + 1, groups), np.nan)
     observed = np.maximum(rate, 0.5 / n)
     errors = (observed * n).sum()
-    truth = _line(observed, rate, n)
-    truth *= errors / (truth * n).sum(1, keepdims=True)
+    line = _line(observed, rate, n)
+    line *= errors / (line * n).sum(1, keepdims=True)
     p0 = np.clip(errors / n.sum(), TINY, HIGHEST)
     limit = limit_of_chi_square(level, n, p0, n_people)
 
-    def excess(factor):
-        rates = np.minimum(factor[:, None] * truth, HIGHEST)
-        return chi_square(rate, rates, n, precision, curve) - limit
+    def at_level(logarithm, step):
+        return np.minimum(np.exp(logarithm)[..., None] * line[step], HIGHEST)
 
-    factors = [np.ones(STEPS)]
-    if free_level:
-        factors = accepted_levels(excess, _likeliest_level(rate, n, truth), errors)
-    rows = []
-    for factor in factors:
-        rates = np.minimum(factor[:, None] * truth, HIGHEST)
-        rates[excess(factor) > 1e-9] = observed
-        rows.append(rates)
-    return np.vstack([*rows, observed])
+    def excess(logarithm, step):
+        return chi_square(rate, at_level(logarithm, step), n, precision, curve) - limit
+
+    steps = np.arange(STEPS)
+    levels = np.zeros((1, STEPS))
+    if free_level:  # the level at which X² is smallest, for rates well below 1, and both ends
+        middle = np.log((n * rate**2 / line).sum(1) / (n * line).sum(1)) / 2
+        farthest = middle + 10 / np.sqrt(max(errors, 0.5)) * np.array([[-1], [1]])
+        ends = find_root(excess, (middle, farthest), args=(steps,), tolerances={"xatol": 1e-9})
+        levels = np.vstack([middle[None], np.where(ends.success, ends.x, middle)])
+    rates = at_level(levels, steps)
+    rates[excess(levels, steps) > 1e-6] = observed
+    return np.vstack([*rates, observed])
 
 
 def _line(observed, rate, n):
@@ -211,27 +215,6 @@ def _line(observed, rate, n):
     return np.exp(line[:, None] * d)
 
 
-def _likeliest_level(rate, n, truth):
-    """The factor c of each row of rates at which X² is smallest, for rates well below 1."""
-    return np.sqrt((n * rate**2 / truth).sum(1) / (n * truth).sum(1))
-
-
-def accepted_levels(excess, middle, errors):
-    """The middle, the lowest and the highest accepted factor, by bisection of the logarithm."""
-    farthest = 10 / np.sqrt(max(errors, 0.5))
-    factors = [middle]
-    for direction in (-1, 1):
-        accepted = np.zeros(len(middle))
-        rejected = np.full(len(middle), farthest)
-        for _ in range(HALVINGS):
-            distance = (accepted + rejected) / 2
-            inside = excess(middle * np.exp(direction * distance)) <= 0
-            accepted = np.where(inside, distance, accepted)
-            rejected = np.where(inside, rejected, distance)
-        factors.append(middle * np.exp(direction * accepted))
-    return factors
-
-
 # --- the floor -----------------------------------------------------------------------------------
 
 
@@ -240,15 +223,14 @@ def equal_draws(rate, n, n_people, precision, curve=None, *, draws):
 
     Groups are drawn in the order of their numbers, whatever they are called.
     """
-    if np.isnan(rate).any() or np.isnan(n).any():
+    if np.isnan(rate + n).any():
         return np.full((draws, len(rate)), np.nan)
-    rng = np.random.Generator(np.random.SFC64(0))
     order = np.argsort(n, kind="stable")
     trials = np.maximum(np.round(n[order]), 1).astype(int)
-    drawn = np.empty((draws, len(n)))
     p0 = common_rate(rate, n, precision, curve)
-    drawn[:, order] = rng.binomial(trials, p0, (draws, len(n))) / trials
-    return drawn
+    rng = np.random.Generator(np.random.SFC64(0))
+    drawn = rng.binomial(trials, p0, (draws, len(n))) / trials
+    return drawn[:, np.argsort(order)]
 
 
 # --- contrasts -----------------------------------------------------------------------------------
@@ -260,7 +242,7 @@ def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
     weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
     effective number of both sides, the ratio and its ends.
     """
-    was_compared = np.isfinite(rate) & np.isfinite(n)
+    was_compared = np.isfinite(rate + n)
     rate, n, weights = rate[was_compared], n[was_compared], weights[:, was_compared]
     if not weights.any(1).all():
         return np.full(8, np.nan)
@@ -270,18 +252,18 @@ def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
     covariance = weights @ (correlation / np.sqrt(np.outer(n, n))) @ weights.T
     n = 1 / np.diag(covariance)  # in units of p0 (1 - p0)
     precision = np.linalg.pinv(covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True)
-    rate = weights @ rate
     if curve is not None:
         curve = weights @ curve[was_compared]
-    both = rate, n, n_people, precision, curve
-    first, second = compatible_rates(*both, level=level, free_level=True).T
-    differences = first - second
-    first, second = compatible_rates(*both, level=level, free_level=False).T
-    ratios = first / second
-    a, b = rate
+    a, b = rate = weights @ rate
+    sides = rate, n, n_people, precision, curve
+    differences, ratios = (
+        compatible_rates(*sides, level=level, free_level=free_level) for free_level in (True, False)
+    )
+    differences = differences[:, 0] - differences[:, 1]
+    ratios = ratios[:, 0] / ratios[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / b
     lowest = ratios.min() if a > 0 else 0.0
     highest = ratios.max() if b > 0 else np.inf
     ends = differences.min(), differences.max()
-    return np.array([a - b, *ends, p_of_equality(*both), n.sum(), ratio, lowest, highest])
+    return np.array([a - b, *ends, p_of_equality(*sides), n.sum(), ratio, lowest, highest])

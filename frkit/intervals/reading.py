@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 
 import numpy as np
 import xarray as xr
@@ -38,6 +39,24 @@ KINDS = {
     "model": "of model",
 }
 _AGAIN = ContextVar("again", default=False)
+REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
+
+
+def computed_once(function):
+    """Keep what a function of (evaluation, *arguments) returned, unless it is large."""
+
+    @wraps(function)
+    def kept(evaluation, *arguments, **options):
+        results = remembered(evaluation, function, dict)
+        key = arguments, *options.items()
+        if key in results:
+            return results[key]
+        result = function(evaluation, *arguments, **options)
+        if getattr(result, "nbytes", 0) <= REMEMBERED:
+            results[key] = result
+        return result
+
+    return kept
 
 
 def data_of(evaluation):

@@ -28,7 +28,7 @@ from frkit.intervals.effective import (
     with_more_people,
 )
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import chi_square, common_rate, limit_of_chi_square
+from frkit.intervals.pooled import chi_square, common_rate
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
@@ -249,23 +249,10 @@ def _ratio(evaluation, size, level):
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
         p0 = common_rate(rates, n, precision)
         shift = chi_square(rates, p0, n, precision)
-        limit = limit_of_chi_square(level, n, p0, people)
-        return power_of_equality(limit, shift, len(rate), people), n.sum()
+        df = len(rate) - 1, people - len(rate)
+        return stats.ncf.sf(stats.f.ppf(level, *df), *df, shift), n.sum()
 
     return power, effect
-
-
-def power_of_equality(limit, shift, groups, people):
-    """Probability that X² exceeds its limit, where the groups themselves make `shift` of it.
-
-    X² / (K - 1) is the share of the variance that lies between groups: the F of the analysis of
-    variance exceeds its own limit, and is shifted by the variance between over that within groups.
-    """
-    between = groups - 1
-    within = people - groups
-    limit_of_f = limit / between / ((people - 1 - limit) / within)
-    share_within = max(1 - shift / (people - 1), 1e-9)
-    return stats.ncf.sf(limit_of_f, between, within, shift / share_within)
 
 
 PROSPECTS = {

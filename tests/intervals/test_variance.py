@@ -281,7 +281,8 @@ def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
     tree = fk.evaluate(pairs, threshold=[0.5], by="group", weighting="identity")
     r = rejected / 5
     p0 = r.mean()
-    rho = ((r - p0) ** 2).sum() / 59 / (p0 * (1 - p0))
+    of_groups = [np.var(r[:50], ddof=1), np.var(r[50:], ddof=1)]
+    rho = np.average(of_groups, weights=[50, 10]) / (p0 * (1 - p0))
     rho = (rho - 1 / 5) / (1 - 1 / 5)
     alike = 10 / (max(rho, 0) + (1 - max(rho, 0)) / 5)
     rate, k = 1 / 50, 10
