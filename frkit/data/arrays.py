@@ -1,4 +1,4 @@
-"""Files of arrays as columns by name: NumPy, MATLAB, HDF5, netCDF and Zarr."""
+"""Files of arrays as columns by name, NumPy, MATLAB, HDF5, netCDF and Zarr; and folders of .npy."""
 
 import warnings
 from contextlib import contextmanager
@@ -8,12 +8,12 @@ import xarray as xr
 
 from frkit.base import require
 from frkit.data.checks import ROWS
-from frkit.data.files import PICKLED, named, need, not_read, reading
+from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
 from frkit.data.hdf5 import check_heaps
 
 MATLAB_TYPES = (
-    "a MATLAB string array, struct, object or complex array; save strings as cellstr(...) and "
-    "fields as variables"
+    "a MATLAB string array, one of several structs, object or complex array; save strings as "
+    "cellstr(...), a table as table2struct(t, 'ToScalar', true)"
 )
 
 
@@ -28,12 +28,31 @@ def read_npz(path):
     return columns
 
 
+def names_of_npz(path):
+    """Return the names of the arrays of an .npz."""
+    with reading("the file"), open(path, "rb") as file, np.load(file) as arrays:
+        return arrays.files
+
+
 def read_npy(path, mmap_mode=None):
     """Read an .npy, or map it into memory."""
     with reading("the array"):
         array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
     require(isinstance(array, np.ndarray), "is no .npy but an .npz; rename it to .npz")
     return array
+
+
+def read_folder(path):
+    """Read a folder with an .npy for each image, perhaps in folders of people."""
+    files = sorted(path.rglob("*.npy"))
+    require(len(files) > 0, "is a folder without a Zarr store and without .npy files: give a file")
+    rows = []
+    for file in files:
+        with named(file):
+            rows.append(read_npy(file).ravel())
+            require(len(rows[-1]) == len(rows[0]), f"has {len(rows[-1])} features, not as others")
+    names = [file.relative_to(path).with_suffix("").as_posix() for file in files]
+    return {"embedding": np.stack(rows), "image": np.array(names)}
 
 
 class OnDisk:
@@ -59,15 +78,19 @@ def read_mat(path):
     with reading("the MATLAB file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what cannot be read is named below
         try:
-            variables = loadmat(path, squeeze_me=True, chars_as_strings=True)
+            variables = loadmat(path, simplify_cells=True)
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
             check_heaps(path)
             variables = pymatreader.read_mat(path)
-    columns = {}
-    for name, variable in variables.items():
-        if not str(name).startswith(("__", "#")):
-            columns[str(name)] = _plain(variable)
+    columns = {
+        str(name): variable
+        for name, variable in variables.items()
+        if not str(name).startswith(("__", "#"))
+    }
+    if len(columns) == 1:  # perhaps a struct, whose fields are the columns
+        columns = next((fields for fields in columns.values() if isinstance(fields, dict)), columns)
+    columns = {name: _plain(variable) for name, variable in columns.items()}
     not_read([name for name in columns if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
@@ -127,8 +150,6 @@ def read_zarr(path):
 def zarr_store(path):
     """Open a Zarr store, a folder or a .zip, with its arrays by name, none of them pickled."""
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
-    is_store = path.is_file() or any((path / name).exists() for name in (".zgroup", "zarr.json"))
-    require(is_store, "is a folder, and no Zarr store: give a file")
     open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
     with open_store(path, read_only=True) as store:
         members = zarr.open_group(store, mode="r").members(max_depth=None)
@@ -157,3 +178,14 @@ def _columns(stored):
     columns["image_attributes"] = np.array(keep, str)
     columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
     return columns
+
+
+def open_tree(path, what: str) -> xr.DataTree:
+    """Read a tree from a netCDF file or a Zarr store, all of it at once. what : for messages."""
+    check_regular(path)
+    if path.is_dir() or path.name.endswith(".zip"):
+        with reading(what), zarr_store(path) as (store, _):
+            return xr.open_datatree(store, engine="zarr", consolidated=False).load()
+    check_heaps(path)
+    with reading(what), xr.open_datatree(path, engine="h5netcdf") as tree:
+        return tree.load()

@@ -1,4 +1,4 @@
-"""The faces Dataset of arrays that were found, with every check of its labels."""
+"""The faces Dataset of arrays, with every check of its labels."""
 
 import hashlib
 from collections.abc import Mapping
@@ -34,35 +34,34 @@ def collected(values, identity, image, model, varying, attributes, person=None):
         person = clean_labels(person, n_images, "person")
         resolve_varying(person, identity, "error", "person")
     check_names(attributes)
-    is_rule = isinstance(varying, (str, Mapping))
-    words = f"varying is {', '.join(VARYING_RULES)}, or a mapping of attributes to these"
-    require(is_rule, f"{words}; got {varying!r}")
-    rules = dict.fromkeys(attributes, varying if isinstance(varying, str) else "error")
-    if not isinstance(varying, str):
-        rules |= varying
-    labels = {}
+    require(
+        isinstance(varying, (str, Mapping)),
+        f"varying is {', '.join(VARYING_RULES)}, or a mapping of attributes to these; got "
+        f"{varying!r}",
+    )
+    if isinstance(varying, str):
+        varying = dict.fromkeys(attributes, varying)
+    columns = {}
     # splits come last: other rules see whole identities
-    for name in sorted(attributes, key=lambda name: rules[name] == "split"):
-        given = clean_labels(attributes[name], n_images, name)
-        if rules[name] == AS_IT_IS:
-            rules[name] = "keep" if varies(given, identity) else ""
-            labels[name] = given
-            continue
-        labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
+    for name in sorted(attributes, key=lambda name: varying.get(name) == "split"):
+        labels = clean_labels(attributes[name], n_images, name)
+        rule = varying.get(name, "error")
+        if rule == AS_IT_IS:
+            rule = "keep" if varies(labels, identity) else ""
+        else:
+            labels, identity, person = resolve_varying(labels, identity, rule, name, person)
+        columns[name] = "image", labels, {"varying": "keep"} if rule == "keep" else {}
     _check_people(identity, "" if person is None else " after splitting")
-    image_attrs = {}
     if image is None:
-        image = range(n_images)
-        image_attrs[NUMBERED] = fingerprint(values)[:16]
-    names = image_names(image, n_images)
-    coords = {"image": ("image", names, image_attrs), "identity": ("image", identity)}
+        names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)[:16]}
+    else:
+        names = (image_names(image, n_images),)
+    coords = {"image": ("image", *names), "identity": ("image", identity)}
     if model is not None:
         coords["model"] = model_names(model, len(values))
     if person is not None:
         coords["person"] = ("image", person)
-    for name in attributes:
-        attrs = {"varying": "keep"} if rules[name] == "keep" else {}
-        coords[name] = ("image", labels[name], attrs)
+    coords |= {name: columns[name] for name in attributes}
     dims = ("model", "image", "feature")[-values.ndim :]
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
@@ -70,13 +69,18 @@ def collected(values, identity, image, model, varying, attributes, person=None):
 def _check_people(identity, when):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
-    words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
-    require(len(people) >= 2, words)
-    words = f"no identity has two images{when}, so there is no genuine pair"
-    require(counts.max() >= 2, f"{words}; check that identity contains people, not image names")
+    require(
+        len(people) >= 2,
+        f"at least two identities are needed{when}, got {len(people)}: {listed(people)}",
+    )
+    require(
+        counts.max() >= 2,
+        f"no identity has two images{when}, so there is no genuine pair; check that identity "
+        "contains people, not image names",
+    )
 
 
-def fingerprint(embedding):
+def _fingerprint(embedding):
     """Return a hash of the values of an embedding, in memory or on disk."""
     digest = hashlib.sha256()
     for _, rows in row_pieces(embedding):

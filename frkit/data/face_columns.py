@@ -13,10 +13,7 @@ from frkit.data.labels import can_be_named
 from frkit.data.roles import as_mapping
 
 # arguments of `faces`, and what a stored Dataset contains beside its labels
-NO_ATTRIBUTES = (
-    *("embedding", "identity", "image", "model", "varying"),
-    *("person", "image_attributes", ""),
-)
+NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "varying", "person", "image_attributes"}
 
 
 def faces_of_frame(frame, names, columns, varying):
@@ -37,11 +34,12 @@ def faces_of_frame(frame, names, columns, varying):
     own = {name: labels for name, labels in names.items() if not isinstance(labels, str)}
     in_order = aligned({"frame": frame.rename(columns=str), **own})
     frame = in_order.pop("frame").assign(**in_order)
-    given = as_mapping(columns) | {name: name if name in own else names[name] for name in names}
+    given = as_mapping(columns) | names | dict(zip(own, own))
     contents = gathered(frame, given)
-    only = [name for name in given if name not in NO_ATTRIBUTES] if names and not columns else None
+    attributes = [name for name in given if name not in NO_ATTRIBUTES]
     if varying == "error":
-        varying = dict.fromkeys({*given}.difference(NO_ATTRIBUTES), "error")
+        varying = dict.fromkeys(attributes, "error")
+    only = attributes if names and not columns else None
     return faces_of_columns(contents, given, varying, only, pattern=pattern)
 
 
@@ -62,33 +60,29 @@ def faces_of_columns(columns, given, varying=None, only=None, metadata=None, pat
     pattern : str, optional
         A pattern of names of images that says who is in them.
     """
-    roles = face_roles(columns, given, pattern is not None)
+    roles, identity = face_roles(columns, given, pattern is not None)
     values, model = _values(columns, roles)
-    image = columns.get(roles.one("image"))
-    identity = columns.get(roles.one("identity"))
+    image = columns.get(roles.column("image"))
     if pattern is not None:
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
-    attributes = _attributes(columns, roles, values.shape[-2])
-    if only is not None:
-        absent = [name for name in only if name not in attributes]
-        words = f"no labels of images {listed(absent)}; there is {listed(attributes, 12)}"
-        require(not absent, words)
-        attributes = {name: attributes[name] for name in only}
+    attributes, others = _attributes(columns, roles, values.shape[-2])
+    if only is None:
+        not_read(others, "not one label per image; attributes=[...] says which columns to take")
     else:
-        used = {name for several in roles.columns.values() for name in several}
-        rest = {name for name in columns if np.shape(columns[name]) != (values.shape[-2],)}
-        words = "not one label per image; attributes=[...] says which columns to take"
-        not_read(sorted(rest - used.union(NO_ATTRIBUTES)), words)
+        absent = [name for name in only if name not in attributes]
+        require(
+            not absent, f"no labels of images {listed(absent)}; there is {listed(attributes, 12)}"
+        )
+        attributes = {name: attributes[name] for name in only}
     if metadata is not None:
-        keys = {"image": [image], "identity": [identity]}
-        more = joined(metadata, keys, attributes)
+        more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: labels for name, [labels] in more.items()}
     if not isinstance(varying, str):
         keep = np.atleast_1d(columns.get("image_attributes", [])).astype(str)
         rules = dict.fromkeys(attributes, AS_IT_IS) | dict.fromkeys(keep.tolist(), "keep")
         varying = rules | dict(varying or {})
-    person = None if roles.one("identity") == "person" else columns.get("person")
+    person = None if roles.column("identity") == "person" else columns.get("person")
     faces = collected(values, identity, image, model, varying, attributes, person)
     return faces.assign_attrs(roles.attrs())
 
@@ -107,10 +101,13 @@ def _values(columns, roles):
 
 
 def _attributes(columns, roles, n_images):
-    """Return the columns that are attributes: those that are named, and all with usable names."""
+    """Return the attributes: what is named, and all labels with usable names; and the rest."""
     attributes = {name: columns[column] for name, [column] in roles.attributes.items()}
+    others = []
     for name in roles.free(columns):
-        is_free = name not in (*roles.unused, *NO_ATTRIBUTES) and can_be_named(name)
-        if is_free and np.shape(columns[name]) == (n_images,):
-            attributes.setdefault(name, columns[name])
-    return attributes
+        if name not in NO_ATTRIBUTES:
+            if np.shape(columns[name]) != (n_images,):
+                others.append(name)
+            elif can_be_named(name):
+                attributes.setdefault(name, columns[name])
+    return attributes, sorted(others)

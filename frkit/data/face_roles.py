@@ -5,17 +5,13 @@ import pandas as pd
 
 from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded
-from frkit.data.evidence import share_above
+from frkit.data.evidence import people_of_names, share_above
 from frkit.data.files import reading
+from frkit.data.joins import WAYS, people_by_name
 from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
-from frkit.data.tables import (
-    as_numbers,
-    check_header,
-    is_number_column,
-    numbered_runs,
-    to_numbers,
-)
+from frkit.data.sides import Sides
+from frkit.data.tables import as_numbers, check_header, is_number_column, numbered_runs, to_numbers
 
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # images on which that can rest, and most of one label
@@ -33,81 +29,97 @@ def face_roles(columns, given=None, by_name=False):
     given : mapping, optional
         What the user says: role or attribute to column(s).
     by_name : bool
-        Whether names of images say who is in them.
+        Whether a pattern of names of images says who is in them.
+
+    Returns
+    -------
+    Roles
+    array or None
+        Who is in each image, where a column, or names of images by a usual pattern, say it.
     """
     roles = given_roles("faces", given, list(columns))
     if "embedding" not in roles.given:
-        roles.columns["embedding"] = _embeddings(roles, columns)
-    n_images = np.shape(columns[roles.one("embedding")])[-2:][0]
-    labels = [name for name in roles.free(columns) if np.shape(columns[name]) == (n_images,)]
+        roles.columns["embedding"] = [_embedding(roles, columns)]
+    n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
     if "image" not in roles.given:
-        images = _named(labels, NAMES["image"], "image")
-        images = [name for name in images if pd.Series(columns[name]).nunique() == n_images]
+        labels = _labels(roles, columns, n_images)
+        images = [name for name in _usual(labels, "image") if pd.Series(labels[name]).is_unique]
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
         roles.columns["image"] = images[:1]
-    if by_name and not roles.one("image"):
-        roles.ask(columns, "no column has names of images", {"image": "..."})
-    if not by_name and "identity" not in roles.given:
-        labels = [name for name in labels if name in roles.free(columns)]
-        roles.columns["identity"] = _identities(roles, columns, labels)
-    return roles
+    if by_name:
+        if not roles.column("image"):
+            roles.ask(columns, "no column has names of images", {"image": "..."})
+        return roles, None
+    if "identity" not in roles.given:
+        name = _identity(roles, columns, _labels(roles, columns, n_images))
+        if name is None:
+            return roles, _people_by_image(roles, columns)
+        roles.columns["identity"] = [name]
+    return roles, columns.get(roles.column("identity"))
 
 
 def face_labels(columns):
     """Return the identities in a table of labels."""
-    name = _identities(given_roles("faces", None, list(columns)), columns, list(columns))[0]
-    return columns[name]
+    roles = given_roles("faces", None, list(columns))
+    return columns[_identity(roles, columns, columns) or _no_identity(roles, columns)]
 
 
-def _named(names, usual_names, role):
+def _labels(roles, columns, n_images):
+    """Return the columns without a role that have one label for each image."""
+    free = roles.free(columns)
+    return {name: columns[name] for name in free if np.shape(columns[name]) == (n_images,)}
+
+
+def _usual(names, role, usual_names=None):
     """Return the columns with a usual name, or only the one with the role's own name."""
-    columns = [name for name in names if simplified(name) in usual_names]
-    return [name for name in columns if name.lower() == role] or columns
+    usual = [name for name in names if simplified(name) in (usual_names or NAMES[role])]
+    return [name for name in usual if name.lower() == role] or usual
 
 
-def _embeddings(roles, columns):
-    """Return the columns of embeddings: with a usual name, one of its words, or the only array."""
+def _embedding(roles, columns):
+    """Return the column of embeddings: with a usual name, one of its words, or the only array."""
     arrays = [name for name, values in columns.items() if np.ndim(values) > 1]
-    embeddings = _named(arrays, NAMES["embedding"] | PREFIXES, "embedding")
-    if len(embeddings) > 1:
-        why = (
-            f"there are several embeddings: {listed(embeddings)}; name one, or those of all models"
-        )
-        roles.ask(columns, why, {"embedding": embeddings[0]})
-    by_word = [name for name in arrays if words_of(name) & NAMES["embedding"]]
-    others = [name for name in arrays if not words_of(name) & NO_SCORE]
-    embeddings = embeddings or by_word or (others if len(arrays) == 1 else [])
+    embeddings = _usual(arrays, "embedding", NAMES["embedding"] | PREFIXES)
+    if not embeddings:
+        embeddings = [name for name in arrays if words_of(name) & NAMES["embedding"]]
+        if len(arrays) == 1 and not words_of(arrays[0]) & NO_SCORE:
+            embeddings = arrays
+    elif len(embeddings) > 1:
+        why = f"there are several embeddings: {listed(embeddings)}; name one, or those of all "
+        roles.ask(columns, f"{why}models", {"embedding": embeddings[0]})
     if not embeddings:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": arrays or "..."})
-    return embeddings
+    return embeddings[0]
 
 
-def _identities(roles, columns, labels):
-    """Return the column of identities: by a usual name, with people who stand in several rows."""
-    sure = _named(labels, NAMES["identity"], "identity")
-    weak = [
-        name for name in _named(labels, WEAK["identity"], "identity") if _repeats(columns[name])
-    ]
-    unnamed = [name for name in labels if name.isdigit() and _repeats(columns[name])]
-    people = sure or weak or (unnamed if len(unnamed) == 1 else [])
+# --- who is in the images ------------------------------------------------------------------------
+
+
+def _identity(roles, columns, labels):
+    """Return the column of identities by its name, where people stand in several rows; or None."""
+    sure = _usual(labels, "identity")
+    repeating = [name for name in labels if _can_be_people(labels[name])]
+    unnamed = [name for name in repeating if name.isdigit()]
+    people = sure or _usual(repeating, "identity", WEAK["identity"])
+    if not people and len(unnamed) == 1:
+        people = unnamed
     if len(people) > 1:
         why = f"{listed(people)} could all be the identity"
         roles.ask(columns, why, {"identity": people[0]})
-    if not people:
-        why = "no column says whom an image shows"
-        if roles.one("image") is not None:
-            example = str(np.asarray(columns[roles.one("image")])[0])
-            pattern = "identity='{name}_{number}.jpg'"
-            why += f"; if names of images such as {example!r} do, give {pattern}"
-        roles.ask(columns, why, {"identity": "..."})
-    if not sure and _is_class(roles, columns, people[0]):
-        why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r}"
-        why += " are hardly more alike than others"
-        roles.ask(columns, why, {"identity": people[0]})
-    return people
+    if people and not sure and _is_class(roles, columns, people[0]):
+        why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r} are "
+        roles.ask(columns, f"{why}hardly more alike than others", {"identity": people[0]})
+    return people[0] if people else None
+
+
+def _can_be_people(labels):
+    """Return whether labels can be people: some stand twice, and they are no flags or classes."""
+    distinct = {*pd.Series(labels).dropna().astype(str)}
+    is_class = len(distinct) <= 2 and len(labels) > 20
+    return len(distinct) < len(labels) and not distinct <= FLAGS and not is_class
 
 
 def _is_class(roles, columns, name):
@@ -116,24 +128,45 @@ def _is_class(roles, columns, name):
     several = labels[labels.duplicated(keep=False)].sort_values(kind="stable")
     several = several.groupby(several.to_numpy()).head(FEWEST)
     rows = np.sort(several.index[:COMPARED].to_numpy())
-    values = columns[roles.one("embedding")]
+    first, second, cosines = _some_cosines(roles, columns, rows)
+    labels = labels.to_numpy()[rows]
+    area, _ = share_above(cosines, labels[first] == labels[second])
+    return area < ALIKE and len(rows) >= FEWEST
+
+
+def _people_by_image(roles, columns):
+    """Return who is in images by their names, where cosines agree with a usual pattern."""
+    if roles.column("image"):
+        names = np.asarray(columns[roles.column("image")]).astype(str)
+        rows = np.sort(np.argsort(names)[:COMPARED])
+        first, second, cosines = _some_cosines(roles, columns, rows)
+        people, way = people_of_names(Sides(first, second, names[rows]), scores=cosines)
+        if people is not None:
+            roles.who = f"from names of images, {way}"
+            return people_by_name(names, WAYS[way])
+    return _no_identity(roles, columns)
+
+
+def _no_identity(roles, columns):
+    """Stop where nothing says whom an image shows."""
+    why = "no column says whom an image shows"
+    if roles.column("image"):
+        example = str(np.asarray(columns[roles.column("image")])[0])
+        pattern = "identity='{name}_{number}.jpg'"
+        why += f"; if names of images such as {example!r} do, give {pattern}"
+    roles.ask(columns, why, {"identity": "..."})
+
+
+def _some_cosines(roles, columns, rows):
+    """Return the places of all pairs of some images, and their cosines."""
+    values = columns[roles.column("embedding")]
     values = values[0] if values.ndim == 3 else values
     values = loaded(values[rows]).astype(float)  # others stay on disk
     with np.errstate(all="ignore"):
         values /= np.linalg.norm(values, axis=1, keepdims=True)
         cosines = values @ values.T
     first, second = np.triu_indices(len(rows), 1)
-    label = labels.to_numpy()[rows]
-    area, _ = share_above(cosines[first, second], label[first] == label[second])
-    return area < ALIKE and len(rows) >= FEWEST
-
-
-def _repeats(labels):
-    """Return whether labels can be people: some stand twice, and they are no flags or classes."""
-    distinct = pd.unique(pd.Series(labels).dropna()).astype(str)
-    is_flag = {*distinct} <= FLAGS
-    is_class = len(distinct) <= 2 and len(labels) > 20
-    return len(distinct) < len(labels) and not is_flag and not is_class
+    return first, second, cosines[first, second]
 
 
 # --- columns of a table --------------------------------------------------------------------------
@@ -151,9 +184,8 @@ def gathered(table, given=None):
     given : dict, optional
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
-    header = list(table.columns)
-    check_header(header)
-    columns = {name: table[name] for name in header if name}
+    check_header(list(table.columns))
+    columns = {name: table[name] for name in table if name}
     for name, column in columns.items():
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
@@ -162,24 +194,30 @@ def gathered(table, given=None):
         given["embedding"] = _named_blocks(given["embedding"], columns, blocks)
     for name, numbers in blocks.items():
         columns = {key: column for key, column in columns.items() if key not in numbers}
-        columns[name] = np.column_stack([to_numbers(table[one], blank=False) for one in numbers])
+        numbers = [to_numbers(table[number], blank=False) for number in numbers]
+        columns[name] = np.column_stack(numbers)
     return columns
 
 
 def _named_blocks(wanted, columns, blocks):
     """Return the names of the embeddings that the user names, which may be text before numbers."""
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
     runs = numbered_runs(list(columns))
-    names = [name if name in columns or name in blocks else simplified(name) for name in wanted]
-    blocks |= {name: runs[name] for name in names if name in runs and name not in columns}
-    absent = [name for name in names if name not in columns and name not in blocks]
-    words = f"there is no column {listed(absent)}, nor such that are numbered without gaps from 0"
-    require(not absent, f"{words} or 1; the columns are {listed(columns, SHOWN)}")
+    names = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        if name not in columns and name not in blocks:
+            name = simplified(name)
+            require(
+                name in runs,
+                f"there is no column {name!r}, nor such that are numbered without gaps from 0 or "
+                f"1; the columns are {listed(columns, SHOWN)}",
+            )
+            blocks[name] = runs[name]
+        names.append(name)
     if len(names) == 1 or any(np.ndim(columns.get(name, [[]])) > 1 for name in names):
         return names
     for name in [name for name in blocks if {*blocks[name]} & {*names}]:
         del blocks[name]
-    blocks["embedding"] = names
+    blocks["embedding"] = names  # several columns of numbers are one embedding
     return ["embedding"]
 
 

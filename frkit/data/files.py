@@ -77,7 +77,8 @@ def file_kind(path):
         if name.endswith(ending):
             return "json lines" if kind == "json" and _begins_with_list(path) else kind
     if path.is_dir():
-        return "zarr"
+        is_store = any((path / name).exists() for name in (".zgroup", "zarr.json"))
+        return "zarr" if is_store else "folder"
     with reading("the file"), opener(path)(path, "rb") as file:
         beginning = file.read(4096)
     is_text = beginning.strip() and (b"\0" not in beginning or beginning.startswith(UTF_16))

@@ -14,18 +14,8 @@ MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 NO_IDENTITY = (*NOBODY, "-1")
 RESERVED = frozenset(
-    {
-        "image",
-        "feature",
-        "model",
-        "probe",
-        "reference",
-        "replicate",
-        "identity",
-        "far_level",
-        "person",
-    }
-    | {"embedding", "score", "threshold", "threshold_level", "varying"}
+    "image feature model probe reference replicate identity far_level person embedding score "
+    "threshold threshold_level varying".split()
 )
 
 
@@ -69,87 +59,85 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     return labels.astype(str)[codes]
 
 
+def _is_clean(values, n):
+    """Whether these are n texts that cleaning would leave as they are: most labels come so."""
+    is_text = type(values) is np.ndarray and values.dtype.kind == "U" and values.shape == (n,)
+    if not is_text or values.nbytes == 0:
+        return False
+    letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
+    lengths = np.strings.str_len(values)
+    is_ascii = letters.max() < 128 and np.array_equal((letters > 0).sum(1), lengths)
+    is_stripped = np.array_equal(np.strings.str_len(np.strings.strip(values)), lengths)
+    return is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
+
+
 def coded_labels(values, n, name, of="image"):
     """Return clean labels as places among texts, of which the last is "unknown", and these."""
-    codes, distinct = _factorized(values, n, name, of)  # code -1, missing: the last one
+    is_pandas = isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype))
+    array = values if is_pandas else _as_they_are(values, name)
+    require(
+        array.ndim == 1,
+        f"{name} must have one dimension with one label per {of}, got shape {array.shape}; make it "
+        "a flat list",
+    )
+    require(
+        len(array) == n,
+        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label "
+        f"per {of}",
+    )
+    codes, distinct = pd.factorize(array)  # code -1, missing: the last one
     if np.ma.is_masked(values):
         codes = np.where(np.ma.getmask(values), -1, codes)
     return codes, np.array([*_texts(distinct, name), UNKNOWN], object)
 
 
-def _texts(values, name):
-    """Return labels as clean text."""
-    values = list(values)
-    if all(type(value) is str for value in values):
-        joined = "".join(values)
-        if joined.isascii() and "\0" not in joined:  # as most are
-            stripped = [value.strip() for value in values]
-            return [UNKNOWN if text in MISSING_WORDS else text for text in stripped]
-    return [_text(value, name) for value in values]
-
-
-def _factorized(values, n, name, of):
-    """Return the place of each value among the distinct ones, -1 where missing, and these."""
-    if isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype)):
-        words = f"lengths differ: {name} has {len(values)} labels, but there are {n} {of}s"
-        require(len(values) == n, f"{words}; give one label per {of}")
-        return pd.factorize(values)
-    array = one_each(values, n, name, of)
-    words = f"{name} contains {array.dtype} values, which are no labels; give text or numbers"
-    require(array.dtype.kind not in "Vc", words)
-    if array.dtype.kind == "M":
-        array = array.astype(str)
-    return pd.factorize(array.astype(object))
-
-
-def _is_clean(values, n):
-    """Whether these are n texts that cleaning would leave as they are: most labels come so."""
-    is_array = type(values) is np.ndarray and values.shape == (n,) and values.size > 0
-    if not is_array or values.dtype.kind != "U" or values.dtype.itemsize == 0:
-        return False
-    letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
-    lengths = np.strings.str_len(values)
-    is_ascii = bool(letters.max() < 128) and np.array_equal((letters > 0).sum(1), lengths)
-    is_stripped = np.array_equal(np.strings.str_len(np.strings.strip(values)), lengths)
-    return is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
-
-
-def one_each(values, n, name, of):
-    """Return a flat array with one entry for each image or pair, as they are."""
-    array = _as_they_are(values, name)
-    words = f"{name} must have one dimension with one label per {of}, got shape {array.shape}"
-    require(array.ndim == 1, f"{words}; make it a flat list")
-    words = f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s"
-    require(len(array) == n, f"{words}; give one label per {of}")
-    return array
-
-
 def _as_they_are(values, name):
-    """Return an array in which no label was changed on the way."""
+    """Return an array of objects, none of which was changed on the way."""
     # NumPy would turn [1.0, "a"] into text, and [2**60 + 1, 0.5] into rounded floats
     as_objects = isinstance(values, (list, tuple))
     try:
         array = np.array(values, object) if as_objects else np.asarray(values)
-        if array.dtype.kind == "U":
-            array = array.astype(object)  # fails for codes that no letter has
-        pd.unique(array.ravel()[:1])  # fails for a list, a dict ...
-    except (TypeError, ValueError, SystemError):
-        words = f"{name} must be a flat list of labels; this {type(values).__name__} contains lists"
-        raise InputError(f"{words}, damaged text or something else") from None
-    if array.dtype.kind == "f":
+        kind = array.dtype.kind
+        objects = (array.astype(str) if kind == "M" else array).astype(object)
+        pd.unique(objects.ravel()[:1])  # fails for a list, a dict ...
+    except (TypeError, ValueError, SystemError):  # the last for codes that no letter has
+        raise InputError(
+            f"{name} must be a flat list of labels; this {type(values).__name__} contains lists, "
+            "damaged text or something else"
+        ) from None
+    require(
+        kind not in "Vc",
+        f"{name} contains {array.dtype} values, which are no labels; give text or numbers",
+    )
+    if kind == "f":
         limit = 2 ** (np.finfo(array.dtype).nmant + 1)
         _refuse_rounded(array[np.isfinite(array) & (np.abs(array) >= limit)], name)
-    return array
+    return objects
 
 
 def _refuse_rounded(values, name):
     """Refuse floats so large that different whole numbers became equal: people would merge."""
-    words = f"{name} contains {listed(values, 1)}, a float so large that different numbers became"
-    require(len(values) == 0, f"{words} equal; read it as text or as integers")
+    require(
+        len(values) == 0,
+        f"{name} contains {listed(values, 1)}, a float so large that different numbers became "
+        "equal; read it as text or as integers",
+    )
+
+
+def _texts(values, name):
+    """Return labels as stripped text with one code for each letter; "unknown" where blank."""
+    values = list(values)
+    is_text = all(type(value) is str for value in values)
+    joined = "".join(values) if is_text else "\0"
+    if joined.isascii() and "\0" not in joined:  # as most are
+        texts = [value.strip() for value in values]
+    else:
+        texts = [_text(value, name) for value in values]
+    return [UNKNOWN if text in MISSING_WORDS else text for text in texts]
 
 
 def _text(value, name):
-    """Return one label as stripped text with one code for each letter; "unknown" where blank."""
+    """Return one label as text."""
     require(not isinstance(value, complex), f"{name} contains {value}, which is no label")
     if isinstance(value, (float, np.floating)) and value.is_integer():
         _refuse_rounded([value] if abs(value) >= LARGEST_WHOLE else [], name)
@@ -161,40 +149,46 @@ def _text(value, name):
     except UnicodeError:
         is_text = False
     require(is_text, f"{name}: a label is no text, or contains NUL: {value!r}")
-    text = normalize("NFC", text.strip())
-    return UNKNOWN if text in MISSING_WORDS else text
+    return normalize("NFC", text.strip())
 
 
 def complete_labels(values, n, name, of="image"):
     """Return labels; refuse missing ones, because a person "unknown" would be many people."""
-    if _is_clean(values, n) and not np.isin(values, (*NOBODY, *NO_IDENTITY)).any():
-        return values.copy()
-    codes, labels = complete_codes(values, n, name, of)
-    return labels.astype(str)[codes]
+    labels = clean_labels(values, n, name, of)
+    _refuse_nobody(np.arange(n), labels, name, of)
+    return labels
 
 
 def complete_codes(values, n, name, of="image"):
     """Return labels as `coded_labels` does; refuse those that name nobody, with their number."""
     codes, labels = coded_labels(values, n, name, of)
-    nobody = NO_IDENTITY if "identity" in name else NOBODY
-    rows = np.flatnonzero(pd.Index(labels).isin(nobody)[codes])
+    _refuse_nobody(codes, labels, name, of)
+    return codes, labels
+
+
+def _refuse_nobody(codes, labels, name, of):
+    """Refuse labels, by their places among distinct ones, that name nobody."""
+    is_nobody = pd.Index(labels).isin(NO_IDENTITY if "identity" in name else NOBODY)
+    rows = np.flatnonzero(is_nobody[codes])
     if len(rows) > 0:
         counts = pd.Series(labels[codes[rows]]).value_counts()
-        found = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
+        number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
         raise InputError(
             f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
-            f"(counted from 0; {found}): strangers would become one person; label or remove these "
-            f"{of}s"
+            f"(counted from 0; {number_of_each}): strangers would become one person; label or "
+            f"remove these {of}s"
         )
-    return codes, labels
 
 
 def image_names(values, n, name="image", of="image"):
     """Return names of images; refuse missing and equal ones."""
     names = complete_labels(values, n, name, of)
     twice = names[pd.Series(names).duplicated()]
-    words = f"{name} names must be distinct, but there are several of {listed(twice)}"
-    require(len(twice) == 0, f"{words}; give each {of} its own, or leave {name}= out")
+    require(
+        len(twice) == 0,
+        f"{name} names must be distinct, but there are several of {listed(twice)}; give each {of} "
+        f"its own, or leave {name}= out",
+    )
     return names
 
 
@@ -205,9 +199,8 @@ def model_names(model, n_models):
 
 def can_be_named(name):
     """Return whether an attribute can have this name."""
-    is_text = isinstance(name, str) and name.strip() and "/" not in name
-    is_taken = name in RESERVED or str(name).startswith(("probe_", "reference_"))
-    return bool(is_text and not is_taken)
+    is_text = isinstance(name, str) and name.strip() != "" and "/" not in name
+    return is_text and name not in RESERVED and not name.startswith(("probe_", "reference_"))
 
 
 def check_names(attributes):
@@ -224,10 +217,10 @@ def attributes_of(by):
     """Return the names of the attributes, one or several."""
     names = [by] if isinstance(by, str) else by
     is_list = isinstance(names, (list, tuple)) and len(names) > 0
-    words = (
-        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}"
+    require(
+        is_list and all(isinstance(name, str) for name in names),
+        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}",
     )
-    require(is_list and all(isinstance(name, str) for name in names), words)
     return list(names)
 
 
@@ -236,11 +229,11 @@ def require_attributes(by, attributes):
     for name in attributes_of(by):
         near = get_close_matches(name, attributes, 1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
-        there = f"there is {listed(sorted(attributes), 12)}" if attributes else "there is none"
         require(
             name in attributes,
-            f"by={name!r} is no attribute of these scores{meant}; {there}; a table of people or "
-            "images adds others: metadata='people.csv'",
+            f"by={name!r} is no attribute of these scores{meant}; there is "
+            f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others: "
+            "metadata='people.csv'",
         )
 
 
@@ -250,12 +243,15 @@ def crossed(labels):
         return labels[0]
     texts = np.array(labels)
     wrong = texts[np.strings.find(texts, CROSSED) >= 0]
-    words = f"labels that are crossed must not contain {CROSSED!r}, which stands between them"
-    require(len(wrong) == 0, f"{words}: {listed(wrong)}")
-    flat = texts[0]
+    require(
+        len(wrong) == 0,
+        f"labels that are crossed must not contain {CROSSED!r}, which stands between them: "
+        f"{listed(wrong)}",
+    )
+    combined = texts[0]
     for attribute in texts[1:]:
-        flat = np.char.add(np.char.add(flat, CROSSED), attribute)
-    return np.where((texts == UNKNOWN).any(axis=0), UNKNOWN, flat)
+        combined = np.strings.add(np.strings.add(combined, CROSSED), attribute)
+    return np.where((texts == UNKNOWN).any(axis=0), UNKNOWN, combined)
 
 
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
@@ -304,32 +300,15 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     require_one_of(f"varying of {name!r}", rule, VARYING_RULES)
     labels, identity = np.asarray(labels, str), np.asarray(identity, str)
     person = None if person is None else np.asarray(person, str)
-    if rule == "keep":
-        return labels, identity, person
     images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
-    pairs = images.drop_duplicates()  # the index is the row of the first image
-    # of identities within which the label varies
-    pairs = pairs[pairs.identity.duplicated(keep=False)]
-    if pairs.empty:
+    several = images.drop_duplicates()  # the index is the row of the first image
+    several = several[several.identity.duplicated(keep=False)]
+    if rule == "keep" or several.empty:  # the label varies within nobody
         return labels, identity, person
     if rule == "error":
-        labelled = pairs[pairs.label != UNKNOWN]
-        varies = labelled.identity.duplicated()
-        if not varies.any():
-            return _filled(images, labelled, name), identity, person
-        pairs = pairs[pairs.identity.isin(labelled.identity[varies])]
-        who = pairs.identity.iloc[0]
-        labels_of_one = pairs.label[pairs.identity == who][:4]
-        seen = ", ".join(f"{label} (row {row} from 0)" for row, label in labels_of_one.items())
-        raise InputError(
-            f"attribute {name!r} varies within {pairs.identity.nunique()} of "
-            f"{images.identity.nunique()} identities; the first is {who!r}: {seen}. Say what to "
-            "do: varying='split' (one sub-identity per value), 'first' or 'most frequent' (one "
-            "label each; fills in unknown ones), 'keep' (the label belongs to the image), or leave "
-            "the attribute out"
-        )
+        return _filled(images, several, name), identity, person
     if rule == "split":
-        return labels, _split(images, pairs), identity if person is None else person
+        return labels, _split(images, several), identity if person is None else person
     images["unknown"] = labels == UNKNOWN
     sizes = images.groupby(["identity", "label"]).label.transform("size")
     images["count"] = sizes if rule == "most frequent" else 0
@@ -345,22 +324,37 @@ def varies(labels, identity):
     return bool(pairs.identity.duplicated().any())
 
 
-def _filled(images, known, name):
-    """Return labels, those of a person's other images where an image has none."""
+def _filled(images, several, name):
+    """Return labels, those of a person's other images where an image has none; none may vary."""
+    known = several[several.label != UNKNOWN]
+    varying = known.identity[known.identity.duplicated()].unique()
+    if len(varying) > 0:
+        first = several.identity[several.identity.isin(varying)].iloc[0]
+        examples = several.label[several.identity == first][:4]
+        shown = ", ".join(f"{label} (row {row} from 0)" for row, label in examples.items())
+        raise InputError(
+            f"attribute {name!r} varies within {len(varying)} of {images.identity.nunique()} "
+            f"identities; the first is {first!r}: {shown}. Say what to do: varying='split' (one "
+            "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown "
+            "ones), 'keep' (the label belongs to the image), or leave the attribute out"
+        )
     label_of = known.set_index("identity").label
     labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))
     labels = labels.fillna(UNKNOWN)
-    n_filled = int((labels != images.label).sum())
+    n_filled = (labels != images.label).sum()
     warn(f"{name!r} is blank in {n_filled} images, which take the label of their person's others")
     return labels.to_numpy(str)
 
 
-def _split(images, pairs):
+def _split(images, several):
     """Return identities named after their labels, where these vary."""
-    split = images.identity + "|" + images.label
-    names = images.identity.mask(images.identity.isin(pairs.identity), split)
+    names = images.identity + "|" + images.label
+    names = names.where(images.identity.isin(several.identity), images.identity)
     distinct = names[~images.duplicated()]
     taken = distinct[distinct.duplicated()]
-    remedy = "rename these identities, or use no '|' in identities and labels"
-    require(taken.empty, f"splitting makes names that are taken already: {listed(taken)}; {remedy}")
+    require(
+        taken.empty,
+        f"splitting makes names that are taken already: {listed(taken)}; rename these identities, "
+        "or use no '|' in identities and labels",
+    )
     return names.to_numpy(str)

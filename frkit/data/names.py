@@ -2,6 +2,9 @@
 
 import re
 
+import numpy as np
+import pandas as pd
+
 # Names are compared whole, in lower case, without blanks and signs (`simplified`). Those that mean
 # something else elsewhere are weak: the data must agree with them.
 SCORE = """score scores similarity similarities sim cosine cos cossim cosinesimilarity simscore
@@ -16,10 +19,12 @@ IMPOSTOR = """impostor isimpostor imposter isimposter different isdifferent diff
 isnonmated nontarget nonmatch mismatch differentperson negative isnegative"""
 IDENTITY = """identity identities identityid subject subjects subjectid subjectname person persons
 personid personname people user username individual individualid speaker speakerid spk spkid sid pid
-uid userid client clientid celebrity celebrityid realid who"""
+uid userid client clientid celebrity celebrityid realid who subj subjid patient patientid donor
+donorid participant participantid"""
 WEAK_IDENTITY = "label labels name names id ids class classid target targets y"
 IMAGE = """image images img imgs imagename imagenames imageid imagefile imagepath imgpath filename
-filenames file files filepath path paths fileid key photo template templateid templateids
+filenames file files filepath path paths fileid filelist key photo template templateid templateids
+imglist imagelist imgpaths imagepaths
 sample sampleid utterance utt utteranceid recording wav fname"""
 EMBEDDING = """embedding embeddings emb embs feature features feat feats vector vectors template
 templates x descriptor descriptors encoding encodings representation"""
@@ -33,9 +38,9 @@ NO_TRUTH = "gender sex race ethnicity"
 NO_SCORE = """quality age det detection confidence conf threshold thr pose yaw pitch roll blur
 sharpness landmark landmarks bbox box time gap fold liveness year iod width height size weight count
 number index line row id"""
-GENUINE_WORDS = "1 true yes y match mated target genuine same positive mate client"
+GENUINE_WORDS = "1 true yes y match mated target genuine same positive mate client intra intraclass"
 IMPOSTOR_WORDS = """0 -1 false no n nonmatch nonmated nontarget impostor imposter different diff
-negative mismatch nonmate"""
+negative mismatch nonmate inter interclass"""
 
 
 def _words(text):
@@ -99,6 +104,11 @@ def is_known_name(name):
 
 def words_of_truth(column):
     """Return which cells say genuine and which say impostor, of text or numbers."""
-    text = column.astype(object).astype(str).str.strip().str.lower().str.removesuffix(".0")
+    if column.dtype == object:
+        column = column.map(str, na_action="ignore")
+    codes, distinct = pd.factorize(column)  # each distinct word is read once
+    text = pd.Series(distinct, dtype=object).astype(str).str.strip().str.lower()
+    text = text.str.removesuffix(".0")
     bare = text.where(text == "-1", text.str.replace(r"[\W_]+", "", regex=True))
-    return bare.isin(GENUINE_WORDS).to_numpy(), bare.isin(IMPOSTOR_WORDS).to_numpy()
+    verdicts = bare.isin(GENUINE_WORDS), bare.isin(IMPOSTOR_WORDS)
+    return [np.append(verdict, False)[codes] for verdict in verdicts]  # missing: the last

@@ -8,6 +8,7 @@ import xarray as xr
 from frkit.base import InputError, listed, require, require_path
 from frkit.data.arrays import (
     OnDisk,
+    read_folder,
     read_hdf5,
     read_mat,
     read_netcdf,
@@ -189,6 +190,7 @@ def read_columns(path, given=None):
         "hdf5": read_hdf5,
         "netcdf": read_netcdf,
         "zarr": read_zarr,
+        "folder": read_folder,
     }
     return readers[kind](path)
 

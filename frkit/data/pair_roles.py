@@ -1,7 +1,8 @@
 """Which column of a list of pairs is what: guessed from names and contents, then checked."""
 
+import re
+
 import numpy as np
-import pandas as pd
 
 from frkit.base import listed, warn
 from frkit.data.evidence import CLEAR, share_above
@@ -18,24 +19,29 @@ from frkit.data.names import (
 )
 from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers, is_number_column
+from frkit.data.tables import as_numbers, is_number_column, refuse_cells
 
-OTHER = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
-WORDS = {
+OPPOSITE = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
+TRUTH = NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]
+WORDS = {  # within a name, that say which of both it is
     "distance": frozenset("distance distances dist l2 euclidean".split()),
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
-IDS = ("", "id", "ids", "name", "names")  # of people or of images: the data say which
+IDS = {"", "id", "ids", "name", "names"}  # of people or of images: the data say which
 FEWEST = 20  # pairs that can show a system's own decisions
+NO_VERDICT = (
+    "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
+    "same; or 0, false, no, impostor ..."
+)
 
 
 def looks_like_pairs(table):
     """Return whether names, and words of truth, are those of a list of pairs."""
-    scores = [name for name in table if simplified(name) in NAMES["score"] | NAMES["distance"]]
+    scores = {name for name in table if simplified(name) in NAMES["score"] | NAMES["distance"]}
     sides = side_columns([name for name in table if name not in scores])
-    if any(simplified(stem) in (*IDS[1:3], *NAMES["identity"]) for stem in sides):
+    if any(simplified(stem) in {"id", "ids"} | NAMES["identity"] for stem in sides):
         return True
-    has_score = bool(scores) or any(_word_role(name) for name in table)
+    has_score = bool(scores) or any(map(_role_of_name, table))
     has_truth = any(_says_truth(name, table[name]) for name in table)
     return has_score + has_truth + bool(sides) >= 2
 
@@ -54,30 +60,36 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
         Whether all columns of scores are distances, whatever their names say.
     said : set of str
         The roles that the user said, and not the format.
+
+    Returns
+    -------
+    Roles
+    np.ndarray or None
+        Which pairs are genuine, where a column or identities say it.
     """
     roles = given_roles("pairs", columns, list(table.columns))
     sample = some_rows(table)
-    is_found = not needs_score or roles.given & {"score", "distance"}
-    if not is_found:
+    if needs_score and not roles.given & {*WORDS}:
         _find_named_scores(roles, sample)
     if not roles.given & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
     _find_sides(roles, table)
+    genuine = _truth(roles, table)
     if needs_score and not roles.scores():
-        _find_other_scores(roles, table, sample)
-    for name in roles.free(sample):
+        _find_other_scores(roles, table, sample, genuine)
+    for name in roles.free(table):
         is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
-        is_text = is_text and not words_of(name) & DECISION
-        if is_text and can_be_named(name) and name not in roles.unused:
+        if is_text and can_be_named(name) and not words_of(name) & DECISION:
             roles.attributes[name] = [name]
-    roles.unused += [name for name in roles.free(sample) if name not in roles.unused]
+        else:
+            roles.unused.append(name)
     roles.given &= said
     if needs_score and distance is not None:
         role = "distance" if distance else "score"
-        roles.columns |= {OTHER[role]: [], role: roles.scores()}
+        roles.columns |= {OPPOSITE[role]: [], role: roles.scores()}
     elif needs_score:
-        _check_directions(roles, table)
-    return roles
+        _check_directions(roles, table, genuine)
+    return roles, genuine
 
 
 # --- scores --------------------------------------------------------------------------------------
@@ -86,28 +98,27 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
 def _find_named_scores(roles, sample):
     """Take the columns whose whole names, but for a mark of a model, are scores or distances."""
     for name in roles.free(sample):
-        bare = simplified(name)
-        stems = {bare, bare[:-1] if bare.endswith(("1", "2", "a", "b")) else bare}
+        stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
         for role in ("score", "distance"):
             if stems & NAMES[role] and is_number_column(sample[name]):
                 roles.columns.setdefault(role, []).append(name)
 
 
-def _word_role(name):
+def _role_of_name(name):
     """Return "score" or "distance" where a word of the name says so, else None."""
     words = words_of(name)
     roles = [role for role in WORDS if words & WORDS[role] and not words & NO_SCORE]
     return roles[0] if roles else None
 
 
-def _find_other_scores(roles, table, sample):
+def _find_other_scores(roles, table, sample, genuine):
     """Take columns of which a word says what they are, or the only fractions; if they agree."""
     numbers = [
         name
         for name in roles.free(table)
         if is_number_column(sample[name]) and not words_of(name) & NO_SCORE
     ]
-    candidates = {name: _word_role(name) for name in numbers if _word_role(name)}
+    candidates = {name: _role_of_name(name) for name in numbers if _role_of_name(name)}
     if not candidates:
         fractions = [name for name in numbers if (as_numbers(sample[name])[0] % 1 > 0).any()]
         candidates = dict.fromkeys(fractions, "score")
@@ -117,7 +128,6 @@ def _find_other_scores(roles, table, sample):
     if not candidates:
         why = "no column looks like scores; name one as score, or as distance"
         roles.ask(table, why, {"score": "..."})
-    genuine = truth_of(roles, table)
     for name, role in candidates.items():
         area, errors = _separation(table[name], genuine, role)
         if errors < CLEAR and area < 1:
@@ -134,22 +144,18 @@ def _separation(column, genuine, role):
     return share_above(values if role == "score" else -values, genuine)
 
 
-def _check_directions(roles, table):
+def _check_directions(roles, table, genuine):
     """Stop where genuine scores lie below impostors' in a column whose direction was guessed."""
-    genuine = truth_of(roles, table)
-    for name in roles.scores():
-        role = "distance" if name in roles.columns.get("distance", []) else "score"
-        if role in roles.given:
-            continue
-        area, errors = _separation(table[name], genuine, role)
-        if area < 0.5 and (errors < -2 or area == 0):
-            why = f"read as {role}, {name!r} says that strangers are more alike than one person"
-            truth = "impostor" if roles.one("impostor") else "genuine"
-            column = roles.one(truth)
-            remedies = [{OTHER[role]: name}]
-            if column and truth not in roles.given and not roles.one(WHO[0]):
-                remedies.append({OTHER[truth]: column})
-            roles.ask(table, why, *remedies)
+    for role in {*WORDS} - roles.given:
+        for name in roles.columns.get(role, []):
+            area, errors = _separation(table[name], genuine, role)
+            if area == 0 or area < 0.5 and errors < -2:
+                remedies = [{OPPOSITE[role]: name}]
+                truth = next(filter(roles.column, ("impostor", "genuine")), None)
+                if truth and truth not in roles.given and not roles.column(WHO[0]):
+                    remedies.append({OPPOSITE[truth]: roles.column(truth)})
+                why = f"read as {role}, {name!r} says that strangers are more alike than one person"
+                roles.ask(table, why, *remedies)
 
 
 # --- truth ---------------------------------------------------------------------------------------
@@ -157,18 +163,19 @@ def _check_directions(roles, table):
 
 def _find_truth(roles, table, sample):
     """Take the column that says which pairs are genuine, or which are impostors."""
-    candidates = {
-        name: "impostor" if simplified(name) in NAMES["impostor"] else "genuine"
-        for name in roles.free(table)
-        if _says_truth(name, sample[name])
-    }
-    truths = [says(role, table[name]) for name, role in candidates.items()]
-    if any(not np.array_equal(truths[0], other) for other in truths[1:]):
-        why = f"{listed(candidates)} could all say which pairs are genuine"
-        roles.ask(table, why, {"genuine": next(iter(candidates))})
-    for name, role in list(candidates.items())[:1]:
-        roles.columns[role] = [name]
-    roles.unused += list(candidates)[1:]
+    verdicts = {}
+    for name in roles.free(table):
+        if _says_truth(name, sample[name]):
+            role = "impostor" if simplified(name) in NAMES["impostor"] else "genuine"
+            verdicts[name] = role, words_of_truth(table[name])[role == "impostor"]
+    if not verdicts:
+        return
+    (first, (role, verdict)), *others = verdicts.items()
+    if any(not np.array_equal(verdict, other) for _, (_, other) in others):
+        why = f"{listed(verdicts)} could all say which pairs are genuine"
+        roles.ask(table, why, {"genuine": first})
+    roles.columns[role] = [first]
+    roles.unused += [name for name, _ in others]
 
 
 def _says_truth(name, cells):
@@ -176,29 +183,24 @@ def _says_truth(name, cells):
     is_genuine, is_impostor = words_of_truth(cells)
     if not (is_genuine | is_impostor | cells.isna().to_numpy()).all():
         return False
-    bare = simplified(name)
-    if bare in NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]:
-        return is_genuine.any() or is_impostor.any()
+    if simplified(name) in TRUTH:
+        return (is_genuine | is_impostor).any()
     # words such as "mated" need no name; 1, true and yes may be anything
     is_flag = bool({*cells.astype(str).str.lower()} & FLAGS)
     says_both = is_genuine.any() and is_impostor.any()
     return says_both and not is_flag and not words_of(name) & NO_TRUTH
 
 
-def says(role, column):
-    """Return where a column says "genuine", or "impostor"; each distinct word is read once."""
-    codes, words = pd.factorize(column)
-    is_genuine, is_impostor = words_of_truth(pd.Series(words))
-    return np.append(is_genuine if role == "genuine" else is_impostor, False)[codes]
-
-
-def truth_of(roles, table):
+def _truth(roles, table):
     """Return which pairs are genuine, by the truth or by the identities; None if neither says."""
-    for role in ("genuine", "impostor"):
-        if roles.one(role):
-            return says(role, table[roles.one(role)])
-    if all(roles.one(role) for role in WHO):
-        return _is_same(table, [roles.one(role) for role in WHO])
+    for place, role in enumerate(("genuine", "impostor")):
+        if roles.column(role):
+            column = table[roles.column(role)]
+            verdicts = words_of_truth(column)
+            refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT)
+            return verdicts[place]
+    if all(map(roles.column, WHO)):
+        return _is_same(table, map(roles.column, WHO))
     return None
 
 
@@ -210,14 +212,13 @@ def _is_same(table, columns):
     return np.asarray(first == second, bool)
 
 
-def warn_of_unconfirmed(roles, table):
+def warn_of_unconfirmed(roles, table, genuine):
     """Say what nothing else in the file can show about a truth that was guessed."""
-    truth = roles.one("genuine")
+    truth = roles.column("genuine")
     role = "distance" if roles.columns.get("distance") else "score"
-    name = roles.one(role)
+    name = roles.column(role)
     if truth is None or name is None or roles.given & {"genuine", "impostor"}:
         return
-    genuine = truth_of(roles, table)
     if _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST:
         warn(
             f"column {name!r} separates all genuine pairs of {truth!r} from all impostors: make "
@@ -225,7 +226,7 @@ def warn_of_unconfirmed(roles, table):
         )
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
     if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
-        turned = {"impostor": truth, OTHER[role]: name}
+        turned = {"impostor": truth, OPPOSITE[role]: name}
         warn(
             f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
             f"file confirms both; if both are the other way round, say columns={turned!r}"
@@ -238,15 +239,16 @@ def warn_of_unconfirmed(roles, table):
 def _find_sides(roles, table):
     """Say of columns of both sides whether they are identities, images or attributes."""
     for names in (SIDES, WHO):
-        _add_other_side(roles, names, table)
+        given = [role for role in names if roles.column(role)]
+        if len(given) == 1:
+            _add_other_side(roles, given[0], *{*names}.difference(given), table)
     sides = side_columns(roles.free(table))
     people = _identities(roles, sides, table)
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
-        is_image = simplified(stem) in NAMES["image"] or simplified(stem) in (*IDS, "p")
-        is_free = not any(roles.one(side) for side in SIDES) and not roles.given & {*SIDES}
-        if is_image and is_free:
+        is_image = simplified(stem) in NAMES["image"] | IDS | {"p"}
+        if is_image and not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
         elif stem in roles.unused or not can_be_named(stem or columns[0]):
             roles.unused += columns
@@ -254,40 +256,38 @@ def _find_sides(roles, table):
             roles.attributes.setdefault(stem or columns[0], list(columns))
 
 
-def _add_other_side(roles, names, table):
-    """Where one side was given, take the column of the other side."""
-    given = [name for name in names if roles.one(name)]
-    if len(given) == 1:
-        column = roles.one(given[0])
-        [other] = {*names} - {*given}
-        twins = [both for both in side_columns(list(table)).values() if column in both]
-        if not twins:
-            roles.ask(table, f"{given[0]} is {column!r}; name the other side, too", {other: "..."})
-        roles.columns[other] = [name for name in twins[0] if name != column]
+def _add_other_side(roles, given, other, table):
+    """Where the user gave one side, take the column that differs in the mark of the side only."""
+    column = roles.column(given)
+    twins = [both for both in side_columns(list(table)).values() if column in both]
+    if not twins:
+        roles.ask(table, f"{given} is {column!r}; name the other side, too", {other: "..."})
+    roles.columns[other] = [name for name in twins[0] if name != column]
 
 
 def _identities(roles, sides, table):
-    """Return which columns of both sides are identities: by name, and as the truth says."""
-    truth = truth_of(roles, table)
+    """Return the stem of columns of both sides that are identities, if any.
+
+    Their name says so, and the truth does not contradict them; or their contents do.
+    """
+    truth = _truth(roles, table)
     for stem, columns in sides.items():
         if simplified(stem) in NAMES["identity"]:
             if truth is not None:
                 _check_truth(roles, columns, _is_same(table, columns) != truth, table)
             return stem
     for stem, columns in sides.items():
-        if truth is None and simplified(stem) in IDS and _is_same(table, columns).any():
-            return stem
-        if truth is not None and simplified(stem) in (*IDS, *WEAK["identity"]):
-            if np.array_equal(_is_same(table, columns), truth):
+        if simplified(stem) in (IDS if truth is None else IDS | WEAK["identity"]):
+            is_same = _is_same(table, columns)
+            if is_same.any() if truth is None else np.array_equal(is_same, truth):
                 return stem
     return None
 
 
 def _check_truth(roles, columns, is_wrong, table):
     """Stop where the truth contradicts identities."""
-    name = roles.one("genuine") or roles.one("impostor")
-    n_wrong = int(is_wrong.sum())
-    if n_wrong > 0:
-        why = f"{name!r} contradicts the identities {listed(columns)} in {n_wrong:,} pairs"
-        is_turned = roles.one("genuine") and n_wrong > 0.9 * len(table)
+    if is_wrong.any():
+        name = roles.column("genuine") or roles.column("impostor")
+        why = f"{name!r} contradicts the identities {listed(columns)} in {is_wrong.sum():,} pairs"
+        is_turned = roles.column("genuine") and is_wrong.mean() > 0.9
         roles.ask(table, why, {"impostor": name} if is_turned else {"genuine": None})

@@ -49,6 +49,13 @@ class Sides(NamedTuple):
         """Return a number for each ordered pair of names."""
         return self.probe.astype(np.int64) * len(self.names) + self.reference
 
+    def pair_among(self, names):
+        """Return the number of each ordered pair among other names; -1 where one is not there."""
+        places = pd.Index(names).get_indexer(self.names)
+        probe, reference = places[self.probe], places[self.reference]
+        pair = Sides(probe, reference, names).pair()
+        return np.where((probe < 0) | (reference < 0), -1, pair)
+
     def apart(self):
         """Return references under names of their own, as models that are no images."""
         names = np.append(self.names, "model " + self.names)

@@ -1,6 +1,7 @@
 """Tables as DataFrames: text between commas, semicolons, tabs or blanks, JSON lines, Parquet."""
 
 import csv
+import json
 import re
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -45,16 +46,16 @@ def read_frame(path, names=None, n_rows=None):
     if kind == "parquet":
         table = _read_arrow(path)
     elif kind == "json lines":
-        table = _read_json_lines(path)
+        table = _read_records(path)
     else:
-        table = read_text(path, names, n_rows)
+        table = _read_text(path, names, n_rows)
     require(len(table) > 0, "the file has no row of data")
     return table if n_rows is None else table[:n_rows]
 
 
 def _read_arrow(path):
     """Read Parquet or Feather."""
-    is_feather = path.name.lower().endswith(".feather")
+    is_feather = path.suffix.lower() == ".feather"
     module = "feather" if is_feather else "parquet"
     arrow = need(f"pyarrow.{module}", "reading Parquet", "frkit[parquet]")
     options = {} if is_feather else {"pre_buffer": False}
@@ -66,11 +67,12 @@ def _read_arrow(path):
     return by_row(table.reset_index(drop=table.index.name is None))
 
 
-def _read_json_lines(path):
+def _read_records(path):
     """Read one object a line, or a list of objects."""
-    is_list = ".json" in path.suffixes
     with reading("the JSON"), open_text(path) as file:
-        table = pd.read_json(file, lines=not is_list, dtype=False, precise_float=True)
+        if ".json" in path.suffixes:
+            return by_row(pd.json_normalize(json.load(file), sep="_"))
+        table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
         require(isinstance(table, pd.DataFrame), "a line is no object of JSON")
     return by_row(table)
 
@@ -84,8 +86,7 @@ def by_row(table):
 def check_header(header):
     """Refuse equal names and blank names; the first may be blank, as above row numbers."""
     require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
-    names = pd.Index(header)
-    twice = names[names.duplicated()]
+    twice = pd.Index(header)[pd.Index(header).duplicated()]
     require(len(twice) == 0, f"column names must be distinct, but {listed(twice)} stand twice")
 
 
@@ -110,7 +111,7 @@ class Layout:
     rows: list  # cells of the first lines of data
 
 
-def read_text(path, names=None, n_rows=None):
+def _read_text(path, names=None, n_rows=None):
     """Read a text table; blank lines are skipped, and every error names the line."""
     with reading("the table"):
         layout = text_layout(path, names)
@@ -123,45 +124,50 @@ def read_text(path, names=None, n_rows=None):
         except ValueError:  # of which pandas' errors of parsing are some
             _check_cells(path, layout)
             table = _read_csv(path, layout, [], n_rows)  # `to_numbers` will name the line
-        is_blank = table.isna().all(axis=1).to_numpy()
+        is_blank = table.isna().all(axis=1)
         # pandas fills a short line with missing values
-        if (table.iloc[:, -1].isna().to_numpy() & ~is_blank).any():
+        if (table.iloc[:, -1].isna() & ~is_blank).any():
             _check_cells(path, layout)
-        table.index = pd.RangeIndex(layout.first, layout.first + len(table))
-        table.columns = layout.names
-        table = table if not is_blank.any() else table[~is_blank]
-        columns = [_clean(table.iloc[:, place], layout) for place in range(len(layout.names))]
-        return pd.concat(columns, axis=1)
+        table.index += layout.first
+        table = table[~is_blank.to_numpy()] if is_blank.any() else table
+        columns = [_clean(table[place], layout) for place in table]
+        return pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
 
 
 def text_layout(path, names=None):
     """See from the first lines how a table is written."""
     with reading("the table"), open_text(path) as file:
-        lines = [(number, line) for number, line in enumerate(islice(file, HEAD), 1)]
-        lines = [(number, line) for number, line in lines if line.strip()]
-        require(len(lines) > 0, "the file is empty")
-        texts = [line.rstrip("\r\n") for _, line in lines]
-        mark = _delimiter(path, [text for text in texts if text[0] != "#"] or texts)
-        n_cells = len(next(_cells(texts[-1:], mark)))
-        while texts[0][0] == "#" and len(next(_cells(texts, mark))) != n_cells:  # a comment
-            del texts[0], lines[0]
-        rows = list(_cells(texts, mark))
-    has_header = names is None and _has_header(rows)
-    body = rows[has_header:]
-    names = names or rows[0]
-    if not has_header and names is rows[0]:
-        names = [str(place) for place in range(1, len(rows[0]) + 1)]
+        head = enumerate(islice(file, HEAD), 1)
+        lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
+        require(lines, "the file is empty")
+        mark = _delimiter(path, [line for line in lines.values() if line[0] != "#"] or lines)
+        rows = dict(zip(lines, _cells(lines.values(), mark)))
+    first, *others = rows
+    while others and lines[first][0] == "#" and _is_comment(rows, first, others):
+        del rows[first]
+        first, *others = rows
+    cells = [*rows.values()]
+    has_header = names is None and _has_header(cells)
+    if names is None:
+        names = cells[0] if has_header else [str(place + 1) for place in range(len(cells[0]))]
+    body = cells[has_header:]
     if has_header and body and all(len(row) == len(names) + 1 for row in body):
         names = ["", *names]  # R writes names of rows under no name
     is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
-    first = lines[0][0] + has_header
-    return Layout(mark, first, has_header, list(names), "," if is_comma else ".", body)
+    return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
+
+
+def _is_comment(rows, first, others):
+    """Return whether a line that begins with # is no header: another length, or above one."""
+    is_longer = len(rows[first]) != len(rows[others[-1]])
+    return is_longer or all(is_known_name(cell) for cell in rows[others[0]])
 
 
 def _delimiter(path, lines):
     """Return what stands between the cells; None for blanks."""
     if ".tsv" in path.suffixes:
         return "\t"
+    lines = list(lines)
     for mark in "\t;,|":
         is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
         if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
@@ -183,18 +189,17 @@ def _cells(lines, mark):
 def _has_header(rows):
     """Return whether the first line names the columns: text above numbers, or usual names."""
     first, *others = rows
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
     if first[0] == "" or all(is_known_name(name) for name in first):
         return True
+    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
     if not others:
         return not numbers
-    columns = list(zip(*(row for row in others if len(row) == len(first))))
-    for name, column in zip(first, columns):
-        if not is_number(name) and all(is_number(cell) for cell in column):
-            return True
+    columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
+    if any(not is_number(name) and all(map(is_number, cells)) for name, *cells in columns):
+        return True
     if numbers:
-        return len(numbers) > 1 and numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
-    return len(first) > 1 and not any(name in column for name, column in zip(first, columns))
+        return len(numbers) > 1 and numbers[0] in (0, 1) and set(np.diff(numbers)) == {1}
+    return len(first) > 1 and not any(name in cells for name, *cells in columns)
 
 
 def is_number(cell):
@@ -215,9 +220,9 @@ def _number_columns(layout):
     places = []
     for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
-        is_usable = is_wide or any(FRACTION.match(cell) for cell in numbers)
-        if numbers and is_usable and all(NUMBER.fullmatch(cell) for cell in numbers):
-            places.append(place)
+        if numbers and all(map(NUMBER.fullmatch, numbers)):
+            if is_wide or any(map(FRACTION.match, numbers)):
+                places.append(place)
     return places
 
 
@@ -246,13 +251,14 @@ def _check_cells(path, layout):
     """Name the first line that has another number of cells, or a quote that stays open."""
     n_names = len(layout.names)
     with open_text(path) as file:
-        for _ in range(layout.first - 1):
-            next(file)
+        lines = enumerate(_cells(islice(file, layout.first - 1, None), layout.mark), layout.first)
         number = layout.first
         try:
-            for number, cells in enumerate(_cells(file, layout.mark), layout.first):
-                words = f"line {number} has {len(cells)} cells; the first line has {n_names} cells"
-                require(len(cells) in (0, n_names), words)
+            for number, cells in lines:
+                require(
+                    len(cells) in (0, n_names),
+                    f"line {number} has {len(cells)} cells; the first line has {n_names} cells",
+                )
         except csv.Error as error:
             raise InputError(f"line {number}: {error}") from error
 
@@ -264,11 +270,10 @@ def _clean(column, layout):
     # a list may stand on several lines
     is_long = column.str.contains("\n", regex=False, na=False) & ~column.str.startswith("[")
     if is_long.any():
-        raise InputError(
-            f"line {column.index[is_long][0]}: a cell has no end: was an open quote left?"
-        )
+        line = is_long.idxmax()
+        raise InputError(f"line {line}: a cell has no end: was an open quote left?")
     column = column.str.strip()
-    if layout.decimal == "," and all(is_number(cell) for cell in column.dropna().unique()):
+    if layout.decimal == "," and all(map(is_number, column.dropna().unique())):
         column = column.str.replace(",", ".", regex=False)
     return column.where(column != "")
 
@@ -279,10 +284,8 @@ def _clean(column, layout):
 def to_numbers(column, blank=True):
     """Return the cells as finite float64; NaN where missing, if that is allowed."""
     values, is_missing = as_numbers(column)
-    is_bad = ~np.isfinite(values)
-    if blank:
-        is_bad &= ~is_missing
-    refuse_cells(column, is_bad, "is not a finite number")
+    is_allowed = np.isfinite(values) | (is_missing & blank)
+    refuse_cells(column, ~is_allowed, "is not a finite number")
     return values
 
 
@@ -322,7 +325,7 @@ def numbered_runs(header):
             places.setdefault(simplified(match[1]), {})[int(match[2])] = name
     runs = {}
     for prefix, names in places.items():
-        numbers = sorted(names)
-        if numbers[0] <= 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]:
-            runs[prefix] = [names[number] for number in numbers]
+        first, last = min(names), max(names)
+        if first <= 1 and last - first == len(names) - 1:
+            runs[prefix] = [names[number] for number in sorted(names)]
     return runs

@@ -11,9 +11,9 @@ import xarray as xr
 
 import frkit
 from frkit.base import require, require_path, warn
+from frkit.data.arrays import open_tree
 from frkit.data.files import named
 from frkit.data.opening import demo_file
-from frkit.data.trees import open_tree
 from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import COLUMN

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require, require_path
+from frkit.data.arrays import names_of_npz
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
@@ -28,7 +29,7 @@ from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_files import open_scores
 from frkit.scores.matrix_names import is_matrix
 from frkit.scores.pair_files import open_pairs
-from frkit.scores.pair_formats import format_of_header, recognised_format
+from frkit.scores.pair_formats import format_of_header, kinds_of_scores, recognised_format
 from frkit.scores.pairs import pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
@@ -38,7 +39,7 @@ OF_MATRIX = "missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
-ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf")
+ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf", "folder")
 
 
 def open_data(
@@ -184,7 +185,8 @@ def guess_format(path, options):
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
     if kind in ARRAYS:
-        return "faces"
+        is_scores = kind == "npz" and kinds_of_scores(names_of_npz(path))
+        return "vectors" if is_scores else "faces"
     if kind == "text" and not options.get("columns"):
         format = recognised_format(path)
         if format is not None:
@@ -205,6 +207,8 @@ def kind_of_table(table, options):
     header = list(table.columns)
     if len({*header}) < len(header):  # of a table, names would be distinct
         return "matrix"
+    if kinds_of_scores(header):
+        return "vectors"
     is_pairs = looks_like_pairs(table)
     if has_embedding(table) and not (is_pairs and side_columns(header)):
         return "faces"

@@ -3,8 +3,8 @@
 import xarray as xr
 
 from frkit.base import require
+from frkit.data.arrays import open_tree
 from frkit.data.files import file_kind
-from frkit.data.trees import open_tree
 from frkit.scores.kept import DESIGN, IMAGES, is_list, model_names_of, node_of_model
 
 ENGINES = {"netcdf": "h5netcdf", "zarr": "zarr"}

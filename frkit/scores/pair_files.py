@@ -26,7 +26,6 @@ def open_pairs(
     distance: bool | None = None,
     missing: ArrayLike | None = None,
     failed: str = "left out",
-    unknown: Sequence[str] = ("ambiguous",),
 ) -> xr.Dataset:
     """Read a list of scored pairs from a file in one of the field's formats, also as .gz.
 
@@ -60,9 +59,6 @@ def open_pairs(
         The value(s) that mark a failed comparison; blank cells always do.
     failed : {"left out", "rejected"}
         What a failed comparison counts as, as in `frkit.pairs`.
-    unknown : sequence of str
-        Labels that say no group; such pairs count in global rates and in no group, and are counted
-        in a warning.
 
     Returns
     -------
@@ -83,9 +79,11 @@ def open_pairs(
     """
     require_one_of("format", format, PAIR_FORMATS)
     with named(path):
-        words = "this list has no scores: give scores=, a file with one score per line"
-        has_scores = format not in WITHOUT_SCORES or scores is not None
-        require(has_scores, f"{words}, or with lines `enrol test score`")
+        require(
+            format not in WITHOUT_SCORES or scores is not None,
+            "this list has no scores: give scores=, a file with one score per line, or with lines "
+            "`enrol test score`",
+        )
         paths = Path(path) if isinstance(path, (str, Path)) else path
         table, preset, rule = PAIR_FORMATS[format](paths)
         return pairs_of_table(
@@ -99,5 +97,4 @@ def open_pairs(
             distance=distance,
             missing=missing,
             failed=failed,
-            unknown=unknown,
         )

@@ -7,14 +7,17 @@ two races).
 """
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, warn
 from frkit.data.files import named, not_read, reading
-from frkit.data.names import simplified, words_of_truth
+from frkit.data.names import NAMES, simplified, words_of_truth
+from frkit.data.opening import read_columns
 from frkit.data.roles import SIDES, WHO
 from frkit.data.tables import (
     by_row,
@@ -27,33 +30,10 @@ from frkit.data.tables import (
     to_numbers,
 )
 
-RFW_TABLE = {
-    "probe": "img_1",
-    "reference": "img_2",
-    "probe_identity": "id_1",
-    "reference_identity": "id_2",
-    "genuine": "label",
-    "distance": "dist",
-    "ethnicity": "ethnicity",
-}
-BFW_TABLE = {
-    "probe": "p1",
-    "reference": "p2",
-    "probe_identity": "id1",
-    "reference_identity": "id2",
-    "genuine": "label",
-    "subgroup": ("att1", "att2"),
-    "gender": ("g1", "g2"),
-    "ethnicity": ("e1", "e2"),
-}
-BFW_OTHERS = ("fold", "a1", "a2", "")
-BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
-BOB_NAMES = ("reference_id", "key", "template_id")  # columns that name an image, the first one wins
-BONA_FIDE = ("bonafide", "none", "licit", "0")
-LINES = {  # cells of a line without a header, by their roles; ? for other cells
+LINES = {  # the cells of a line without a header
     "voxceleb": "genuine reference probe",
-    "kaldi": "reference probe genuine",
     "ijbc": "probe reference genuine",
+    "kaldi": "reference probe genuine",
     "speechbrain": "reference probe genuine score",
     "pyeer": "probe reference score",
     "pairs-score-label": "probe reference score genuine",
@@ -63,28 +43,43 @@ LINES = {  # cells of a line without a header, by their roles; ? for other cells
     "bob4": "reference_identity probe_identity probe score",
     "bob5": "reference_identity reference probe_identity probe score",
 }
-JSON = (
-    "JSON must contain {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
-    "{'genuine': [...], 'impostor': [...]}, or a table as a list of objects or an object of lists"
-)
 WITHOUT_SCORES = ("lfw", "voxceleb", "kaldi", "ijbc")
-SHAPES = {  # what the cells contain: T text or whole numbers, B truth, N numbers -> format
-    "BTT": "voxceleb",
-    "TTB": "kaldi",
-    "TTBN": "speechbrain",
-    "TTN": "pyeer",
-    "TTNB": "pairs-score-label",
-    "BTTN": "label-pairs-score",
-    "NB": "score-label",
-    "BN": "label-score",
-    "TTTN": "bob4",
-    "TTTTN": "bob5",
+RFW_TABLE = {
+    "probe": "img_1",
+    "reference": "img_2",
+    "probe_identity": "id_1",
+    "reference_identity": "id_2",
+    "genuine": "label",
+    "distance": "dist",
+    "ethnicity": "ethnicity",
 }
-COLUMNS_OF_FORMATS = {  # columns that a table of this format has
+RFW_NO_GROUP = "ambiguous"
+BFW_TABLE = {
+    "probe": "p1",
+    "reference": "p2",
+    "probe_identity": "id1",
+    "reference_identity": "id2",
+    "genuine": "label",
+    "subgroup": ["att1", "att2"],
+    "gender": ["g1", "g2"],
+    "ethnicity": ["e1", "e2"],
+}
+BFW_OTHERS = ("fold", "a1", "a2", "")
+BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
+BOB_NAMES = ("reference_id", "key", "template_id")  # columns that name an image, the first one wins
+BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")
+HEADERS = {  # columns that a table of this format has
     "rfw": {*RFW_TABLE.values()},
     "bfw": {"p1", "p2", "id1", "id2", "label", "att1", "att2"},
     "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
 }
+JSON = (
+    "JSON must contain {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
+    "{'genuine': [...], 'impostor': [...]}, or a table as a list of objects or an object of lists"
+)
+
+
+# --- which format it is --------------------------------------------------------------------------
 
 
 def recognised_format(path):
@@ -95,38 +90,51 @@ def recognised_format(path):
         return "lfw"
     if layout.has_header or len({len(row) for row in rows}) > 1:
         return None
-    shape = "".join(_content(cells) for cells in zip(*rows))
-    if shape == "WWB":
+    contents = [_content(cells) for cells in zip(*rows)]
+    if contents == ["whole", "whole", "genuine"]:
         return "ijbc"
-    shape = shape[:-1].replace("W", "T") + shape[-1].replace("W", "N")  # scores may be whole
-    return SHAPES.get(shape)
+    shape = ["name" if content in ("whole", "text") else content for content in contents]
+    if contents[-1] == "whole":
+        shape[-1] = "score"
+    formats = {tuple(map(_content_of_role, roles.split())): name for name, roles in LINES.items()}
+    return formats.get(tuple(shape))
 
 
 def format_of_header(header):
     """Return the format of which a table has the columns, else None."""
-    names = [name for name, columns in COLUMNS_OF_FORMATS.items() if columns <= {*header}]
-    return names[0] if names else None
+    return next((name for name, columns in HEADERS.items() if columns <= {*header}), None)
+
+
+def _content_of_role(role):
+    """Return what cells of a role contain."""
+    return role if role in ("genuine", "score") else "name"
 
 
 def _content(cells):
-    """Return what a column contains: B truth, W whole numbers, N other numbers, T text."""
+    """Return what a column contains: words of truth, whole numbers, scores, or text."""
     is_genuine, is_impostor = words_of_truth(pd.Series(cells))
     if (is_genuine | is_impostor).all():
-        return "B"
+        return "genuine"
     if all(is_number(cell) for cell in cells):
-        return "W" if all(cell.lstrip("+-").isdigit() for cell in cells) else "N"
-    return "T"
+        return "whole" if all(cell.lstrip("+-").isdigit() for cell in cells) else "score"
+    return "text"
 
 
 def _are_numbered_pairs(rows):
     """Return whether lines are those of LFW: name n1 n2, or name n1 other n2."""
-    is_head = len(rows[0]) < 3 and all(cell.isdigit() for cell in rows[0])
-    pairs = rows[1:] if is_head else rows
-    is_pair = [
-        len(row) in (3, 4) and row[1].isdigit() and row[-1].isdigit() and not row[0].isdigit()
-        for row in pairs
-    ]
-    return all(is_pair) and any(len(row) == 3 for row in pairs)
+    pairs = rows[_is_count(rows[0]) :]
+    lengths = {len(row) for row in pairs}
+    return {3} <= lengths <= {3, 4} and all(
+        row[1].isdigit() and row[-1].isdigit() and not row[0].isdigit() for row in pairs
+    )
+
+
+def _is_count(cells):
+    """Return whether the first line of a list as LFW's says how many pairs follow."""
+    return len(cells) < 3 and all(cell.isdigit() for cell in cells)
+
+
+# --- text ----------------------------------------------------------------------------------------
 
 
 def read_table(path):
@@ -140,27 +148,28 @@ def read_lines(format, path):
     # a label, of which nothing says that 1 is genuine
     names = ["label" if role == "genuine" else role for role in roles]
     layout = text_layout(path)
-    words = f"a line has {len(layout.names)} cells; a line of {format} is: {LINES[format]}"
-    require(len(layout.names) == len(names), words)
-    table = read_frame(path, None if layout.has_header else names)
-    table.columns = names
+    require(
+        len(layout.names) == len(names),
+        f"a line has {len(layout.names)} cells; a line of {format} is: {LINES[format]}",
+    )
+    table = read_frame(path, None if layout.has_header else names).set_axis(names, axis=1)
     columns = dict(zip(roles, names))
     if "reference_identity" in columns:
         columns.setdefault("reference", "reference_identity")
-    rule = "models" if format in ("bob4", "bob5") else "linked"
-    return table, columns, rule
+        return table, columns, "models"
+    return table, columns, "linked"
 
 
 def read_bfw(path):
     """Read BFW's data table; by default all other numbers are scores."""
     table = read_frame(path)
-    preset, usual = {}, {*BFW_OTHERS}
+    preset = {}
+    others = table.columns.difference(BFW_OTHERS, sort=False)
     for role, source in BFW_TABLE.items():
-        columns = {source} if isinstance(source, str) else {*source}
-        usual |= columns
-        if columns <= {*table}:
+        columns = source if isinstance(source, list) else [source]
+        others = others.difference(columns, sort=False)
+        if {*columns} <= {*table}:
             preset[role] = source
-    others = table.columns.difference(usual, sort=False)
     preset["score"] = [name for name in others if is_number_column(table[name])]
     not_read(others.difference(preset["score"]), "no numbers")
     return table, preset, ""
@@ -173,7 +182,8 @@ def read_rfw(path):
         paths = sorted(paths[0].rglob("*_pairs.txt"))
         require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        return read_frame(paths[0]), RFW_TABLE, "repeats"
+        table = read_frame(paths[0])
+        return _without_no_group(table) if "ethnicity" in table else table, RFW_TABLE, "repeats"
     races = []
     for path in paths:
         with named(path):
@@ -181,6 +191,17 @@ def read_rfw(path):
             races.append(_numbered_pairs(path, race).assign(ethnicity=race))
     table = pd.concat(races, ignore_index=True)
     return table, {name: name for name in table}, ""
+
+
+def _without_no_group(table):
+    """Return RFW's table without the labels that say no group, which are counted."""
+    is_unclear = table["ethnicity"] == RFW_NO_GROUP
+    if is_unclear.any():
+        warn(
+            f"{is_unclear.sum()} pairs have no clear label ({RFW_NO_GROUP!r}): they count in "
+            "global rates and in no group of that attribute"
+        )
+    return table.assign(ethnicity=table["ethnicity"].mask(is_unclear))
 
 
 def read_lfw(path):
@@ -194,27 +215,26 @@ def _numbered_pairs(path, race=None):
 
     Images are in the folder of the person, or of the race: 13 people stand under two races.
     """
-    rows = {}
+    lines = {}
     with reading("the list"), open_text(path) as file:
         for number, line in enumerate(file, 1):
             cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
-            is_head = not rows and len(cells) < 3 and all(cell.isdigit() for cell in cells)
-            if line.strip() and not is_head:
-                words = f"line {number} has {len(cells)} cells; a line is: name n1 n2"
-                require(len(cells) in (3, 4), f"{words}, or name n1 other n2")
-                name, first, *other, second = cells
-                rows[number] = name, first, *(other or [name]), second
-    require(len(rows) > 0, "the list has no pair")
-    table = pd.DataFrame.from_dict(rows, "index", columns=["name", "n1", "other", "n2"], dtype=str)
-    out = pd.DataFrame(index=table.index)
-    for side, identity, person, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
-        numbers = table[number]
+            if line.strip() and (lines or not _is_count(cells)):
+                require(
+                    len(cells) in (3, 4),
+                    f"line {number} has {len(cells)} cells; a line is: name n1 n2, or name n1 "
+                    "other n2",
+                )
+                lines[number] = cells if len(cells) == 4 else [*cells[:2], cells[0], cells[2]]
+    require(len(lines) > 0, "the list has no pair")
+    table = pd.DataFrame.from_dict(lines, "index", columns=["name", "n1", "other", "n2"], dtype=str)
+    pairs = pd.DataFrame({"genuine": (table.name == table.other).astype(int)})
+    for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
+        people, numbers = table[name], table[number]
         refuse_cells(numbers, ~numbers.str.fullmatch("[0-9]+").to_numpy(), "is no image number")
-        folder = race or table[person]
-        out[side] = folder + "/" + table[person] + "_" + numbers.str.zfill(4) + ".jpg"
-        out[identity] = table[person]
-    out["genuine"] = (table.name == table.other).astype(int)
-    return out
+        pairs[side] = (race or people) + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
+        pairs[identity] = people
+    return pairs
 
 
 def read_bob_csv(path):
@@ -237,29 +257,48 @@ def _without_attacks(table):
     attacks = [name for name in table if simplified(name).endswith("attacktype")]
     is_attack = pd.Series(False, table.index)
     for name in attacks:
-        words = table[name].astype(object).fillna("").astype(str).map(simplified)
-        is_attack |= ~words.isin(["", "nan", *BONA_FIDE])
+        words = table[name].astype(object).fillna("").map(simplified)
+        is_attack |= ~words.isin(BONA_FIDE)
     if is_attack.any():
-        warn(f"{int(is_attack.sum()):,} rows of presentation attacks are left out")
+        warn(f"{is_attack.sum():,} rows of presentation attacks are left out")
     return table[~is_attack].drop(columns=attacks)
 
 
 def read_vectors(path):
-    """Read genuine scores and impostor scores from two files."""
-    is_pair = isinstance(path, (tuple, list)) and len(path) == 2
-    require(is_pair, "two files are needed, a pair of paths: (genuine, impostor)")
+    """Read genuine scores and impostor scores from two files, or two columns or arrays of one."""
+    if isinstance(path, Path):
+        columns = read_columns(path)
+        kinds = kinds_of_scores(columns)
+        require(kinds, "it must have two columns, genuine and impostor scores, and no others")
+        # blanks at the end fill the shorter column of a table
+        vectors = [pd.Series(columns[kinds[kind]]) for kind in ("genuine", "impostor")]
+        scores = [to_numbers(vector.loc[: vector.last_valid_index()]) for vector in vectors]
+        is_flag = all(np.isin(values, [0, 1]).all() for values in scores)
+        require(not is_flag, "it contains only 0 and 1, which are no scores")
+        return _two_kinds(*scores)
+    require(len(path) == 2, "two files are needed, a pair of paths: (genuine, impostor)")
     scores = []
     for file in path:
         with named(file):
             scores.append(to_numbers(read_frame(Path(file), ["score"])["score"]))
-    return two_kinds(*scores)
+    return _two_kinds(*scores)
 
 
-def two_kinds(genuine, impostor):
+def kinds_of_scores(names):
+    """Return the names of genuine and of impostor scores, where a file has just these; or None."""
+    names = [name for name in names if name]
+    kinds = {}
+    for name in names:
+        stem = re.sub("scores?$", "", simplified(name))
+        kinds |= {kind: name for kind in ("genuine", "impostor") if stem in NAMES[kind]}
+    return kinds if len(names) == len(kinds) == 2 else None
+
+
+def _two_kinds(genuine, impostor):
     """Return a table of genuine and of impostor scores."""
     tables = [
-        pd.DataFrame({"score": scores, "genuine": kind})
-        for scores, kind in ((genuine, 1), (impostor, 0))
+        pd.DataFrame({"score": genuine, "genuine": 1}),
+        pd.DataFrame({"score": impostor, "genuine": 0}),
     ]
     return pd.concat(tables, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
 
@@ -271,12 +310,18 @@ def read_json(path):
     """Read scores nested by names, of one model or several; two lists of scores; or a table."""
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
-    if isinstance(data, dict) and data and all(isinstance(value, dict) for value in data.values()):
-        return _nested(data)
+    if isinstance(data, dict):
+        lists = [value for value in data.values() if isinstance(value, list)]
+        if len(lists) == 1 and lists[0] and isinstance(lists[0][0], dict):
+            data = lists[0]  # records, with facts about all of them around
+        elif data and all(isinstance(value, dict) for value in data.values()):
+            return _nested(data)
+        elif {*data} == {"genuine", "impostor"}:
+            with reading("the JSON"):
+                return _two_kinds(**data)
     with reading("the JSON"):
-        if isinstance(data, dict) and {*data} == {"genuine", "impostor"}:
-            return two_kinds(**data)
-        table = pd.DataFrame(data)
+        is_list = isinstance(data, list)
+        table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
     require(len(table) > 0 and len(table.columns) > 1, JSON)
     return by_row(table), {}, ""
 
@@ -291,20 +336,18 @@ def _object(pairs):
 def _nested(data):
     """Return the scores of {probe: {reference: score}}, or of several such by model."""
     has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
-    models = {
-        model: pd.Series(
-            {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]},
-            dtype=object,
-        )
-        for model, rows in (data if has_models else {"score": data}).items()
-    }
-    table = pd.DataFrame(models)
+    scores = {}
+    for model, rows in (data if has_models else {"score": data}).items():
+        pairs = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
+        scores[model] = pd.Series(pairs, dtype=object)
+    table = pd.DataFrame(scores)
     require(len(table) > 0, JSON)
-    is_same = all(len(scores) == len(table) for scores in models.values())
-    require(is_same, f"models {listed(models)} did not score the same pairs")
+    is_same = all(len(of_model) == len(table) for of_model in scores.values())
+    require(is_same, f"models {listed(scores)} did not score the same pairs")
     table.index.names = SIDES
-    roles = {"score": {name: name for name in models} if has_models else "score"}
-    return by_row(table.reset_index()), roles | {side: side for side in SIDES}, ""
+    roles = {side: side for side in SIDES}
+    roles["score"] = {name: name for name in scores} if has_models else "score"
+    return by_row(table.reset_index()), roles, ""
 
 
 PAIR_FORMATS = {

@@ -6,13 +6,14 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import UNKNOWN, listed, real_numbers, require, require_exact, require_one_of, warn
-from frkit.data.labels import check_names, clean_labels, model_names, one_each
+from frkit.data.labels import check_names, clean_labels, model_names
 from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.scores.kept import kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show which one is a mark
+APART = 0.1  # of the spread of other scores, by which a mark such as -1 lies below or above them
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
@@ -28,16 +29,10 @@ def listed_pairs(
     distance=False,
     missing=None,
     failed="left out",
-    unknown=(),
 ) -> xr.DataTree:
     """Return kept pairs of columns; the arguments are those of `frkit.pairs`.
 
-    Parameters
-    ----------
-    images, people : pair of columns, or Sides, or None
-        Names and people of both sides.
-    unknown : sequence of str
-        Labels that say no group: such pairs are counted in a warning.
+    `images` and `people` are the names on both sides: two columns, or Sides, or None.
     """
     require_one_of("failed", failed, FAILED)
     values, models, is_distance = _scores(score, model, missing, distance)
@@ -46,18 +41,21 @@ def listed_pairs(
     people = _sides(people, WHO, n)
     if images and people:
         _check_images(images, people)
-    labels = {"genuine": _genuine(genuine, people, n)}
+    columns = {"genuine": _genuine(genuine, people, n)}
     for names, sides in ((SIDES, images), (WHO, people)):
-        labels |= dict(zip(names, sides.columns())) if sides else {}
-    labels |= _attribute_labels(attributes, n, unknown)
-    labels |= _attributes_of_trials(trial, labels, n)
-    coords = {name: ("pair", column) for name, column in labels.items()}
+        columns |= zip(names, sides.columns()) if sides else {}
+    columns |= _attribute_labels(attributes, n)
+    columns |= _trial_labels(trial, columns, n)
+    coords = {name: ("pair", column) for name, column in columns.items()}
     if models is not None:
         coords["model"] = models
-    values = _settle_failed(values, labels["genuine"], failed)
+    values = _settle_failed(values, columns["genuine"], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(is_distance)}
     score = ("model", "pair")[-values.ndim :], values, attrs
     return kept_list(xr.Dataset({"score": score}, coords=coords))
+
+
+# --- scores --------------------------------------------------------------------------------------
 
 
 def _scores(score, model, missing, distance):
@@ -77,40 +75,43 @@ def _scores(score, model, missing, distance):
     require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     if missing is None:
-        _warn_of_marks(np.atleast_2d(values))
+        for of_model in np.atleast_2d(values):
+            _warn_of_marks(of_model)
     models = None if model is None else model_names(model, len(values))
-    is_turned = _turned(distance, models)
-    values = np.where(is_turned[..., None], -values, values)
-    if is_turned.any() and not is_turned.all():
-        words = f"scores of {listed(models[is_turned])} are distances: they and their thresholds"
-        warn(f"{words} are shown with the sign changed, so that larger means more alike")
-    return values, models, bool(is_turned.all())
+    is_distance = _is_distance(distance, models)
+    values = np.where(is_distance[..., None], -values, values)
+    if is_distance.any() and not is_distance.all():
+        warn(
+            f"scores of {listed(models[is_distance])} are distances: they and their thresholds are "
+            "shown with the sign changed, so that larger means more alike"
+        )
+    return values, models, is_distance.all()
 
 
 def _warn_of_marks(scores):
-    """Say which score is repeated farther from all others than these are spread: -1e9, 999."""
-    for of_model in scores:
-        distinct, count = np.unique(of_model[~np.isnan(of_model)], return_counts=True)
-        if len(distinct) < FEWEST_DISTINCT:
-            continue
-        for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
-            gap = np.abs(others - distinct[end]).min()
-            if count[end] > 1 and gap > np.ptp(others):
-                warn(
-                    f"the score {distinct[end]:g} stands in {count[end]:,} comparisons, far from "
-                    f"all others ({others[0]:g} to {others[-1]:g}): if it marks failed "
-                    f"comparisons, give missing={distinct[end]:g}"
-                )
+    """Say which lowest or highest score is repeated and apart from all others: -1 or 999."""
+    distinct, count = np.unique(scores[~np.isnan(scores)], return_counts=True)
+    if len(distinct) < FEWEST_DISTINCT:
+        return
+    for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
+        gap = np.abs(others - distinct[end]).min()
+        if count[end] > 1 and gap > APART * np.ptp(others):
+            warn(
+                f"the score {distinct[end]:g} stands in {count[end]:,} comparisons, apart from all "
+                f"others ({others[0]:g} to {others[-1]:g}): if it marks failed comparisons, give "
+                f"missing={distinct[end]:g}"
+            )
 
 
-def _turned(distance, models):
-    """Which models' scores are distances."""
+def _is_distance(distance, models):
+    """Return which models' scores are distances."""
     if isinstance(distance, (bool, np.bool_)):
-        return np.full(() if models is None else len(models), bool(distance))
+        return np.full(np.shape(models), bool(distance))
     is_list = isinstance(distance, (list, tuple)) and models is not None
-    absent = [name for name in distance if name not in models] if is_list else [distance]
-    words = f"distance must be True, False or names of models, got {distance!r}"
-    require(not absent, words)
+    require(
+        is_list and {*distance} <= {*models.tolist()},
+        f"distance must be True, False or names of models, got {distance!r}",
+    )
     return np.isin(models, distance)
 
 
@@ -118,102 +119,21 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     """Scores in float64, larger = more alike, NaN where marked as missing."""
     require_exact("score", scores)
     values = scores.astype(float)
-    marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
-    for mark in marks:
-        values[scores == mark] = np.nan  # a mark is rounded as the scores were
+    if missing is not None:
+        for mark in real_numbers("missing", missing).ravel().tolist():
+            values[scores == mark] = np.nan  # a mark is rounded as the scores were
     return -values if distance else values
-
-
-def _sides(columns, names, n):
-    """Return the names of both sides as numbers; None where none are given."""
-    if columns is None or isinstance(columns, Sides):
-        return columns
-    absent = [column is None for column in columns]
-    if all(absent):
-        return None
-    words = "together: one side alone says nothing about who shares what"
-    require(not any(absent), f"give {'= and '.join(names)}= {words}")
-    return coded_sides(columns, names, n)
-
-
-def _check_images(images, people):
-    """Refuse an image that shows two people."""
-    wrong = images.both()[show_two_people(images, people)][:1]
-    shown = np.unique(people.names[people.both()[np.isin(images.both(), wrong)]])
-    words = f"image {listed(images.names[wrong])} shows {listed(shown)}"
-    require(len(wrong) == 0, f"{words}; give different images different names")
-
-
-def _genuine(genuine, people, n):
-    """Which pairs are genuine: what was given, or what the identities say."""
-    words = "give genuine=, or probe_identity= and reference_identity="
-    require(genuine is not None or people, f"say which pairs are genuine: {words}")
-    if genuine is None:
-        return people.is_same()
-    flags = one_each(real_numbers("genuine", genuine), n, "genuine", "pair")
-    absent = np.flatnonzero(np.isnan(flags))
-    words = f"genuine is missing in pair(s) {listed(absent)} (counted from 0)"
-    require(len(absent) == 0, f"{words}; say True or False there, or leave these pairs out")
-    odd = np.flatnonzero(~np.isin(flags, [0, 1]))
-    words = f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs"
-    require(len(odd) == 0, f"{words} {listed(odd)} (counted from 0)")
-    flags = flags.astype(bool)
-    if people:
-        wrong = np.flatnonzero(flags != people.is_same())
-        words = f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)}"
-        require(len(wrong) == 0, f"{words} (counted from 0)")
-    return flags
-
-
-def _attribute_labels(attributes, n, unknown):
-    """Clean labels of both sides, or of one, for every attribute."""
-    check_names(attributes)
-    labels = {}
-    is_unclear = np.zeros(n, bool)
-    for name, values in attributes.items():
-        if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
-            require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
-            sides = [v if v is None else clean_labels(v, n, name, "pair") for v in values]
-        else:
-            sides = _split(clean_labels(values, n, name, "pair"))
-        for side, clean in zip(SIDES, sides):
-            if clean is not None:
-                is_unclear |= np.isin(clean, unknown)
-                labels[f"{side}_{name}"] = np.where(np.isin(clean, unknown), UNKNOWN, clean)
-    if is_unclear.any():
-        words = f"{is_unclear.sum()} pairs have no clear label ({listed(unknown)})"
-        warn(f"{words}: they count in global rates and in no group of that attribute")
-    return labels
-
-
-def _split(labels):
-    """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
-    words, code = np.unique(labels, return_inverse=True)
-    sides = []
-    for word in words.tolist():
-        both = [label.strip() or UNKNOWN for label in word.split(BETWEEN)]
-        sides.append(both if len(both) == 2 else [word, word])
-    return np.array(sides, str).T[:, code]
-
-
-def _attributes_of_trials(trial, labels, n):
-    """Clean labels of the attributes of trials, under their bare names."""
-    check_names(trial)
-    taken = {"pair", *labels}
-    again = [name for name in trial if {name, f"probe_{name}", f"reference_{name}"} & taken]
-    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
-    return {name: clean_labels(values, n, name, "pair") for name, values in trial.items()}
 
 
 def _settle_failed(scores, genuine, failed):
     """Scores whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
-    is_nan = np.isnan(scores)
+    is_failed = np.isnan(scores)
     if failed == "left out":
-        warn_of_failed(int((is_nan & genuine).sum()), int((is_nan & ~genuine).sum()))
+        warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum())
         return scores
     lowest = np.nanmin(scores, -1, keepdims=True)
     highest = np.nanmax(scores, -1, keepdims=True)
-    return np.where(is_nan, below(lowest, highest), scores)
+    return np.where(is_failed, below(lowest, highest), scores)
 
 
 def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
@@ -228,3 +148,103 @@ def warn_of_failed(n_genuine: int, n_impostor: int) -> None:
             f"{n_genuine} genuine and {n_impostor} impostor comparisons failed (NaN or marked as "
             "missing): they are left out of every rate; failed='rejected' rejects them"
         )
+
+
+# --- the two sides -------------------------------------------------------------------------------
+
+
+def _sides(columns, names, n):
+    """Return the names of both sides as numbers; None where none are given."""
+    if columns is None or isinstance(columns, Sides):
+        return columns
+    n_absent = sum(column is None for column in columns)
+    require(
+        n_absent != 1,
+        f"give {'= and '.join(names)}= together: one side alone says nothing about who shares what",
+    )
+    return None if n_absent else coded_sides(columns, names, n)
+
+
+def _check_images(images, people):
+    """Refuse an image that shows two people."""
+    wrong = images.both()[show_two_people(images, people)][:1]
+    shown = np.unique(people.names[people.both()[np.isin(images.both(), wrong)]])
+    require(
+        len(wrong) == 0,
+        f"image {listed(images.names[wrong])} shows {listed(shown)}; give different images "
+        "different names",
+    )
+
+
+def _genuine(genuine, people, n):
+    """Which pairs are genuine: what was given, or what the identities say."""
+    require(
+        genuine is not None or people,
+        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
+    )
+    if genuine is None:
+        return people.is_same()
+    flags = real_numbers("genuine", genuine)
+    require(
+        flags.shape == (n,),
+        f"lengths differ: genuine has {flags.size} labels, but there are {n} pairs; give one label "
+        "per pair",
+    )
+    missing = np.flatnonzero(np.isnan(flags))
+    require(
+        len(missing) == 0,
+        f"genuine is missing in pair(s) {listed(missing)} (counted from 0); say True or False "
+        "there, or leave these pairs out",
+    )
+    odd = np.flatnonzero(~np.isin(flags, [0, 1]))
+    require(
+        len(odd) == 0,
+        f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs "
+        f"{listed(odd)} (counted from 0)",
+    )
+    flags = flags.astype(bool)
+    wrong = np.flatnonzero(flags != people.is_same()) if people else []
+    require(
+        len(wrong) == 0,
+        f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)} (counted "
+        "from 0)",
+    )
+    return flags
+
+
+# --- attributes ----------------------------------------------------------------------------------
+
+
+def _attribute_labels(attributes, n):
+    """Clean labels of both sides, or of one, for every attribute."""
+    check_names(attributes)
+    labels = {}
+    for name, values in attributes.items():
+        if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
+            require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
+            sides = [v if v is None else clean_labels(v, n, name, "pair") for v in values]
+        else:
+            sides = _split(clean_labels(values, n, name, "pair"))
+        for side, clean in zip(SIDES, sides):
+            if clean is not None:
+                labels[f"{side}_{name}"] = clean
+    return labels
+
+
+def _split(labels):
+    """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
+    distinct, code = np.unique(labels, return_inverse=True)
+    sides = []
+    for label in distinct.tolist():
+        both = [side.strip() or UNKNOWN for side in label.split(BETWEEN)]
+        sides.append(both if len(both) == 2 else [label, label])
+    return np.array(sides, str).T[:, code]
+
+
+def _trial_labels(trial, columns, n):
+    """Clean labels of the attributes of trials, under their bare names."""
+    check_names(trial)
+    taken = {"pair", *columns}
+    again = [name for name in trial if {name, f"probe_{name}", f"reference_{name}"} & taken]
+    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
+    return {name: clean_labels(values, n, name, "pair") for name, values in trial.items()}

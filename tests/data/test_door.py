@@ -455,7 +455,7 @@ def test_names_read_as_images_may_be_people(tmp_path):
         fk.open_data(written(tmp_path, table))
 
 
-@pytest.mark.parametrize("mark", [-1e9, 999.0])
+@pytest.mark.parametrize("mark", [-1e9, -1.0, 999.0])
 def test_a_score_that_may_mark_failed_comparisons_is_noticed(tmp_path, mark):
     table = renamed(score="cosine", genuine="same")
     table.loc[::40, "score"] = mark

@@ -137,6 +137,28 @@ def write_attacks(path):
     return pooled_frr(PAIRS.cosine.to_numpy()[~attack], SAME[~attack])
 
 
+def write_struct(path):
+    from scipy.io import savemat
+
+    savemat(path, {"T": {"features": VECTORS, "subject_id": SUBJECT.astype(object)}})
+
+
+def write_image_list(path):
+    names = SUBJECT + "/" + LABELS.image.to_numpy(str)
+    np.savez(path, feats=VECTORS, img_list=names)
+
+
+def write_folder(path):
+    for person, image, vector in zip(SUBJECT, LABELS.image, VECTORS):
+        (path / person).mkdir(parents=True, exist_ok=True)
+        np.save(path / person / image[:-4], vector)
+
+
+def write_kinds(path):
+    cosines = PAIRS.cosine.to_numpy()
+    np.savez(path, genuine_scores=cosines[SAME], impostor_scores=cosines[~SAME])
+
+
 IMAGES = (PAIRS.image1, PAIRS.image2)
 PEOPLE = (PAIRS.subject1, PAIRS.subject2)
 CAMEL = renamed(ProbeID="subject1", GalleryID="subject2", MatchScore="cosine", IsMated="same")
@@ -166,6 +188,16 @@ OBJECTS = [
     for image, subject, row in zip(LABELS.image, LABELS.subject, VECTORS)
 ]
 SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
+NESTED = [
+    {"enroll": {"id": one}, "test": {"id": other}, "score": score}
+    for one, other, score in zip(*PEOPLE, PAIRS.cosine)
+]
+KINDS = [PAIRS.cosine[chosen].reset_index(drop=True) for chosen in (SAME, ~SAME)]
+TITLED = "# columns: probe,candidate,score\nprobe_id,candidate_id,score\n"
+TITLED += lines(*PEOPLE, PAIRS.cosine, mark=",")
+IRIS = renamed(probe="image1", gallery="image2").assign(hamming=(1 - PAIRS.cosine) / 2)
+IRIS = IRIS.rename(columns={"hamming": "hamming_distance"})
+IRIS["type"] = np.where(SAME, "intra", "inter")
 FORMS = {  # name of a file: how it is written (which may return its FRR), and its FRR
     "arc.npz": (write_npz, OF_FACES),
     "wide.csv": (write_csv(WIDE), OF_FACES),
@@ -208,5 +240,18 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "unicode_text.txt": (write_csv(PLAIN, sep="\t", encoding="utf-16"), OF_PAIRS),
     "printed_arrays.csv": (write_csv(PRINTED), OF_FACES),
     "bars.csv": (write_csv(SCORED, sep="|"), OF_PAIRS),
+    "struct.mat": (write_struct, OF_FACES),
+    "image_list.npz": (write_image_list, OF_FACES),
+    "folder": (write_folder, OF_FACES),
+    "kinds.npz": (write_kinds, OF_PAIRS),
+    "kinds.csv": (
+        write_csv(pd.concat(KINDS, axis=1, keys=["genuine", "impostor"])),
+        OF_PAIRS,
+    ),
+    "nested.json": (write_text(json.dumps({"model": "A", "results": NESTED})), OF_PAIRS),
+    "nested_list.json": (write_text(json.dumps(NESTED)), OF_PAIRS),
+    "comment_above_header.csv": (write_text(TITLED), OF_PAIRS),
+    "iris.tsv": (write_csv(IRIS, sep="\t"), OF_PAIRS),
+    "subjid.csv": (write_csv(WIDE.rename(columns={"subject": "SubjID"})), OF_FACES),
     "embeddings.json": (write_text(json.dumps(OBJECTS)), OF_FACES),
 }
