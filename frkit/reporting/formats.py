@@ -146,14 +146,19 @@ def level_words(values):
     return "at its EER"
 
 
+def printable(text):
+    """Text without control characters, by which a label could move a terminal's cursor."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
 def say(sentence, *values):
     """Fill values into one of the sentences of the templates."""
     macros = TEMPLATES.get_template(SENTENCES).module
     return " ".join(getattr(macros, sentence)(*values).split())
 
 
-# labels are escaped in HTML, and nowhere else
-ESCAPED = select_autoescape(["html.j2"])
+# labels are escaped in HTML and XML, and nowhere else
+ESCAPED = select_autoescape(["html.j2", "xml.j2"])
 TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCAPED)
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
@@ -173,6 +178,7 @@ TEMPLATES.filters.update(
     level_words=level_words,
     json=partial(json.dumps, ensure_ascii=False),
     python=repr,
+    printable=printable,
     thousands="{:,}".format,
     paragraph=partial(
         fill, width=LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False

@@ -179,8 +179,8 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
     [
         (["frr@0.1=0.9", "eer=90%"], 0, "below"),
         (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
-        (["frr@0.2=1"], 3, "has frr at 0.05, 0.1, not at 0.2"),
-        (["colour=1"], 3, "has no intervals of 'colour'"),
+        (["frr@0.2=1"], 3, "no interval of frr@0.2 of one, two. It has"),
+        (["colour=1"], 3, "no interval of colour"),
         (["frr@x=1"], 3, "'frr@x=1' is no limit"),
         (["frr=nan"], 3, "is not finite"),
     ],
@@ -226,7 +226,7 @@ def test_check_of_one_model(written, capsys):
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("below frr@0.1 two: ")
     assert run("check", written, "--max", "frr=1", "--model", "three") == 3
-    assert "it has 'one', 'two'" in capsys.readouterr().err
+    assert "no interval of frr of three" in capsys.readouterr().err
 
 
 def test_outcomes_for_programs(written, tmp_path):
