@@ -29,8 +29,8 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
-from frkit.studies.coverage import count
-from frkit.studies.store import path_of, write
+from frkit.studies.coverage import count_covering
+from frkit.studies.store import path_of, write_data_set
 
 HERE = Path(__file__).parent
 LEVEL, REPLICATES = 0.95, 200
@@ -157,11 +157,11 @@ def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
         draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
         scores = fk.canonical_scores(**what, seed=seed)
         found = fk.indices.distributions(scores, by="group", score_map="identity", resampling=draws)
-        write(path, {"pair": found}, {"data_set": seed})
+        write_data_set(path, {"pair": found}, {"data_set": seed})
     studies = {}
     for name in INDICES:
         measure = fk.measures.measure(name)
-        study = count(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
+        study = count_covering(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
         studies[name] = study.assign_attrs(n_datasets=n_datasets)
     return studies
 

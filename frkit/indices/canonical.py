@@ -7,9 +7,10 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import listed, require, require_one_of, require_whole
+from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.images import table_images
-from frkit.scores.kept import is_kept, is_list, select_images
+from frkit.scores.kept import is_list, select_images
 from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> what differs between three groups. The paper prints the resulting
@@ -177,14 +178,14 @@ def with_fewer_people(
     by: str | list[str],
     keep: Mapping[str, float],
     seed: int = 0,
-) -> xr.DataArray | xr.DataTree:
+) -> xr.DataTree:
     """Keep a share of some groups' people at random, so that groups become unequal.
 
     Parameters
     ----------
     scores : xr.DataArray or xr.DataTree
-        Symmetric score tensor, its kept pairs, or a list of pairs. Of a list without people, scores
-        are kept.
+        Score tensor with the same images on both sides, its kept pairs, or a list of pairs. A list
+        without people loses scores instead.
     by : str or list of str
         Attribute(s) of the groups.
     keep : mapping of group to share
@@ -194,8 +195,8 @@ def with_fewer_people(
 
     Returns
     -------
-    xr.DataArray or xr.DataTree
-        Part of the scores, as lazy as they were.
+    xr.DataTree
+        Kept pairs of the people who stay.
 
     Raises
     ------
@@ -209,19 +210,15 @@ def with_fewer_people(
     >>> fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
     1100
     """
-    scores = checked_scores(scores)
-    if is_kept(scores) and not is_list(scores):
-        images = table_images(scores, by, "keep")
-        return select_images(scores, _staying(images.label, images.person, keep, seed))
-    dim = "pair" if "pair" in scores.dims else "probe"
-    groups, _ = labels_of_sides(scores, by)
-    person = np.arange(scores.sizes[dim])
-    if "probe_identity" in scores.coords:
-        person = scores["probe_identity"].values
-    places = np.flatnonzero(_staying(groups, person, keep, seed))
-    return scores.isel(
-        {"pair": places} if dim == "pair" else {"probe": places, "reference": places}
-    )
+    kept = swept(checked_scores(scores), by=by)
+    if not is_list(kept):
+        images = table_images(kept, by, "keep")
+        return select_images(kept, _staying(images.label, images.person, keep, seed))
+    groups, _ = labels_of_sides(kept, by)
+    person = np.arange(kept.sizes["pair"])
+    if "probe_identity" in kept.coords:
+        person = kept["probe_identity"].values
+    return kept.isel(pair=np.flatnonzero(_staying(groups, person, keep, seed)))
 
 
 def _staying(groups, person, keep, seed):

@@ -41,12 +41,8 @@ def leakage(
 
     Parameters
     ----------
-    truth : array-like (n,) or (n, tasks)
-        True labels; of tasks, 0 or 1.
-    predicted : array-like (n,), (n, labels) or (n, tasks)
-        The model's predictions in the same form; or its scores, which leak more: (n, labels), of
-        which the largest names the label (in sorted order), or (n, tasks) of probabilities in [0,
-        1] or logits.
+    truth, predicted : array-like (n,) or (n, tasks)
+        True and predicted labels of each image; or 0 or 1 for each of several tasks.
     protected : array-like (n,)
         The protected attribute of each image. Images without one are left out, with a warning.
     identity : array-like (n,), optional
@@ -87,6 +83,12 @@ def leakage(
         identity = np.arange(len(protected))
     identity = complete_labels(identity, np.size(identity), "identity")
     require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
+    require_same_kind(truth, predicted)
+    require(
+        truth.shape == predicted.shape and (truth.ndim == 1 or _is_binary(truth, predicted)),
+        "truth and predicted must both be labels, (n,), or both 0 or 1 for the same tasks, (n, "
+        f"tasks); got shapes {truth.shape} and {predicted.shape}",
+    )
     in_group = protected != UNKNOWN
     truth, predicted = truth[in_group], predicted[in_group]
     protected, identity = protected[in_group], identity[in_group]
@@ -95,7 +97,7 @@ def leakage(
     require_whole("folds", folds, 2)
     require_classes("protected", classes, codes, person, folds)
     splits = list(stratified(codes, person, folds, seed))
-    correct = _correct(truth, predicted)
+    correct = truth == predicted
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     at_accuracy = _attack(_spoiled(truth, correct, rng), codes, splits)
     model_leakage = _attack(predicted, codes, splits)
@@ -111,24 +113,9 @@ def leakage(
     )
 
 
-def _correct(truth, predicted):
-    """Which labels the model has right; scores name the label, or the tasks."""
-    if truth.ndim == predicted.ndim == 1:
-        require_same_kind(truth, predicted)
-        return truth == predicted
-    if truth.ndim == 1:
-        labels = np.unique(truth)
-        require(
-            predicted.shape[1:] == labels.shape,
-            f"{len(labels)} labels need as many scores, got {predicted.shape}",
-        )
-        return truth == labels[predicted.argmax(axis=1)]
-    require(
-        truth.shape == predicted.shape and bool(np.isin(truth, (0, 1)).all()),
-        f"truth must be 0 or 1, in the shape of predicted, {predicted.shape}; got {truth.shape}",
-    )
-    probabilities = predicted.min() >= 0 and predicted.max() <= 1
-    return truth.astype(bool) == (predicted > (0.5 if probabilities else 0))
+def _is_binary(*arrays):
+    """Whether all values are 0 or 1."""
+    return all(np.isin(array, (0, 1)).all() for array in arrays)
 
 
 def _spoiled(truth, correct, rng):
@@ -144,7 +131,7 @@ def _spoiled(truth, correct, rng):
 def _attack(labels, codes, splits):
     """Balanced accuracy of a predictor of the classes, on images that it has not seen.
 
-    It sees labels as one column each, scores and tasks as they are.
+    It sees a column for each label, or each task.
     """
     columns = labels
     if labels.ndim == 1:

@@ -81,16 +81,13 @@ def stacked(paths):
 
     What people add to the rates, which would fill the memory, is left out.
     """
-    records = [read_data_set(path, people=False) for path in paths]
-    evaluations = {}
-    for scheme in records[0]:
-        trees = [record[scheme].to_dict(relative=True) for record in records]
-        nodes = {}
-        for name in trees[0]:
-            data_sets = [tree[name] for tree in trees]
-            nodes[name] = xr.concat(data_sets, DATA_SET, data_vars="all", join="override")
-        evaluations[scheme] = xr.DataTree.from_dict(nodes)
-    return evaluations
+    trees = [xr.DataTree(children=read_data_set(path, people=False)) for path in paths]
+    return dict(xr.map_over_datasets(_joined, *trees).children)
+
+
+def _joined(*data_sets):
+    """The same node of all data sets; the names of people may differ."""
+    return xr.concat(data_sets, DATA_SET, data_vars="all", join="override")
 
 
 @contextmanager

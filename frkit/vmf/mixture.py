@@ -36,8 +36,6 @@ class Mixture:
         K and p.
     identity : array (K,)
         Names of the identities, "id0000" and so on.
-    fitted : xr.Dataset or None
-        How `fit` found this mixture.
 
     Raises
     ------
@@ -91,7 +89,6 @@ class Mixture:
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)
         self._populations = {}
-        self.fitted = None
 
     def __repr__(self) -> str:
         low = self.concentrations.min()

@@ -171,14 +171,15 @@ def test_a_model_that_predicts_the_attribute_amplifies():
     assert found.model_leakage == 1
 
 
-def test_scores_and_tasks_are_taken():
+def test_tasks_are_labels_side_by_side():
     rng = np.random.default_rng(0)
     group = np.repeat(["f", "m"], 40)
     tasks = rng.integers(2, size=(80, 3))
-    for scores in (tasks, tasks - 0.5, 0.2 + 0.6 * tasks):
-        assert leakage(tasks, scores, group, identity=np.arange(80) // 2).accuracy == 1
-    labels = rng.permuted(np.repeat(["x", "y"], 40))
-    assert leakage(labels, np.column_stack([labels == "x", labels == "y"]), group).accuracy == 1
+    found = leakage(tasks, tasks.astype(bool), group, identity=np.arange(80) // 2)
+    assert found.accuracy == 1 and found.model_leakage == found.dataset_leakage
+    for predicted in (tasks[:, :2], tasks - 0.5, tasks[:, 0]):
+        with pytest.raises(fk.InputError, match="both 0 or 1 for the same tasks"):
+            leakage(tasks, predicted, group)
 
 
 def test_images_of_a_person_are_in_one_fold():
