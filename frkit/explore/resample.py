@@ -1,4 +1,4 @@
-"""The explorer of single resamples: where the bias of the naive bootstrap comes from."""
+"""The explorer of single replicates: where the bias of the naive bootstrap comes from."""
 
 import ipywidgets as widgets
 import xarray as xr
@@ -23,11 +23,11 @@ def resample(
     people: int = 8,
     **start,
 ) -> widgets.VBox:
-    """Draw one resample of the images after the other, and see what becomes of the FRR.
+    """Draw one replicate after the other, and see what becomes of the FRR.
 
-    To the left, how often the resample contains each image. Two copies of one image are a genuine
-    pair that no system rejects. To the right, the FRR of the resamples so far: they pile up around
-    the V-statistic, below the FRR of the data. All resamples are evaluated once, from the kept
+    To the left, how often the replicate contains each image. Two copies of one image are a genuine
+    pair that no system rejects. To the right, the FRR of the replicates so far: they pile up around
+    the V-statistic, below the FRR of the data. All replicates are evaluated once, from the kept
     pairs.
 
     Parameters
@@ -35,15 +35,15 @@ def resample(
     scores : xr.DataArray or xr.DataTree
         A score tensor, or its kept pairs from `sweep`.
     far : float in (0, 1)
-        The FAR level, at which every resample has its own threshold.
+        The FAR level, at which every replicate has its own threshold.
     n : int
-        Number of resamples.
+        Number of replicates.
     seed : int
         As in `Resampling`.
     people : int
         So many people are shown.
     **start
-        Values to begin with: number (of resamples), model.
+        Values to begin with: number (of replicates), model.
 
     Returns
     -------
@@ -66,15 +66,15 @@ def resample(
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> box = fk.explore.resample(fk.score_tensor(faces), far=0.1, n=50)
     >>> [control.description for control in box.children[0].children]
-    ['resample', 'next', '100 more', '']
+    ['replicate', 'next', '100 more', '']
     """
     kept = sweep(scores, far=far)
-    require(is_symmetric(kept), "resamples of images need scores of every image with every other")
+    require(is_symmetric(kept), "replicates of images need scores of every image with every other")
     draws = Resampling("image", n=n, seed=seed)
     table = kept[IMAGES].dataset
     counts = draws.weights(table["identity"].values, table["image"].values).image_count
     counts = counts.assign_coords(identity=("image", table["identity"].values))
-    number, steps = stepper("resample", n)
+    number, steps = stepper("replicate", n)
     controls = {"number": number}
     models = model_names_of(kept)
     if models:

@@ -108,8 +108,8 @@ def fairness_indices(
     >>> import warnings, frkit as fk
     >>> unfair = fk.canonical_scores("highly unfair")
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     found = fk.fairness_indices(unfair, by="group", score_map="identity")
-    >>> bool(found.sfi.sel(variant="extremal") < found.sfi.sel(variant="normal") < 0.7)
+    ...     result = fk.fairness_indices(unfair, by="group", score_map="identity")
+    >>> bool(result.sfi.sel(variant="extremal") < result.sfi.sel(variant="normal") < 0.7)
     True
     """
     evaluation = distributions(

@@ -198,10 +198,14 @@ for rate in ("far", "frr"):
         read = _of_groups(variable, formula)
         label = words.format(rate.upper())
         enter(Measure(f"{rate}_{name}", read, scale, fair, label, reads=(variable,)))
-for rate in ("eer", "auc"):
-    words = f"standard deviation of the {rate.upper()} over groups"
-    variable = f"{rate}_group"
-    read = _of_groups(variable, spread)
-    enter(Measure(f"{rate}_spread", read, IDENTITY_SCALE, 0.0, words, reads=(variable,)))
+enter(
+    Measure(
+        "eer_spread",
+        _of_groups("eer_group", spread),
+        fair=0.0,
+        label="standard deviation of the EER over groups",
+        reads=("eer_group",),
+    )
+)
 for make in (fdr, ir, garbe):
     enter(make())

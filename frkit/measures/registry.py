@@ -14,7 +14,7 @@ IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 
 @dataclass(frozen=True, eq=False)  # a user's function need not be hashable
 class Measure:
-    """A number read off one node of an evaluation, and what an interval must know about it.
+    """A number computed from one node of an evaluation, and what its interval depends on.
 
     Attributes
     ----------
@@ -173,8 +173,8 @@ def register(
     Parameters
     ----------
     name : str
-        The name; one of frkit's own variables (frr, far, ...) cannot be taken. A name of your own
-        can be given anew, so that a notebook cell may run twice.
+        The name; one of frkit's own variables (frr, far, ...) cannot be taken. Your own
+        names can be registered again, so that a notebook cell may run twice.
     scale : {"identity", "log"}
         Use "log" for ratios, whose intervals are then built on the log scale.
     fair : float, optional
@@ -251,10 +251,10 @@ def over_groups(tallies, name):
 
 
 def with_reads(chosen, tallies):
-    """The measure with the names of the variables that it reads, as it says or as is found.
+    """Return the measure with the names of the variables that it reads, declared or found by trial.
 
-    A function may ask for a variable in any way, such as `tallies.get("eer", 0)`. So its variables
-    are found by their values: where another value changes the result, the variable is read.
+    A function may ask for a variable in any way, such as `tallies.get("eer", 0)`. So each
+    variable is changed in turn: if the result changes, the variable is read.
     """
     if chosen.reads is None:
         value = chosen(tallies)  # raises if a variable is missing

@@ -138,16 +138,16 @@ def _index(name, variant, group_sizes, c, balance=False):
 
     def read(tallies):
         if name == "dfi":
-            of_group = divergences(distribution(tallies, balance=balance))
+            deviation = divergences(distribution(tallies, balance=balance))
         else:
             z = separation(tallies) if name == "sfi" else compactness(tallies)
-            of_group = 2 * np.abs(z - z.mean("group", skipna=False))
+            deviation = 2 * np.abs(z - z.mean("group", skipna=False))
         if variant == "extremal":
-            return 1 - of_group.max("group", skipna=False)
+            return 1 - deviation.max("group", skipna=False)
         if variant == "normal":
-            return 1 - of_group.mean("group", skipna=False)
+            return 1 - deviation.mean("group", skipna=False)
         weights = group_weights(tallies, group_sizes=group_sizes, c=c)
-        return 1 - (weights * of_group).sum("group", skipna=False)
+        return 1 - (weights * deviation).sum("group", skipna=False)
 
     options = []
     if c != 1:

@@ -51,8 +51,8 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
-    >>> found = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=40, fpr=0.1)
-    >>> fk.nsigma.by_subsets(found, [10, 40]).p_value.dims
+    >>> result = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=40, fpr=0.1)
+    >>> fk.nsigma.by_subsets(result, [10, 40]).p_value.dims
     ('n_subsets', 'group')
     """
     require_returned("result", result, "fk.n_sigma", "reference_eer", SUBSET)
@@ -106,8 +106,8 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> scores = fk.score_tensor(mix.sample(5))
-    >>> found = fk.nsigma.by_subset_size(scores, [8, 30], by="group", fpr=0.1)
-    >>> bool((found.eer_sd.sel(subset_size=30) < found.eer_sd.sel(subset_size=8)).all())
+    >>> result = fk.nsigma.by_subset_size(scores, [8, 30], by="group", fpr=0.1)
+    >>> bool((result.eer_sd.sel(subset_size=30) < result.eer_sd.sel(subset_size=8)).all())
     True
     """
     each = [n_sigma(scores, subset_size=size, **options) for size in sizes]
@@ -164,8 +164,8 @@ def floor(
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> scores = fk.score_tensor(mix.sample(5))
-    >>> found = fk.nsigma.floor(scores, by="group", permutations=3, subsets=20, fpr=0.1)
-    >>> bool((found.n_absolute.max("group") > 0).all())
+    >>> result = fk.nsigma.floor(scores, by="group", permutations=3, subsets=20, fpr=0.1)
+    >>> bool((result.n_absolute.max("group") > 0).all())
     True
     """
     scores = swept(checked_scores(scores), by=by)

@@ -98,8 +98,8 @@ def n_sigma(
     >>> import frkit as fk
     >>> groups = {"easy": {"kappa": 60}, "hard": {"kappa": 20}}
     >>> mix = fk.vmf.mixture(60, 16, seed=0, groups=groups)
-    >>> found = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
-    >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
+    >>> result = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
+    >>> result.n_absolute.sel(group="easy").item(), result.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
     rates = subset_rates(
@@ -162,26 +162,32 @@ def summarise(
     require(complete, "some rates are NaN: each subset needs pairs of both kinds")
     best_eer = rates.eer.mean([BATCH, SUBSET]).argmin("group")
     best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax("group")
-    of_eer, of_tpr = (best.copy(data=groups[best.values]) for best in (best_eer, best_tpr))
+    eer_reference, tpr_reference = (
+        best.copy(data=groups[best.values]) for best in (best_eer, best_tpr)
+    )
     if reference is not None:
         require_one_of("reference", reference, groups.tolist())
-        of_eer = of_tpr = xr.full_like(of_eer, reference, dtype=groups.dtype)
-    return with_risk(with_comparisons(rates, of_eer, of_tpr), risk_levels)
+        eer_reference = tpr_reference = xr.full_like(eer_reference, reference, dtype=groups.dtype)
+    return with_risk(with_comparisons(rates, eer_reference, tpr_reference), risk_levels)
 
 
-def with_comparisons(rates, of_eer, of_tpr):
+def with_comparisons(rates, eer_reference, tpr_reference):
     """The rates with the groups' comparisons to reference groups, averaged over batches.
 
-    of_eer, of_tpr: labels of the reference groups, which may differ between models.
+    eer_reference, tpr_reference: labels of the reference groups, which may differ between models.
     """
-    values = _parities(rates.eer, of_eer, "eer", "sp") | _parities(rates.tpr, of_tpr, "tpr", "eop")
+    values = _parities(rates.eer, eer_reference, "eer", "sp") | _parities(
+        rates.tpr, tpr_reference, "tpr", "eop"
+    )
     mean = values["eer_mean"]
     sd = values["eer_sd"]
-    values["welch_t"], values["p_value"] = welch(mean, sd, rates.sizes[SUBSET], of_eer)
-    n = signed_n(mean, sd, of_eer)
+    values["welch_t"], values["p_value"] = welch(mean, sd, rates.sizes[SUBSET], eer_reference)
+    n = signed_n(mean, sd, eer_reference)
     values |= {"n_signed": n, "n_absolute": abs(n)}
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
-    return result.assign(n_by_batch=n).assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
+    return result.assign(n_by_batch=n).assign_coords(
+        reference_eer=eer_reference, reference_tpr=tpr_reference
+    )
 
 
 def _parities(rate, reference, name, parity_name):
@@ -189,16 +195,16 @@ def _parities(rate, reference, name, parity_name):
     varies = rate.max(SUBSET) > rate.min(SUBSET)
     sd = rate.std(SUBSET, ddof=1).where(varies, 0.0)  # not 1e-18 by rounding
     # the mean distance of two normal numbers is sqrt(2 / pi) times the sd of their difference
-    by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, reference) ** 2))
+    by_chance = np.sqrt(2 / np.pi * (sd**2 + at_reference(sd, reference) ** 2))
     return {
         f"{name}_mean": rate.mean(SUBSET),
         f"{name}_sd": sd,
-        parity_name: 1 - abs(rate - of_group(rate, reference)).mean(SUBSET),
+        parity_name: 1 - abs(rate - at_reference(rate, reference)).mean(SUBSET),
         f"{parity_name}_floor": (1 - by_chance).where(rate["group"] != reference, 1.0),
     }
 
 
-def of_group(rate, reference):
+def at_reference(rate, reference):
     """The rate of the reference group, which may differ between models."""
     return rate.sel(group=reference).drop_vars("group")
 
@@ -208,7 +214,7 @@ def welch(mean, sd, n_subsets, reference):
     with np.errstate(divide="ignore", invalid="ignore"):
         t, p = xr.apply_ufunc(
             stats.ttest_ind_from_stats,
-            *(of_group(mean, reference), of_group(sd, reference), n_subsets),
+            *(at_reference(mean, reference), at_reference(sd, reference), n_subsets),
             *(mean, sd, n_subsets),
             kwargs={"equal_var": False},
             output_core_dims=[[], []],
@@ -219,16 +225,16 @@ def welch(mean, sd, n_subsets, reference):
 
 def signed_n(mean, sd, reference):
     """N of eq. 6: (mean of the reference - mean of the group) / σ of the reference; EERs."""
-    of_mean = of_group(mean, reference)
-    of_sd = of_group(sd, reference)
-    if bool((of_sd == 0).any()):
+    reference_mean = at_reference(mean, reference)
+    reference_sd = at_reference(sd, reference)
+    if bool((reference_sd == 0).any()):
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, "
             "or unknown (NaN) where a group's mean is the same; take harder data, more people, or "
             "another reference"
         )
     with np.errstate(divide="ignore", invalid="ignore"):
-        n = (of_mean - mean) / of_sd
+        n = (reference_mean - mean) / reference_sd
     return n.where(mean["group"] != reference, 0.0)
 
 
@@ -259,8 +265,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     Examples
     --------
     >>> import frkit as fk, xarray as xr
-    >>> found = xr.Dataset({"n_absolute": ("group", [1.3, 0.0, 0.58])})
-    >>> fk.nsigma.with_risk(found, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
+    >>> result = xr.Dataset({"n_absolute": ("group", [1.3, 0.0, 0.58])})
+    >>> fk.nsigma.with_risk(result, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
     ['alarming', 'fine', 'alarming']
     """
     levels = risk_levels or RISK_LEVELS
@@ -309,13 +315,15 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> scores = fk.score_tensor(mix.sample(5))
-    >>> found = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1, threshold=[0.3, 0.5])
-    >>> fk.nsigma.parity(found).dims
+    >>> result = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1, threshold=[0.3, 0.5])
+    >>> fk.nsigma.parity(result).dims
     ('threshold_level', 'group')
     """
     require_returned("result", result, "fk.n_sigma(..., threshold=[...])", "fmr", "reference_eer")
     require(0 <= alpha <= 1, f"alpha must lie in [0, 1], got {alpha!r}")
-    of_fmr, of_fnmr = (of_group(result[name], result.reference_eer) for name in ("fmr", "fnmr"))
-    a = abs(result.fmr - of_fmr).mean(SUBSET)
-    b = abs(result.fnmr - of_fnmr).mean(SUBSET)
+    reference_fmr, reference_fnmr = (
+        at_reference(result[name], result.reference_eer) for name in ("fmr", "fnmr")
+    )
+    a = abs(result.fmr - reference_fmr).mean(SUBSET)
+    b = abs(result.fnmr - reference_fnmr).mean(SUBSET)
     return (1 - (alpha * a + (1 - alpha) * b)).mean(BATCH).rename("sp")

@@ -190,9 +190,9 @@ def _rates_of(part, fpr, draws, thresholds):
         f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
         "people with two images",
     )
-    of_data, rates = rates.isel({COLUMN: 0}), rates.drop_vars("far")
+    data_rates, rates = rates.isel({COLUMN: 0}), rates.drop_vars("far")
     subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
-    return subsets.assign(eer_all=of_data.eer, tpr_all=of_data.tpr)
+    return subsets.assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
 
 
 def _rates_of_model(tally, far, fixed):

@@ -1,4 +1,4 @@
-"""Figures of single resamples: which images were drawn how often, and what became of the FRR."""
+"""Figures of single replicates: which images were drawn how often, and what became of the FRR."""
 
 import numpy as np
 import xarray as xr
@@ -27,7 +27,7 @@ WIDTH = 200  # points for the images of a person
 
 
 def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
-    """Draw how often a resample contains each image; images that it contains twice are highlighted.
+    """Draw how often a replicate contains each image; those that it contains twice are highlighted.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     >>> how = dict(far=[0.1], resampling=fk.Resampling("image", n=50))
     >>> curves = fk.replicate_curves(fk.evaluate(fk.score_tensor(faces), **how)).isel(far_level=0)
     >>> fk.plot.replicates(curves, 20).get_ylabel()
-    'resamples'
+    'replicates'
     """
     require_returned("curves", curves, *CURVES_OF)
     require_dims("curves", curves.replicates, ("replicate",))
@@ -141,7 +141,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     lines = {
         "estimate: FRR of the data": (curves.estimate.item(), DARK, "-"),
         "V-statistic": (curves.centre.item(), NAIVE, "-."),
-        "mean of the resamples": (drawn.mean(), COLOURS[0], ":"),
+        "mean of the replicates": (drawn.mean(), COLOURS[0], ":"),
     }
     marks = [value for value, _, _ in lines.values()]
     edges = np.linspace(min(everything.min(), *marks), max(everything.max(), *marks), BINS + 1)
@@ -150,12 +150,12 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     top = max(counts.max() * 1.25, 5)
     if number is not None:
         ax.vlines(drawn[-1], 0, top, color=COLOURS[0], linewidth=1)
-        ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], markersize=10, label="this resample")
+        ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], markersize=10, label="this replicate")
     for words, (value, colour, style) in lines.items():
         label = f"{words}: {value:.3g}"
         ax.axvline(value, color=colour, linestyle=style, linewidth=2, label=label)
     ax.set_ylim(0, top)
     level = curves.coords.get("far_level")
     place = "" if level is None else f" at FAR {level.item():.2g}"
-    words = [f"FRR*{place} of {len(drawn)} resamples"]
-    return finish(ax, "FRR of a resample", "resamples", words, **BELOW | {"ncols": 1})
+    words = [f"FRR*{place} of {len(drawn)} replicates"]
+    return finish(ax, "FRR of a replicate", "replicates", words, **BELOW | {"ncols": 1})

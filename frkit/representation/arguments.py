@@ -45,8 +45,8 @@ def same_order(**columns):
     into the order of the first, and anything else is refused.
     """
     given = {name: values for name, values in columns.items() if values is not None}
-    of_pandas = (pd.Series, pd.DataFrame)
-    orders = [values.index for values in given.values() if isinstance(values, of_pandas)]
+    pandas_types = (pd.Series, pd.DataFrame)
+    orders = [values.index for values in given.values() if isinstance(values, pandas_types)]
     if all(order.equals(orders[0]) for order in orders):
         return list(columns.values())
     first = orders[0]

@@ -143,12 +143,12 @@ def cohort_spread(
         words = f"score is NaN or infinite in {len(rows)} image(s), the first is {rows[:1]}"
         require(len(rows) == 0, f"{words} (counted from 0); leave these images out")
     overall = _metrics(truth, predicted, labels, score)
-    of_cohorts = {}
+    cohort_metrics = {}
     for name in cohorts.tolist():
         rows = group == name
         cohort_score = None if score is None else score[rows]
-        of_cohorts[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
-    value = xr.DataArray(pd.DataFrame(of_cohorts), dims=(METRIC, "group"))
+        cohort_metrics[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
+    value = xr.DataArray(pd.DataFrame(cohort_metrics), dims=(METRIC, "group"))
     if value.isnull().any():
         warn(
             "a cohort lacks a label, so some of its metrics are not defined (NaN); "

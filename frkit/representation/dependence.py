@@ -71,15 +71,15 @@ def distance_correlation(
 def _estimate(x, problem, permutations, seed):
     """The data's values, and those of permutations, whose labels are permuted over people."""
     _, first_images = np.unique(problem.person, return_index=True)
-    of_person = problem.z[first_images]
+    person_labels = problem.z[first_images]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    permuted = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
+    permuted = rng.permuted(np.tile(person_labels, (permutations, 1)), axis=1)
     orders = np.concatenate([problem.z[None], permuted[:, problem.person]])
-    of_data, *of_permutations = _correlations(x, orders, len(problem.classes))
-    null = np.array(of_permutations if permutations else [np.nan])
+    value, *permuted_values = _correlations(x, orders, len(problem.classes))
+    null = np.array(permuted_values if permutations else [np.nan])
     values = {
-        "dcor2": of_data,
-        "p_value": (1 + (null >= of_data).sum()) / (1 + permutations),
+        "dcor2": value,
+        "p_value": (1 + (null >= value).sum()) / (1 + permutations),
         "null_mean": null.mean(),
         "null_95": np.quantile(null, 0.95),
     }
@@ -117,9 +117,9 @@ def _correlations(x, orders, n_classes):
 
 def _u_product(entries, rows, totals, n):
     """Inner product of two U-centred matrices, Székely & Rizzo (2014), eq. 2.2."""
-    of_rows = 2 * rows / (n - 2)
-    of_totals = totals / ((n - 1) * (n - 2))
-    return (entries - of_rows + of_totals) / (n * (n - 3))
+    row_term = 2 * rows / (n - 2)
+    total_term = totals / ((n - 1) * (n - 2))
+    return (entries - row_term + total_term) / (n * (n - 3))
 
 
 def _distance_sums(x, weights):

@@ -76,15 +76,15 @@ def probe(
     True
     """
     if hidden:
-        how = {"alpha": penalty, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
-        predictor = MLPClassifier(hidden, **how)
+        options = {"alpha": penalty, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
+        predictor = MLPClassifier(hidden, **options)
     else:
         predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
     return for_labelled_images(faces, attribute, by, folds, _read, classifier, folds, seed)
 
 
-def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
+def dataset_bias(faces: xr.Dataset, attribute: str, **options) -> xr.DataArray:
     """The dataset bias 1 - CE/H: share of an attribute's entropy that a shallow predictor removes.
 
     Parameters
@@ -93,7 +93,7 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
         Faces; their `embedding` may contain any feature, such as the colour of a digit.
     attribute : str or tuple of str
         What is to be predicted.
-    **how
+    **options
         folds, by, hidden, penalty and seed, as in `probe`.
 
     Returns
@@ -119,7 +119,7 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
     >>> bool(fk.representation.dataset_bias(faces, "group", folds=3) < 1)
     True
     """
-    return probe(faces, attribute, **how)["dataset_bias"]
+    return probe(faces, attribute, **options)["dataset_bias"]
 
 
 def _read(x, problem, classifier, folds, seed):

@@ -40,11 +40,11 @@ def for_labelled_images(faces, attribute, by, folds, estimate, *options):
     problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
     problem = problem._replace(person=problem.unit)
 
-    def of_encoder(x):
+    def for_encoder(x):
         features = x[problem.rows].astype(np.float64)
         return estimate(features, problem, *options)
 
-    return for_each_model(faces, of_encoder)
+    return for_each_model(faces, for_encoder)
 
 
 def for_each_model(faces, estimate):
@@ -75,9 +75,9 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_whole("folds", folds, FEWEST_FOLDS)
     names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
-    of_images = {name for name, coord in faces.coords.items() if coord.dims == ("image",)}
+    image_labels = {name for name, coord in faces.coords.items() if coord.dims == ("image",)}
     for each in names:
-        require_one_of("attribute", each, sorted(of_images - {"image", "identity", "person"}))
+        require_one_of("attribute", each, sorted(image_labels - {"image", "identity", "person"}))
     n_images = faces.sizes["image"]
     identity = complete_labels(faces["identity"].values, n_images, "identity")
     person = faces["person"].values.astype(str) if "person" in faces.coords else identity

@@ -119,14 +119,14 @@ def representation_bias(
     plans = [_splits(problem, folds, seeds) for problem in problems]
     labels = xr.Variable(ATTRIBUTE, [problem.name for problem in problems])
 
-    def of_encoder(x):
+    def for_encoder(x):
         estimates = []
         for problem, plan in zip(problems, plans):
             readings = _run(x, problem, plan, critic, progress)
             estimates.append(_summary(x, problem, plan, readings, folds))
         return xr.concat(estimates, labels) if isinstance(attribute, list) else estimates[0]
 
-    table = for_each_model(faces, of_encoder).assign_coords({SEED: seeds})
+    table = for_each_model(faces, for_encoder).assign_coords({SEED: seeds})
     return table.assign_attrs(options, critic=str(critic))
 
 
@@ -180,7 +180,7 @@ def convergence(
     problem = gather_problem(faces, attribute, by="identity", folds=folds, varying="error")
     plan = _splits(problem, folds, [0])
 
-    def of_encoder(x):
+    def for_encoder(x):
         readings = _run(x, problem, plan, critic, progress)
         curves = np.array([reading.curve for reading in readings])
         steps, in_sample, held_out = np.moveaxis(curves, -1, 0)
@@ -188,7 +188,7 @@ def convergence(
         values = {"in_sample": (dims, in_sample), "held_out": (dims, held_out)}
         return xr.Dataset(values, {"step": steps[0].astype(int)})
 
-    return for_each_model(faces, of_encoder).assign(entropy=entropy(problem.shares))
+    return for_each_model(faces, for_encoder).assign(entropy=entropy(problem.shares))
 
 
 def _splits(problem, folds, seeds):
@@ -240,7 +240,7 @@ def _summary(x, problem, plan, readings, folds):
         seed = k // folds
         t[seed, fold.test] = reading.t
         _, dv_terms[seed, fold.test] = donsker_varadhan(reading.t, z[fold.test], shares)
-    sn = np.array([self_normalised(of_seed, z, shares).mean() for of_seed in t])
+    sn = np.array([self_normalised(seed_t, z, shares).mean() for seed_t in t])
     values = {
         **_bound("", self_normalised(t.mean(axis=0), z, shares), problem),
         **_bound("_dv", dv_terms.mean(axis=0), problem),

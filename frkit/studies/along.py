@@ -1,4 +1,4 @@
-"""A study's table, made row by row."""
+"""Tables of studies, row by row, with a progress bar."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ Progress = bool | Callable[[float], None]
 
 
 def along(dim, values, row, progress=False):
-    """Stack the rows that are made of these values along a new dimension that names them."""
+    """Compute a row for each value, and stack the rows along a new dimension."""
     values = list(values)
     require(len(values) > 0, f"{dim} is empty: give at least one value")
     steps = with_progress(values, dim.replace("_", " "), progress, len(values))

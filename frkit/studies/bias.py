@@ -80,7 +80,7 @@ def bootstrap_bias(
     truth = mixture.population_roc(far).frr
     resampling = Resampling("image", n=n, seed=seed)
 
-    def of_number(images):
+    def for_number(images):
         scores = score_tensor(mixture.sample(per_identity=images, seed=seed))
         curves = replicate_curves(evaluate(scores, far=far, resampling=resampling))
 
@@ -89,6 +89,6 @@ def bootstrap_bias(
 
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
-    study = along("per_identity", np.ravel(per_identity).tolist(), of_number, progress)
+    study = along("per_identity", np.ravel(per_identity).tolist(), for_number, progress)
     words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {study.target}"
     return study.assign(truth=truth).assign_attrs(level=level, seed=seed, words=words)

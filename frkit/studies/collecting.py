@@ -1,4 +1,4 @@
-"""The expensive half of a coverage study: data sets are drawn and evaluated side by side."""
+"""The expensive half of a coverage study: data sets are drawn and evaluated in parallel."""
 
 import hashlib
 import warnings
@@ -26,7 +26,7 @@ Evaluations = dict[str, xr.DataTree]  # by scheme
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Study:
-    """What the data sets of a study are: data set d depends on this and on d alone.
+    """The design of a study: data set d depends on it and on d alone.
 
     population: its identities are in every data set; with n_identities, every data set draws so
     many of them. far: FAR levels; None for `indices.distributions`.
@@ -134,13 +134,13 @@ def _side_by_side(study, numbers):
 
 @contextmanager
 def _quiet_and_one_thread_each():
-    """Let evaluations that run side by side use one thread each; and give no DataWarning."""
+    """Give each parallel evaluation one thread, and no DataWarning."""
     with (
         dask.config.set(scheduler="synchronous"),
         threadpool_limits(1, user_api="blas"),
         warnings.catch_warnings(),
     ):
-        # warnings say of one data set what the study measures
+        # a warning about one data set is what the study measures over all
         warnings.simplefilter("ignore", DataWarning)
         yield
 

@@ -79,21 +79,21 @@ def consistency(
     require(shares, f"sizes are shares of the images, in (0, 1), got {sizes}")
     truth = population.population_roc(far).frr if exact else _frr(population, far)
 
-    def of_seed(seed):
+    def for_seed(seed):
         faces = population
         if exact:
             faces = population.sample(per_identity=max(sizes), seed=seed)
         rank, counts = _ranks(faces, None if exact else seed)
 
-        def of_size(size):
+        def for_size(size):
             # parts of faces have two images of each identity or more
             most = size if exact else np.maximum(2, np.rint(size * counts))
             part = faces.isel(image=np.flatnonzero(rank < most))
             return xr.Dataset({"frr": _frr(part, far), "n_images": part.sizes["image"]})
 
-        return along("size", sizes, of_size)
+        return along("size", sizes, for_size)
 
-    curves = along("seed", range(seeds), of_seed, progress)
+    curves = along("seed", range(seeds), for_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
     attrs = {"exact": int(exact), "n_full": 0 if exact else population.sizes["image"]}
     return xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images}, attrs=attrs)
@@ -107,8 +107,8 @@ def _ranks(faces, seed):
     order = np.arange(faces.sizes["image"])
     if seed is not None:
         order = np.random.default_rng(seed).permutation(order.size)
-    of_identity = pd.Series(order).groupby(faces["identity"].values)
-    return of_identity.rank().to_numpy() - 1, of_identity.transform("size").to_numpy()
+    grouped = pd.Series(order).groupby(faces["identity"].values)
+    return grouped.rank().to_numpy() - 1, grouped.transform("size").to_numpy()
 
 
 def _frr(faces, far):

@@ -75,8 +75,8 @@ def crossed_faces(
     require_inside("black", black, 0, 1)
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(n_identities), per_identity)
-    of_race = [black, *3 * [(1 - black) / 3]]
-    shares = np.outer([female, 1 - female], of_race).ravel()
+    race_shares = [black, *3 * [(1 - black) / 3]]
+    shares = np.outer([female, 1 - female], race_shares).ravel()
     if crossed:
         cell = rng.choice(shares.size, person.size, p=shares)
     else:
@@ -227,7 +227,7 @@ def crossed_bias(
     female, black = np.transpose(shares)
     test_design = design | {"n_identities": n_test, "per_identity": 5}
 
-    def of_seed(seed):
+    def for_seed(seed):
         test = crossed_faces(crossed=False, seed=10_000 + seed, **test_design)
         encoded = {}
         for number, (women, black_people) in enumerate(shares):
@@ -240,4 +240,4 @@ def crossed_bias(
         return bias.rename(model="design").drop_vars("design")
 
     coords = {"female": ("design", female), "black": ("design", black)}
-    return along("seed", seeds, of_seed, progress).assign_coords(coords)
+    return along("seed", seeds, for_seed, progress).assign_coords(coords)

@@ -186,8 +186,8 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
 def _logistic(x, label, weight):
     """Slopes (task, feature) and offsets (task,) of logistic classifiers of every label."""
     fits = [
-        LogisticRegression().fit(x, of_task, sample_weight=task_weight)
-        for of_task, task_weight in zip(label.T, weight.T, strict=True)
+        LogisticRegression().fit(x, task_label, sample_weight=task_weight)
+        for task_label, task_weight in zip(label.T, weight.T, strict=True)
     ]
     slopes = np.concatenate([fit.coef_ for fit in fits])
     offsets = np.concatenate([fit.intercept_ for fit in fits])
@@ -274,13 +274,13 @@ def debiasing_table(
     --------
     >>> from frkit.representation import Critic
     >>> from frkit.studies import debiasing_table
-    >>> how = dict(n=400, methods=["baseline"], critic=Critic(iterations=20), progress=False)
-    >>> debiasing_table("sex", **how).average_precision.dims
+    >>> options = dict(n=400, methods=["baseline"], critic=Critic(iterations=20), progress=False)
+    >>> debiasing_table("sex", **options).average_precision.dims
     ('seed', 'family', 'group')
     """
     critic = Critic() if critic is None else critic
 
-    def of_seed(seed):
+    def for_seed(seed):
         train = biased_tasks(n, seed=2 * seed, **design)
         test = biased_tasks(n, seed=2 * seed + 1, **design)
 
@@ -290,7 +290,7 @@ def debiasing_table(
 
         return along("family", methods, row)
 
-    return along("seed", seeds, of_seed, progress).assign_attrs(attribute=attribute, n=n)
+    return along("seed", seeds, for_seed, progress).assign_attrs(attribute=attribute, n=n)
 
 
 def _measures(train, test, attribute, critic):
@@ -300,17 +300,19 @@ def _measures(train, test, attribute, critic):
         cohort = np.char.add(np.char.add(group, ", "), test.sex.values)
     spreads = []
     for task in range(N_TASKS):
-        of_task = test.isel({TASK: task})
-        spreads.append(cohort_spread(of_task.label, of_task.predicted, cohort, score=of_task.score))
+        task_data = test.isel({TASK: task})
+        spreads.append(
+            cohort_spread(task_data.label, task_data.predicted, cohort, score=task_data.score)
+        )
     spread = xr.concat(spreads, TASK).mean(TASK)
     accuracy = spread.sel(metric="accuracy", drop=True)
     precision = spread.sel(metric="average_precision", drop=True)
     scores = bias_amplification(
         train.label.values, train[attribute].values, test.predicted.values, group
     )
-    how = {"seeds": 1, "progress": False}
-    bias = representation_bias(test, attribute, critic=critic, **how)
-    plain = representation_bias(test, attribute, critic=replace(critic, mapping=0), **how)
+    options = {"seeds": 1, "progress": False}
+    bias = representation_bias(test, attribute, critic=critic, **options)
+    plain = representation_bias(test, attribute, critic=replace(critic, mapping=0), **options)
     return xr.Dataset(
         {
             "accuracy": accuracy.value,

@@ -196,17 +196,17 @@ def digit_bias(
     --------
     >>> from frkit.representation import Critic
     >>> from frkit.studies import digit_bias
-    >>> how = dict(seeds=[0], copies=1, critic=Critic(iterations=100), progress=False)
-    >>> bool(digit_bias("moderate", [0.1], **how).rlb > 0.5)
+    >>> options = dict(seeds=[0], copies=1, critic=Critic(iterations=100), progress=False)
+    >>> bool(digit_bias("moderate", [0.1], **options).rlb > 0.5)
     True
     """
     sigmas = np.ravel(sigma).tolist()
 
-    def of_seed(seed):
-        def of_sigma(spread):
+    def for_seed(seed):
+        def for_sigma(spread):
             train = coloured_digits(case, spread, part="train", seed=seed)
-            of_test = spread if sigma_test is None else sigma_test
-            test = coloured_digits(case, of_test, copies=copies, seed=seed)
+            test_spread = spread if sigma_test is None else sigma_test
+            test = coloured_digits(case, test_spread, copies=copies, seed=seed)
             encoded = digit_encoder(train, width=width, seed=seed)(test)
             bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
             colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
@@ -216,7 +216,7 @@ def digit_bias(
                 accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
             )
 
-        return along("sigma", sigmas, of_sigma)
+        return along("sigma", sigmas, for_sigma)
 
-    table = along("seed", seeds, of_seed, progress)
+    table = along("seed", seeds, for_seed, progress)
     return table.assign_attrs(case=case, width=width, copies=copies)

@@ -73,8 +73,8 @@ def error_laws(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
-    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **how)
+    >>> options = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
+    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **options)
     >>> dict(laws.distance.sizes)
     {'per_identity': 2, 'errors': 2, 'data_set': 2}
     """
@@ -82,7 +82,7 @@ def error_laws(
     truth = mixture.population_roc([far]).frr.item()
     resampling = Resampling("image", n=replicates, seed=seed)
 
-    def of_number(images):
+    def for_number(images):
         bootstraps, estimates = [], []
         for number in range(n_datasets):
             scores = score_tensor(mixture.sample(images, seed=seed + number))
@@ -93,7 +93,7 @@ def error_laws(
                 bootstraps.append(bootstrap_errors(evaluation))
         return law_distances(np.array(bootstraps), np.array(estimates) - truth)
 
-    laws = along("per_identity", per_identity, of_number, progress)
+    laws = along("per_identity", per_identity, for_number, progress)
     chance = KOLMOGOROV_95 * np.sqrt(1 / n_datasets + 1 / replicates)
     settings = {"far": far, "n_datasets": n_datasets, "replicates": replicates, "seed": seed}
     return laws.assign(truth=truth, chance=chance).assign_attrs(settings)

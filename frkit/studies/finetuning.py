@@ -16,7 +16,7 @@ from frkit.representation.network import Adam
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import with_progress
 
-FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
+FINETUNED, UNTUNED, ALL = "finetuned", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
 SHARE = 0.75  # of the training people, drawn with replacement for every model
 
@@ -102,7 +102,7 @@ def finetuning(
     xr.Dataset
         What `n_sigma` returns, averaged over the M batches, with finetuned as the first dim: "none"
         (the embeddings as they are), "all", and every group. `n_by_batch` is the signed N of every
-        model, `loss` (batch, trained, step) its training.
+        model.
 
     Raises
     ------
@@ -118,50 +118,44 @@ def finetuning(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, n_identities=60, dim=32, common=8, own=4)
-    >>> how = dict(models=2, subsets=10, fpr=0.1, training=fk.studies.Training(steps=20))
-    >>> study = fk.studies.finetuning(mix.sample(4), by="group", **how)
+    >>> options = dict(models=2, subsets=10, fpr=0.1, training=fk.studies.Training(steps=20))
+    >>> study = fk.studies.finetuning(mix.sample(4), by="group", **options)
     >>> dict(study.n_absolute.sizes)
     {'finetuned': 4, 'group': 2}
     """
     training = Training() if training is None else training
     people = people_of(faces, by)
-    of_halves, *of_batches = np.random.SeedSequence(seed).spawn(models + 1)
-    training_people, tested = people.halves(np.random.default_rng(of_halves))
+    halves_seed, *batch_seeds = np.random.SeedSequence(seed).spawn(models + 1)
+    training_people, tested = people.halves(np.random.default_rng(halves_seed))
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
     x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
     rates = []
-    losses = []
-    for of_batch in with_progress(of_batches, "batches of models", progress, models):
+    for batch_seed in with_progress(batch_seeds, "batches of models", progress, models):
         versions = {UNTUNED: evaluated}
-        batch_losses = []
-        for kind, of_kind in zip(kinds, of_batch.spawn(len(kinds))):
-            rng = np.random.default_rng(of_kind)
+        for kind, kind_seed in zip(kinds, batch_seed.spawn(len(kinds))):
+            rng = np.random.default_rng(kind_seed)
             trainable = kinds[kind]
             drawn = rng.choice(trainable, max(2, round(SHARE * len(trainable))))
             with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
-                layer, loss = train_layer(people, drawn, rng, training)
+                layer = train_layer(people, drawn, rng, training)
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
-            batch_losses.append(loss)
         batch_rates = subset_rates(
             score_tensor(stack_models(versions)),
             by=by,
             subsets=subsets,
             subset_size=subset_size,
             fpr=fpr,
-            seed=int(of_batch.generate_state(1)[0]),
+            seed=int(batch_seed.generate_state(1)[0]),
         )
         rates.append(batch_rates.drop_vars("n_people"))
-        losses.append(batch_losses)
     joined = xr.concat(
         rates, BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
     )
     joined = joined.assign_coords({BATCH: np.arange(models)}).rename(model=FINETUNED)
     joined["n_people"] = batch_rates.n_people  # the same in every batch
-    result = summarise(joined, reference=reference)
-    result["loss"] = (BATCH, TRAINED, "step"), losses
-    return result.assign_coords({TRAINED: list(kinds)})
+    return summarise(joined, reference=reference)
 
 
 class People(NamedTuple):
@@ -216,19 +210,18 @@ def unit_rows(x):
 
 
 def train_layer(people, drawn, rng, training):
-    """Train a layer, at first the identity, on people that were drawn; with the loss by step."""
+    """Train a layer, at first the identity, on people that were drawn."""
     x = people.x
     parameters = {"layer": np.eye(x.shape[1])}
     adam = Adam(parameters, training.rate)
     layer = parameters["layer"]  # Adam changes it in place
-    losses = np.empty(training.steps)
-    for step in range(training.steps):
+    for _ in range(training.steps):
         batch = drawn[rng.permutation(len(drawn))[: training.people]]
         anchor, positive = people.couples(batch, rng)
         triplets = _hardest(x[anchor], x[positive], layer, batch)
-        losses[step], gradient = triplet_loss(layer, triplets, training.margin)
+        _, gradient = triplet_loss(layer, triplets, training.margin)
         adam.step({"layer": gradient})
-    return layer, losses
+    return layer
 
 
 def _hardest(anchor, positive, layer, person):

@@ -115,8 +115,8 @@ def spurious_table(
     >>> from frkit.representation import Critic, shifted_classes
     >>> from frkit.studies import spurious_table
     >>> faces = shifted_classes(120, 8, distance=4, per_identity=2)
-    >>> how = dict(seeds=1, folds=3, critic=Critic(iterations=100), progress=False)
-    >>> table = spurious_table(faces, "group", **how)
+    >>> options = dict(seeds=1, folds=3, critic=Critic(iterations=100), progress=False)
+    >>> table = spurious_table(faces, "group", **options)
     >>> bool(table.rlb.sel(case="normal") > table.rlb.sel(case="R_G"))
     True
     """

@@ -1,4 +1,4 @@
-"""How many people until an interval is narrow enough, or a difference is seen.
+"""How many people it takes for a narrow enough interval, or to detect a difference.
 
 With as many images each, what one person adds to a rate falls in proportion to the number of
 people. An interval's width, or a test's power, is computed for a factor on that number by the
@@ -47,8 +47,8 @@ TASKS = {
     "ratio": "see a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
 }
 TESTS = ("difference", "ratio")
-FARTHEST = 100  # times the people that are there: beyond that nothing is promised
-ERRORS = 10  # of either kind that are expected at least
+FARTHEST = 100  # search limit: so many times the number of people in the data
+ERRORS = 10  # least number of errors of either kind that is expected
 CURVE = 60  # points
 
 
@@ -63,22 +63,22 @@ def sample_size(
     power: float = 0.8,
     weighting: ArrayLike | Mapping[str, float] | None = None,
 ) -> xr.Dataset:
-    """Find the smallest number of people that reaches a goal, from data like those to come.
+    """Find the smallest number of people that reaches a goal, from pilot data.
 
     An effective number of comparisons (`frkit.band`) grows with the number of people. The interval
-    of FRR is Jeffreys' with that number, a difference of two models is seen in a paired t-test over
-    people, a ratio of groups in the test of equal rates (`frkit.band`).
+    of FRR is Jeffreys' interval with that number. A difference of two models is detected by a
+    paired t-test over people, a ratio of groups by the test of equal rates (`frkit.band`).
 
     Parameters
     ----------
     data : faces, score tensor or list of pairs
-        A pilot study, or a part of what there is, with people and images like those to come. For
-        the goal "difference" of two models.
+        A pilot study, or a part of the data, with people and images like those to be collected; of
+        two models for the goal "difference".
     goal, size : str, float
         "half_width": half the width of the interval of FRR, in units of FRR;
         "relative_half_width": as a share of FRR; "difference": FRR of the second model minus that
         of the first; "ratio": FRR of the worst group over that of the best (above 1; needs `by`).
-        Without a size, for the last two: what it is in the data.
+        For the last two, the default is the effect in the data.
     far : float
         FAR level in (0, 1).
     by : str, optional
@@ -103,8 +103,8 @@ def sample_size(
     Raises
     ------
     InputError
-        For an unknown goal, a size or level out of range, groups or models that the data have not,
-        or an FRR of 0 or 1.
+        For an unknown goal, a size or level out of range, groups or models that are not in the
+        data, or an FRR of 0 or 1.
 
     References
     ----------
@@ -134,12 +134,12 @@ def sample_size(
     people = facts_of(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
-    of_groups = "_group" if goal == "ratio" else ""
-    _check_rates(goal, rates.sizes.get("model", 1), rates[f"frr{of_groups}"])
+    suffix = "_group" if goal == "ratio" else ""
+    _check_rates(goal, rates.sizes.get("model", 1), rates[f"frr{suffix}"])
     prospect, effect = PROSPECTS[goal](evaluation, size, level)
     line = power if is_test else size
     # rejected pairs grow with people, accepted pairs with their square
-    rejects = int(rates[f"false_rejects{of_groups}"].min())
+    rejects = int(rates[f"false_rejects{suffix}"].min())
     accepts = max(int(rates.false_accepts.min()), 1)
     fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
     factor = smallest_factor(prospect, line, is_test, fewest)
@@ -175,7 +175,7 @@ def sample_size(
 
 
 def _check_rates(goal, models, frr):
-    """Refuse another number of models than the goal is about, and data without an error."""
+    """Refuse the wrong number of models for the goal, and data without errors."""
     needed = 2 if goal == "difference" else 1
     require(
         models == needed,

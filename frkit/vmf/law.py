@@ -109,7 +109,7 @@ class IdentityLaw:
         Raises
         ------
         InputError
-            For a threshold outside (-1, 1), or groups that the law has not.
+            For a threshold outside (-1, 1), or groups that the law does not have.
 
         References
         ----------
@@ -136,7 +136,7 @@ class IdentityLaw:
         Raises
         ------
         InputError
-            For a level outside (0, 1), or groups that the law has not.
+            For a level outside (0, 1), or groups that the law does not have.
 
         References
         ----------
@@ -153,10 +153,10 @@ class IdentityLaw:
             by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",
         )
-        of_groups = [genuine.frr(threshold) for genuine in self._genuine]
+        group_frr = [genuine.frr(threshold) for genuine in self._genuine]
         error_bound = np.full(far.shape, FAR_ERROR)
         rates = []
-        for frr in (self._shares @ of_groups, *of_groups):
+        for frr in (self._shares @ group_frr, *group_frr):
             rates.append({"far": far, "frr": frr, "error_bound": error_bound})
         dataset = xr.Dataset(
             {"threshold": (level, threshold)},

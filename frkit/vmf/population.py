@@ -218,10 +218,10 @@ def with_groups(dataset, values, groups):
     """
     dims = tuple(dataset.dims)
     for name in values[0]:
-        everyone, *of_groups = [of_members[name] for of_members in values]
+        everyone, *group_values = [member_values[name] for member_values in values]
         dataset[name] = (dims, everyone)
         if len(groups) > 0:
-            dataset[f"{name}_group"] = ((*dims, "group"), np.transpose(of_groups))
+            dataset[f"{name}_group"] = ((*dims, "group"), np.transpose(group_values))
     return dataset.assign_coords(group=groups) if len(groups) > 0 else dataset
 
 

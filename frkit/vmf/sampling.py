@@ -73,7 +73,7 @@ def sample_encoders(
     Raises
     ------
     InputError
-        Where the encoders have other identities or groups, or the correlation is outside [0, 1].
+        Where the identities or groups of the encoders differ, or the correlation is outside [0, 1].
 
     Examples
     --------
@@ -91,7 +91,7 @@ def sample_encoders(
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(
             mix.mean_directions.shape == first.mean_directions.shape,
-            f"encoder {name!r} has other identities or dimensions than the first; "
+            f"encoder {name!r} has different identities or dimensions from the first; "
             "use Mixture.correlated",
         )
         # every encoder draws the images' numbers again, from the same seed

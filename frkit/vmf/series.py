@@ -116,8 +116,8 @@ def pair_weight(left, right):
     """Sum of w_k w_l over k < l in one group, or over all k and l of two groups."""
     total = left.weights.sum()
     if left is right:
-        of_itself = (left.weights**2).sum()
-        return (total**2 - of_itself) / 2
+        own_square = (left.weights**2).sum()
+        return (total**2 - own_square) / 2
     return total * right.weights.sum()
 
 

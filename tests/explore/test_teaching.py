@@ -149,7 +149,7 @@ def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
     for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
         find(box, move).click()
         counts, (fan, last) = given[-2:]
-        assert (last, find(box, "resample").value) == (number, number)
+        assert (last, find(box, "replicate").value) == (number, number)
         drawn = float(fan.replicates.isel(replicate=number - 1))
         assert drawn == pytest.approx(rates_by_hand(scores, counts.values.astype(float), 0.1))
     assert counts.sum() == scores.sizes["probe"]
@@ -180,7 +180,7 @@ def test_the_histogram_grows_in_place(scores, ax):
         assert lines["V-statistic"] == float(ev["vstatistic"].frr[0])
         assert lines["estimate"] == float(ev["empirical"].frr[0])
         first = ev["replicates"].frr.isel(replicate=slice(number))
-        assert lines["mean of the resamples"] == pytest.approx(float(first.mean()))
+        assert lines["mean of the replicates"] == pytest.approx(float(first.mean()))
     np.testing.assert_array_equal(edges[0], edges[2])
 
 

@@ -86,7 +86,7 @@ def test_encoders_are_correlated_and_each_is_exact():
         (lambda m: m.population_roc(0.1, cross=True), "needs by="),
         (lambda m: m.population_roc(0.1, weights=[-1.0] + [1.0] * 119), "weights must be"),
         (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), r"\[0, 1\]"),
-        (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "other identities"),
+        (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "different identities"),
     ],
 )
 def test_bad_input_is_named(small, call, message):
