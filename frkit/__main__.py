@@ -159,8 +159,18 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, previous)
 
 
+PYTHON_CALL = r"(\b(?:fk|np|pd|xr)\.[\w.]+\((?:[^()]|\([^()]*\))*\))"
+
+
 def spoken(message):
-    """Write the options in a message as the command line does: columns={...} is --columns ..."""
+    """Write the options in a message as the command line does; lines of Python stay as they are."""
+    pieces = re.split(PYTHON_CALL, message)
+    pieces[::2] = map(_with_options, pieces[::2])
+    return "".join(pieces)
+
+
+def _with_options(message):
+    """Turn columns={...} into --columns ..., and the like."""
     from frkit.reporting.look import column_words
 
     def as_words(found):

@@ -57,7 +57,7 @@ def drivers(inputs):
 
 
 def _tile(facts, table, errors, name, level):
-    """The fewest people who make a third of the errors."""
+    """The people with most errors, who make a third of them together."""
     n_worst, n_people, share = facts
     few = n_worst <= MOST_PEOPLE
     names = [str(person) for person in table.index[: min(n_worst, 3)]] if few else []

@@ -139,6 +139,14 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, conten
     assert sorted(os.listdir(tmp_path)) == before
 
 
+def test_a_line_of_python_in_a_message_stays_python(tmp_path, capfd):
+    """Whoever saved names as objects is told how to save them again."""
+    names = np.array(["ada", "bo"] * 2, dtype=object)
+    np.savez(tmp_path / "f.npz", embedding=np.eye(4), identity=names)
+    assert main(["look", str(tmp_path / "f.npz")])
+    assert re.search(r"np\.savez\(.*identity=\[", capfd.readouterr().err)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):

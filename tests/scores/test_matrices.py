@@ -59,7 +59,7 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     task = pickle.dumps(values)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8e6 < values.nbytes
+    assert peak < values.nbytes / 3
     assert len(task) < 1e5
     np.testing.assert_array_equal(pickle.loads(task)[:3, 1990:].compute(), np.zeros((3, 10)))
 
