@@ -39,24 +39,19 @@ VMF = "test_vmf test_vmf_population"
 MUTANTS = [
     # engine
     Mutant("engine/rates.py", "1 - 1 / pairs.stands_for", "1 / pairs.stands_for", "test_sweep"),
-    Mutant("engine/rates.py", "genuine / 2)).sum(0)", "genuine)).sum(0)", ENGINE),
+    Mutant("engine/rates.py", "in_order / 2", "in_order / 2.001", ENGINE),
     Mutant(
         "engine/rates.py",
-        'thresholds[rising], side="right"',
-        "thresholds[rising]",
+        'impostors.score[::-1], thresholds, "right"',
+        'impostors.score[::-1], thresholds, "left"',
         "test_properties",
     ),
-    Mutant("engine/kernels.py", "(far_before - frr_before) / rise", "0.5", ENGINE),
+    Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
+    Mutant("engine/people.py", "2 * together - weight", "together - weight", "test_people"),
     Mutant(
-        "engine/kernels.py",
-        "2 * together[place, 1] + added",
-        "together[place, 1] + added",
-        "test_people",
-    ),
-    Mutant(
-        "engine/kernels.py",
-        "(1 - 1 / pairs.stands_for[u])",
-        "(1 / pairs.stands_for[u])",
+        "engine/people.py",
+        "(1 - 1 / impostors.stands_for)",
+        "(1 / impostors.stands_for)",
         "test_sweep test_people",
     ),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),

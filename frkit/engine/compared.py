@@ -5,6 +5,7 @@ the sum over its pairs. A *member* is a person in a group (or kind): a person wh
 several labels is several members.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -103,54 +104,70 @@ class Compared(NamedTuple):
 
     weight : (row, group of the partner) of all impostor pairs. square : (g, h) sums over pairs of
     people of the square of their weight. people_pairs, impostor_pairs : (g, h) how many.
-    of_sides : (side, member) sums, from which the weight of the pairs of two members follows, in a
-    complete design. of_pair : (pair,) the same weight, in a list.
+    of_couples : a function of the members on both sides: the weight of all their pairs.
     """
 
     weight: np.ndarray
     square: np.ndarray
     people_pairs: np.ndarray
     impostor_pairs: np.ndarray
-    of_sides: np.ndarray
-    of_pair: np.ndarray
+    of_couples: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def compared_in_list(protocol: Protocol, member, impostors) -> Compared:
-    """What was compared in the pairs of a list.
+def members_of_rows(protocol: Protocol):
+    """(row,) the person in a group: its group is the remainder by the number of groups."""
+    return protocol.person.astype(np.int64) * (len(protocol.groups) + 1) + protocol.group
 
-    member : (row,) whose group is the member modulo the number of groups.
-    """
+
+def couples(first, second, n_members):
+    """A number for every two members, whatever their order."""
+    return np.minimum(first, second) * n_members + np.maximum(first, second)
+
+
+def what_was_compared(tally) -> Compared:
+    """The weight of all comparisons by people."""
+    if tally.protocol.listed is not None:
+        return _compared_in_list(tally.protocol, tally.impostors)
+    return _compared_in_complete_design(tally.protocol)
+
+
+def _compared_in_list(protocol: Protocol, impostors) -> Compared:
+    """What was compared in the pairs of a list."""
     n_groups = len(protocol.groups) + 1
     row, col, weight = impostors.row, impostors.col, impostors.weight
-    compared = np.zeros(len(member) * n_groups)
+    n_places = len(protocol.group) * n_groups
+    compared = np.zeros(n_places)
     for image, partner in ((row, col), (col, row)):
         place = image.astype(int) * n_groups + protocol.group[partner]
-        compared += np.bincount(place, weight, len(compared))
+        compared += np.bincount(place, weight, n_places)
+    member = members_of_rows(protocol)
     n_members = int(member.max()) + 1
-    low, high = np.sort([member[row], member[col]], axis=0)
-    couples, couple = np.unique(low * n_members + high, return_inverse=True)
+    numbers, couple = np.unique(couples(member[row], member[col], n_members), return_inverse=True)
     together = np.bincount(couple, weight)
-    low, high = np.divmod(couples, n_members)
+    low, high = np.divmod(numbers, n_members)
     of_groups = low % n_groups * n_groups + high % n_groups
     square = np.bincount(of_groups, together**2, n_groups**2)
     people = np.bincount(of_groups, minlength=n_groups**2).astype(float)
-    numbers = np.bincount(impostors.cell, minlength=protocol.n_cells)
+    n_pairs = np.bincount(impostors.cell, minlength=protocol.n_cells)
     cells = protocol.cells_of_groups
-    pairs = np.where(cells >= 0, numbers[cells], 0)
+    pairs = np.where(cells >= 0, n_pairs[cells], 0)
     if n_groups > 1 and cells[-1, -1] >= 0:
         pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
         pairs[:-1, -1] = 0
+
+    def of_couples(first, second):
+        return together[np.searchsorted(numbers, couples(first, second, n_members))]
+
     return Compared(
         weight=compared.reshape(-1, n_groups),
         square=both_orders(square.reshape(n_groups, -1)),
         people_pairs=both_orders(people.reshape(n_groups, -1)),
         impostor_pairs=pairs.astype(float),
-        of_sides=np.zeros((2, n_members)),
-        of_pair=together[couple],
+        of_couples=of_couples,
     )
 
 
-def compared_in_complete_design(protocol: Protocol, member) -> Compared:
+def _compared_in_complete_design(protocol: Protocol) -> Compared:
     """The same of a complete design, without a look at any pair.
 
     The weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references.
@@ -167,7 +184,7 @@ def compared_in_complete_design(protocol: Protocol, member) -> Compared:
         tables.append(np.reshape(sums, (2, n_kinds, n_people)))
     group_of_kind = np.zeros((n_kinds, n_groups))
     group_of_kind[protocol.kind, protocol.group] = 1
-    compared = np.zeros((len(member), n_groups))
+    compared = np.zeros((len(protocol.group), n_groups))
     for scale, partners in zip(protocol.scales, tables[::-1]):
         of_partners = partners[0]
         weight = of_partners.sum(1) - of_partners[:, protocol.person].T
@@ -183,18 +200,20 @@ def compared_in_complete_design(protocol: Protocol, member) -> Compared:
     as_reference = (n_reference > 0).astype(float)
     as_both = as_probe * as_reference
 
-    def of_couples(first, second):
+    def of_groups(first, second):
         return _couples(first, second, allowed, group_of_kind)
 
-    squares = of_couples(probe**2, reference**2)
-    probe_of_group, reference_of_group = probe @ group_of_kind, reference @ group_of_kind
+    def of_couples(first, second):
+        return of_probes[first] * of_references[second] + of_probes[second] * of_references[first]
+
+    of_probes, of_references = ((side @ group_of_kind).ravel() for side in (probe, reference))
+    squares = of_groups(probe**2, reference**2)
     return Compared(
         weight=compared,
-        square=squares + of_couples(probe * reference, probe * reference),
-        people_pairs=of_couples(as_probe, as_reference) - of_couples(as_both, as_both / 2),
-        impostor_pairs=of_couples(n_probe, n_reference),
-        of_sides=np.stack([probe_of_group.ravel(), reference_of_group.ravel()]),
-        of_pair=np.empty(0),
+        square=squares + of_groups(probe * reference, probe * reference),
+        people_pairs=of_groups(as_probe, as_reference) - of_groups(as_both, as_both / 2),
+        impostor_pairs=of_groups(n_probe, n_reference),
+        of_couples=of_couples,
     )
 
 

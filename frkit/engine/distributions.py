@@ -3,43 +3,40 @@
 import numpy as np
 
 from frkit.engine.rates import curves, ratio
-from frkit.engine.tally import Tally, sums_of
+from frkit.engine.tally import Tally
 
 
 def moments_and_histogram(tally: Tally, kind: str, edges):
     """Mean, sd (ddof 0), total weight (column, curve) and histogram (column, bin, curve).
 
-    kind : "genuine" or "impostor". No chunk of pairs crosses an edge.
+    kind : "genuine" or "impostor". As in NumPy a bin contains its lower edge, the last one both.
     """
     n_groups = tally.n_groups
     if kind == "genuine":
         pairs = tally.genuine
-        sums = tally.genuine_sums
         totals = tally.genuine_totals
+        ends = np.searchsorted(pairs.score, edges[1:-1], "left")
     else:
         pairs = tally.impostors
-        sums = tally.impostor_sums
         totals = tally.totals
+        ends = len(pairs.score) - np.searchsorted(pairs.score[::-1], edges[-2:0:-1], "left")
+    n_pairs = len(pairs.score)
+    n_cells = len(totals)
+    sums = curves(pairs.sums(np.append(ends, n_pairs), n_cells), n_groups, 1)
+    histogram = sums if kind == "genuine" else sums[::-1]  # (bin, curve, column)
+    kept = histogram.sum(0)
 
-    def total(sums):
-        return curves(sums.sum(0), n_groups, 0).T  # (column, curve)
+    def mean(values):
+        [sums] = pairs.sums([n_pairs], n_cells, values)
+        return ratio(curves(sums, n_groups, 0), kept)
 
-    kept = total(sums)
     middle = float(pairs.score.mean())  # around which squares lose no digits
     distance = pairs.score.astype(float) - middle
-    n_cells = sums.shape[1]
-    first = ratio(total(sums_of(pairs, n_cells, distance)), kept)
-    second = ratio(total(sums_of(pairs, n_cells, distance**2)), kept)
-    infinity = tally.upper.dtype.type(np.inf)
-    lowest = np.nextafter(tally.upper[:-1], infinity)
-    bins = np.searchsorted(edges, lowest, "right") - 1  # of all chunks but the first
-    bins = np.append(0, np.clip(bins, 0, len(edges) - 2))
-    binned = np.zeros((len(edges) - 1, *sums.shape[1:]))
-    np.add.at(binned, bins, sums)
-    histogram = np.moveaxis(curves(binned, n_groups, 1), 2, 0)
+    first = mean(distance)
+    variance = np.maximum(mean(distance**2) - first**2, 0)
     return {
         "total": curves(totals, n_groups, 0).T,
-        "mean": middle + first,
-        "sd": np.sqrt(np.maximum(second - first**2, 0)),
-        "histogram": ratio(histogram, kept[:, None]),
+        "mean": (middle + first).T,
+        "sd": np.sqrt(variance).T,
+        "histogram": np.moveaxis(ratio(histogram, kept), 2, 0),
     }

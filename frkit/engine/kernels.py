@@ -135,193 +135,147 @@ def count(score, level, low, bins_per_score, counts):
 
 
 @compiled(**COMPILE)
-def column_weight(pairs, u, column):
-    """The weight of a pair in a column: that of the data times how often both images count.
+def times(row_count, col_count):
+    """How often a pair counts: in a replicate an identity counts c_k times and its pair w_i w_j.
 
-    In a replicate an identity counts c_k times and its pair w_i w_j times; the copies of an image
-    make w_i (w_i - 1) / 2 pairs with score s_ii. The last column is the V-statistic, with a weight
-    of its own.
+    The copies of an image make w_i (w_i - 1) / 2 pairs with score s_ii.
     """
-    if column == pairs.row_counts.shape[1] - 1:
-        return pairs.vstatistic_weight[u]
-    both = np.int32(pairs.row_counts[pairs.row[u], column])
-    both *= np.int32(pairs.col_counts[pairs.partner[u], column])
-    return pairs.weight[u] * both
+    return np.float64(np.int32(row_count) * np.int32(col_count))
 
 
 @compiled(**COMPILE)
-def add_sums(pairs, only_counts, run, first_chunk, sums):
-    """Add the weight of each pair in each column to sums (chunk, cell, column).
+def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_counts, sums):
+    """Add the weight of the pairs up to each end, from the one before it.
 
-    only_counts: (chunk,) whether all its pairs weigh 1 in the data. Of these, `run` products of
-    counts are added up in 16 bits, which they cannot overflow, so that all is exact.
+    row_counts, col_counts: (row, column). The last column, of the V-statistic, has weights of its
+    own, and no counts. sums: (part, cell, column) out.
     """
-    n_cells = sums.shape[1]
-    n_columns = sums.shape[2]
-    part = np.zeros((n_cells, n_columns), np.uint16)
-    for k in range(sums.shape[0]):
-        begin = pairs.start[first_chunk + k]
-        end = pairs.start[first_chunk + k + 1]
-        if not only_counts[first_chunk + k]:
-            for u in range(begin, end):
-                v = pairs.row_counts[np.uintp(pairs.row[u])]
-                w = pairs.col_counts[np.uintp(pairs.partner[u])]
-                of_cell = sums[k, np.uintp(pairs.cell[u])]
-                for b in range(n_columns):
-                    both = np.int32(v[b]) * np.int32(w[b])
-                    of_cell[b] += pairs.weight[u] * np.float64(both)
+    last = sums.shape[2] - 1
+    begin = 0
+    for part in range(len(ends)):
+        for u in range(begin, ends[part]):
+            of_cell = sums[part, np.uintp(cell[u])]
+            v = row_counts[np.uintp(row[u])]
+            w = col_counts[np.uintp(partner[u])]
+            for b in range(last):
+                of_cell[b] += weight[u] * times(v[b], w[b])
+            of_cell[last] += last_weight[u]
+        begin = ends[part]
+
+
+@compiled(**COMPILE)
+def add_sums_of_column(ends, sums, column):
+    """The same of one column, sums (part, cell).
+
+    column: cells, rows, partners and weights of the pairs, and the counts of both sides.
+    """
+    cell, row, partner, weight, row_counts, col_counts = column
+    begin = 0
+    for part in range(len(ends)):
+        for u in range(begin, ends[part]):
+            count = times(row_counts[np.uintp(row[u])], col_counts[np.uintp(partner[u])])
+            sums[part, np.uintp(cell[u])] += weight[u] * count
+        begin = ends[part]
+
+
+@compiled(**COMPILE)
+def lifting_scores(score, curve, column, allowed):
+    """Walk down to the scores at which the accepted weight exceeds what is allowed, (level,).
+
+    curve: the cell of the pairs that count, -1 for all. allowed: rising. Where it is never
+    exceeded, the threshold is the lowest score that counts; it is NaN where none does.
+    """
+    cell, row, partner, weight, row_counts, col_counts = column
+    thresholds = np.full(len(allowed), np.nan)
+    level = 0
+    accepted = 0.0
+    lowest = np.nan
+    for u in range(len(score)):
+        if curve >= 0 and cell[u] != curve:
             continue
-        for begin_of_run in range(begin, end, run):
-            for u in range(begin_of_run, min(begin_of_run + run, end)):
-                v = pairs.row_counts[np.uintp(pairs.row[u])]
-                w = pairs.col_counts[np.uintp(pairs.partner[u])]
-                few = part[np.uintp(pairs.cell[u])]
-                for b in range(n_columns):
-                    product = np.uint16(np.uint16(v[b]) * np.uint16(w[b]))
-                    few[b] = np.uint16(few[b] + product)
-            for c in range(n_cells):
-                for b in range(n_columns):
-                    sums[k, c, b] += part[c, b]
-                    part[c, b] = 0
-
-
-@compiled(**COMPILE)
-def lifting_scores(pairs, curve, chunk, allowed, thresholds):
-    """Walk down a chunk to the score at which the accepted weight exceeds what is allowed.
-
-    curve: the cell of the pairs that count, or -1 for all. chunk, allowed: (column, level); no
-    chunk is -1. Where sums of chunks were rounded otherwise, none exceeds it: then it is the lowest
-    score that counts. thresholds: (column, level) out.
-    """
-    for column in range(chunk.shape[0]):
-        for level in range(chunk.shape[1]):
-            k = chunk[column, level]
-            if k < 0:
-                continue
-            accepted = 0.0
-            for u in range(pairs.start[k + 1] - 1, pairs.start[k] - 1, -1):
-                if curve >= 0 and pairs.cell[u] != curve:
-                    continue
-                weight = column_weight(pairs, u, column)
-                if weight > 0:
-                    thresholds[column, level] = pairs.score[u]
-                accepted += weight
-                if accepted > allowed[column, level]:
-                    break
-
-
-@compiled(**COMPILE)
-def add_parts_of_chunks(pairs, chunk, thresholds, above, sums):
-    """Add the weight of a chunk's pairs above each threshold (or up to it) to its sums.
-
-    chunk, thresholds: (column, level). sums: (column, level, cell).
-    """
-    for column in range(chunk.shape[0]):
-        for level in range(chunk.shape[1]):
-            k = chunk[column, level]
-            if k < 0:
-                continue
-            for u in range(pairs.start[k], pairs.start[k + 1]):
-                if (pairs.score[u] > thresholds[column, level]) == above:
-                    sums[column, level, pairs.cell[u]] += column_weight(pairs, u, column)
-
-
-@compiled(**COMPILE)
-def crossing(impostors, genuine, curve, chunk, column, totals, far, frr):
-    """Walk up a chunk to the first distinct score at which FRR >= FAR: the EER, and that score.
-
-    curve: the cell (and group) of the pairs that count, or -1 for all. totals: weight of these
-    impostor and genuine pairs. far, frr: just below the chunk. The EER lies on the line from the
-    rates just below the score to the rates at it.
-    """
-    i = impostors.start[chunk]
-    j = genuine.start[chunk]
-    last_i = impostors.start[chunk + 1]
-    last_j = genuine.start[chunk + 1]
-    far_before = far
-    frr_before = frr
-    score = np.inf
-    while i < last_i or j < last_j:
-        far_before = far
-        frr_before = frr
-        score = np.inf
-        if i < last_i:
-            score = impostors.score[i]
-        if j < last_j:
-            score = min(score, genuine.score[j])
-        while i < last_i and impostors.score[i] == score:
-            if curve < 0 or impostors.cell[i] == curve:
-                far -= column_weight(impostors, i, column) / totals[0]
-            i += 1
-        while j < last_j and genuine.score[j] == score:
-            if curve < 0 or genuine.cell[j] == curve:
-                frr += column_weight(genuine, j, column) / totals[1]
-            j += 1
-        if frr - far >= -TOLERANCE:
+        added = weight[u] * times(row_counts[np.uintp(row[u])], col_counts[np.uintp(partner[u])])
+        if added == 0:
+            continue
+        accepted += added
+        lowest = score[u]
+        while level < len(allowed) and accepted > allowed[level]:
+            thresholds[level] = score[u]
+            level += 1
+        if level == len(allowed):
             break
-    rise = (frr - far) - (frr_before - far_before)
-    share = (far_before - frr_before) / rise if rise > 0 else 0.0
-    eer = far_before + share * (far - far_before)
+    thresholds[level:] = lowest
+    return thresholds
+
+
+@compiled(**COMPILE)
+def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
+    """Walk down to the last distinct score at which FRR >= FAR: the EER, and that score.
+
+    impostors, genuine: columns, of scores that fall and rise. totals: weight of both kinds. The EER
+    lies on the line from the rates just below the score to the rates at it.
+    """
+    cell, row, partner, weight, row_counts, col_counts = impostors
+    cell_g, row_g, partner_g, weight_g, row_counts_g, col_counts_g = genuine
+    of_impostor = 1 / totals[0]
+    of_genuine = 1 / totals[1]
+    i = 0
+    j = len(genuine_score) - 1
+    far = 0.0
+    frr = 1.0
+    while True:
+        score = -np.inf
+        if i < len(impostor_score):
+            score = impostor_score[i]
+        if j >= 0:
+            score = max(score, genuine_score[j])
+        far_at = far
+        frr_at = frr
+        while i < len(impostor_score) and impostor_score[i] == score:
+            if curve < 0 or cell[i] == curve:
+                count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
+                far += weight[i] * count * of_impostor
+            i += 1
+        while j >= 0 and genuine_score[j] == score:
+            if curve < 0 or cell_g[j] == curve:
+                count = times(
+                    row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])]
+                )
+                frr -= weight_g[j] * count * of_genuine
+            j -= 1
+        if frr - far < -TOLERANCE or (i == len(impostor_score) and j < 0):
+            break
+    rise = (frr_at - far_at) - (frr - far)
+    share = (far - frr) / rise if rise > 0 else 0.0
+    eer = far + share * (far_at - far)
     return (0.0 if abs(eer) < TOLERANCE else eer), score
 
 
-# --- what each person adds -----------------------------------------------------------------------
-
-
 @compiled(**COMPILE)
-def number_of_couple(first, second, n_members):
-    """A number for two members in either order, from 1 on."""
-    return min(first, second) * n_members + max(first, second) + 1
+def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums):
+    """Add the weight of each impostor pair times that of genuine pairs above it to sums (column,).
 
-
-@compiled(**COMPILE)
-def add_people(
-    pairs, weight, first, last, member, group, compared, of_pair, together, accepted, sums
-):
-    """Add the pairs from `first` to `last` to the sums of images and of pairs of two members.
-
-    member, group: of each image. compared: (side, member) sums of a complete design's probes and
-    references; of_pair: (pair,) of a list, the weight of all pairs of its two members.
-    together: a hash table (its length a power of two, so that some places stay free) of the number
-    of two members and of what they have together, side by side. accepted: (image, group of the
-    partner). sums: (2, group, group) of the squares of what two members have together, and of its
-    products with the weight of all their pairs.
-
-    Looking up two members takes most of the time. So the first places of many are looked at before
-    the first is needed: the memory delivers them at once.
+    impostors, genuine: cells, rows, partners and the counts of both sides. genuine_weight: (2,
+    pair) in the data, and in the last column. n_above: (impostor pair,) how many genuine pairs lie
+    above, those with the highest scores; rising. curve: the cell of the pairs that count, or -1.
     """
-    n_members = compared.shape[1]
-    last_place = np.uint64(len(together) - 1)
-    places = np.empty(LOOK, np.uint64)
-    fetched = np.empty(LOOK)
-    for begin in range(first, last, LOOK):
-        end = min(begin + LOOK, last)
-        for u in range(begin, end):
-            couple = number_of_couple(member[pairs.row[u]], member[pairs.col[u]], n_members)
-            hashed = np.uint64(couple) * np.uint64(0x9E3779B97F4A7C15)
-            places[u - begin] = (hashed >> np.uint64(20)) & last_place
-            fetched[u - begin] = together[places[u - begin], 0]
-        for u in range(begin, end):
-            added = weight[u]
-            if added == 0:
+    cell, row, partner, row_counts, col_counts = impostors
+    cell_g, row_g, partner_g, row_counts_g, col_counts_g = genuine
+    last = len(sums) - 1
+    above = np.zeros(len(sums))
+    j = len(cell_g)
+    for i in range(len(n_above)):
+        while j > len(cell_g) - n_above[i]:
+            j -= 1
+            if curve >= 0 and cell_g[j] != curve:
                 continue
-            row = pairs.row[u]
-            col = pairs.col[u]
-            couple = number_of_couple(member[row], member[col], n_members)
-            place = places[u - begin]
-            while together[place, 0] != couple and together[place, 0] != 0:
-                place = (place + np.uint64(1)) & last_place
-            together[place, 0] = couple
-            square = added * (2 * together[place, 1] + added)
-            together[place, 1] += added
-            # the pairs for which a kept one stands do not have the square of their weights
-            square -= added**2 * (1 - 1 / pairs.stands_for[u])
-            if len(of_pair):
-                whole = of_pair[u]
-            else:
-                whole = compared[0, member[row]] * compared[1, member[col]]
-                whole += compared[0, member[col]] * compared[1, member[row]]
-            accepted[row, group[col]] += added
-            accepted[col, group[row]] += added
-            sums[0, group[row], group[col]] += square
-            sums[1, group[row], group[col]] += added * whole
+            v = row_counts_g[np.uintp(row_g[j])]
+            w = col_counts_g[np.uintp(partner_g[j])]
+            for b in range(last):
+                above[b] += genuine_weight[0, j] * times(v[b], w[b])
+            above[last] += genuine_weight[1, j]
+        if curve >= 0 and cell[i] != curve:
+            continue
+        v = row_counts[np.uintp(row[i])]
+        w = col_counts[np.uintp(partner[i])]
+        for b in range(len(sums)):
+            sums[b] += weight[i] * times(v[b], w[b]) * above[b]

@@ -1,29 +1,28 @@
 """What each image adds to the data's error rates: the sums that intervals are made of.
 
 A row is an image under its labels. A point is a threshold, or, for the AUC, every pair. A member is
-a person in a group: a person whose images have several labels is several members. The group of
-member m is m modulo the number of groups, the last of which means "in no group".
+a person in a group: a person whose images have several labels is several members. The last group
+means "in no group".
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from frkit.engine import kernels
-from frkit.engine.compared import (
-    Compared,
-    both_orders,
-    compared_in_complete_design,
-    compared_in_list,
-)
+from frkit.engine.compared import Compared, both_orders, couples, members_of_rows
 from frkit.engine.rates import (
     false_acceptance,
     false_rejection,
+    number_above,
+    number_up_to,
     ratio,
+    sums_of_errors,
     thresholds_at,
 )
-from frkit.engine.tally import PLACES, Pairs, Tally
+from frkit.engine.tally import Pairs, Tally
+
+PLACES = 200  # of the data's own curve
 
 
 class Points(NamedTuple):
@@ -32,7 +31,8 @@ class Points(NamedTuple):
     accepted : (point, row, group of the partner) impostor weight. rejected, rejected_within :
     (point, row) genuine weight, of all pairs, and of those whose two images are in one group.
     square, cross : (point, group, group) over pairs of people, of the squares of what two have
-    accepted together and of its products with the weight of all their pairs.
+    accepted together and of its products with the weight of all their pairs. At points of groups,
+    which concern pairs within a group, the dims of groups are missing: (row,) and (group,).
     """
 
     accepted: np.ndarray
@@ -42,157 +42,132 @@ class Points(NamedTuple):
     cross: np.ndarray
 
 
-def what_was_compared(tally: Tally) -> Compared:
-    """The weight of all comparisons by people."""
-    protocol = tally.protocol
-    member = _members(tally)
-    if protocol.listed is not None:
-        return compared_in_list(protocol, member, tally.impostors)
-    return compared_in_complete_design(protocol, member)
-
-
 def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
     """What each row adds to FAR and FRR at thresholds."""
-    rejected = [_rejected(tally, threshold) for threshold in thresholds]
-    within = [_rejected(tally, threshold, within=True) for threshold in thresholds]
-    steps = _from_the_top(tally, compared, thresholds, tally.impostors.weight)
-    return _points(tally, len(thresholds), steps, rejected, within)
+    impostors, genuine = kinds_of_data(tally)
+    n_accepted = number_above(impostors, thresholds)
+    n_rejected = number_up_to(genuine, thresholds)
+    return _points(tally, compared, impostors, genuine, n_accepted, n_rejected)
 
 
 def errors_within_groups(tally: Tally, compared: Compared, thresholds) -> Points:
-    """The same where each group has a threshold: what each row adds to the rates of its group.
-
-    accepted, rejected_within : (row,), 0 without a group. square, cross : (group,).
-    """
-    rejected = [_rejected(tally, threshold, within=True) for threshold in thresholds]
-    steps = _from_the_top(tally, compared, thresholds, tally.impostors.weight)
-    return _points_of_groups(tally, steps, rejected)
-
-
-def _rejected(tally, threshold, within=False):
-    """Genuine weight of each row that a threshold rejects; within : of pairs in one group."""
-    weight = tally.genuine.weight
-    if within:
-        weight = weight * (tally.genuine.cell < tally.n_groups)
-    return of_rows(tally.genuine, weight, np.less_equal, threshold)
+    """The same where each group has a threshold: what each row adds to the rates of its group."""
+    impostors, genuine = kinds_of_data(tally)
+    own = np.append(thresholds, np.nan)[tally.protocol.group]  # no pair errs at NaN
+    accepted = impostors.select(impostors.score > own[impostors.row])
+    rejected = genuine.select(genuine.score <= own[genuine.row])
+    return _within_groups(tally, _sums_of_all(tally, compared, accepted, rejected))
 
 
 def disorder(tally: Tally, compared: Compared) -> tuple[Points, float]:
     """What each row adds to 1 - AUC, as a single point, and 1 - AUC."""
-    lost_far, lost_frr, rate = _lost(tally, tally.n_groups)
-    steps = _from_the_top(tally, compared, np.array([-np.inf]), lost_far)
-    lost = [of_rows(tally.genuine, lost_frr)]
-    return _points(tally, 1, steps, lost, lost), rate
+    impostors, genuine, rate = _lost(*kinds_of_data(tally))
+    return _sums_of_all(tally, compared, impostors, genuine), rate
 
 
 def disorder_within_groups(tally: Tally, compared: Compared) -> tuple[Points, np.ndarray]:
-    """The same of the groups, shaped as by `errors_within_groups`; 1 - AUC of each."""
-    rates = []
-    rejected = []
-    steps = []
+    """The same of the groups, and 1 - AUC of each."""
+    sums = []
+    rates = np.empty(tally.n_groups)
     for group in range(tally.n_groups):
-        lost_far, lost_frr, rate = _lost(tally, group)
-        rates.append(rate)
-        rejected.append(of_rows(tally.genuine, lost_frr))
-        one_step = _from_the_top(tally, compared, np.array([-np.inf]), lost_far)
-        steps += [(group, *sums) for _, *sums in one_step]
-    return _points_of_groups(tally, steps, rejected), np.array(rates)
+        within = (pairs.select(pairs.cell == group) for pairs in kinds_of_data(tally))
+        impostors, genuine, rates[group] = _lost(*within)
+        sums.append(_sums_of_all(tally, compared, impostors, genuine))
+    whole = Points(*(np.sum(values, 0) for values in zip(*sums)))
+    return _within_groups(tally, whole), rates
 
 
-def _lost(tally: Tally, curve: int):
-    """What each impostor pair and each genuine pair adds to 1 - AUC of one curve, and 1 - AUC.
+def kinds_of_data(tally: Tally) -> tuple[Pairs, Pairs]:
+    """Both kinds of pairs without images with themselves, which the data do not contain."""
+    genuine = tally.genuine
+    if tally.protocol.has_copies:
+        genuine = genuine.select(genuine.stands_for > 0)
+    return tally.impostors, genuine
+
+
+def _lost(impostors: Pairs, genuine: Pairs):
+    """The pairs with what they add to 1 - AUC as their weights, and 1 - AUC.
 
     An impostor pair counts the share of genuine weight below it, a genuine pair the share of
-    impostor weight above it, half within one chunk.
+    impostor weight above it, and half of what has the same score.
     """
-    genuine, impostors = tally.genuine, tally.impostors
-    cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
-    lower = tally.rejected[:, cells, 0].sum(1)  # (chunk + 1,) genuine weight
-    higher = tally.accepted[:, cells, 0].sum(1)
-    below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])
-    above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
-    n_chunks = np.arange(len(below))
-    chunk_of_impostor = np.repeat(n_chunks, np.diff(impostors.start))
-    chunk_of_genuine = np.repeat(n_chunks, np.diff(genuine.start))
-    everywhere = curve == tally.n_groups
-    counts = (impostors.cell == curve) | everywhere
-    lost_far = np.where(counts, below[chunk_of_impostor] * impostors.weight, 0)
-    counts = (genuine.stands_for > 0) & ((genuine.cell == curve) | everywhere)
-    weight = np.where(counts, genuine.weight, 0)
-    lost_frr = np.where(counts, above[chunk_of_genuine] * genuine.weight, 0)
-    return lost_far, lost_frr, float(ratio(lost_frr.sum(), weight.sum()))
+    below = _share_before(genuine.score, genuine.weight, impostors.score)
+    above = _share_before(-impostors.score, impostors.weight, -genuine.score)
+    lost = above * genuine.weight
+    rate = ratio(lost.sum(), genuine.weight.sum())
+    return impostors._replace(weight=below * impostors.weight), genuine._replace(weight=lost), rate
 
 
-def of_rows(pairs: Pairs, weight, errs=None, threshold=None):
-    """Sums over the pairs of each row, of all pairs of two images or of those that err."""
-    counts = pairs.stands_for > 0
-    if errs is not None:
-        counts &= errs(pairs.score, threshold)
-    some = np.flatnonzero(counts)
+def _share_before(rising, weight, scores):
+    """The share of weight before each of some scores, with half of that at the score."""
+    so_far = np.append(0, np.cumsum(weight))
+    first, last = (so_far[np.searchsorted(rising, scores, side)] for side in ("left", "right"))
+    return ratio((first + last) / 2, so_far[-1])
+
+
+def sums_of_rows(pairs: Pairs, n_errors, weight):
+    """Sums over the pairs of each row that err, (point, row): a pair is in both of its rows."""
     n_rows = len(pairs.row_counts)
-    first = np.bincount(pairs.row[some], weight[some], n_rows)
-    return first + np.bincount(pairs.col[some], weight[some], n_rows)
+    return sum(sums_of_errors(n_errors, weight, rows, n_rows) for rows in (pairs.row, pairs.col))
 
 
-def _members(tally: Tally):
-    """The member of each row."""
-    protocol = tally.protocol
-    return protocol.person.astype(np.int64) * (tally.n_groups + 1) + protocol.group
+def _sums_of_all(tally, compared, impostors, genuine) -> Points:
+    """Sums over all of these pairs, as a single point."""
+    n_pairs = [len(impostors.row)], [len(genuine.row)]
+    return _points(tally, compared, impostors, genuine, *n_pairs)
 
 
-def _from_the_top(tally: Tally, compared: Compared, thresholds, weight) -> Iterator[tuple]:
-    """Sums at each threshold, from the highest one down: yields the point and what lies above it.
+def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Points:
+    """Sums of the weights of the first impostor and genuine pairs.
 
-    The accepted weight of each row by group of the partner, (row, group), and sums over pairs of
-    people, (2, group, group). Both change with the next step. weight : (pair,) of impostors.
+    n_accepted, n_rejected : (point,) how many of each kind.
     """
-    impostors = tally.impostors
-    member = _members(tally)
-    n_groups = tally.n_groups + 1
-    n_pairs = len(impostors.score)
-    first = np.searchsorted(impostors.score, thresholds, side="right")
-    first[np.isnan(thresholds)] = n_pairs
-    n_members = len(np.unique(member))
-    most = min(n_pairs - first.min(initial=n_pairs), n_members * (n_members + 1) // 2)
-    size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
-    together = np.zeros((size, 2))
-    accepted = np.zeros((len(member), n_groups))
-    sums = np.zeros((2, n_groups, n_groups))
-    last = n_pairs
-    for point in np.argsort(-first, kind="stable"):
-        kernels.add_people(
-            impostors, weight, first[point], last, member, tally.protocol.group,
-            compared.of_sides, compared.of_pair, together, accepted, sums,
-        )  # fmt: skip
-        last = first[point]
-        yield point, accepted, sums
-
-
-def _points(tally: Tally, n_points, steps, rejected, rejected_within) -> Points:
-    """Sums of steps from `_from_the_top`. rejected, rejected_within : of each point."""
-    n_rows = len(tally.protocol.group)
-    n_groups = tally.n_groups + 1
-    # in float32, because this is the largest table
-    accepted = np.zeros((n_points, n_rows, n_groups), np.float32)
-    of_groups = np.zeros((2, n_points, n_groups, n_groups))
-    for point, of_row, sums in steps:
-        accepted[point] = of_row
-        of_groups[:, point] = sums
-    of_genuine = np.array([rejected, rejected_within], np.float32).reshape(2, n_points, n_rows)
-    return Points(accepted, *of_genuine, *both_orders(of_groups))
-
-
-def _points_of_groups(tally: Tally, steps, rejected) -> Points:
-    """Sums of one step for each group, which concern pairs within this group."""
+    impostors = impostors.select(slice(max(n_accepted, default=0)))
     group = tally.protocol.group
-    accepted, of_rejected = np.zeros((2, len(group)), np.float32)
-    of_groups = np.zeros((2, tally.n_groups))
-    for g, of_row, sums in steps:
-        rows = group == g
-        accepted[rows] = of_row[rows, g]
-        of_rejected[rows] = rejected[g][rows]
-        of_groups[:, g] = sums[:, g, g]
-    return Points(accepted, of_rejected, of_rejected, *of_groups)
+    n_groups = tally.n_groups + 1
+    row, col = impostors.row, impostors.col
+    n_places = len(group) * n_groups
+    accepted = sum(
+        sums_of_errors(
+            n_accepted, impostors.weight, image.astype(int) * n_groups + group[partner], n_places
+        )
+        for image, partner in ((row, col), (col, row))
+    )
+    within = genuine.weight * (genuine.cell < tally.n_groups)
+    of_genuine = (sums_of_rows(genuine, n_rejected, each) for each in (genuine.weight, within))
+    of_rows = accepted.reshape(-1, len(group), n_groups), *of_genuine
+    of_groups = []
+    for values in _squares_and_products(tally, compared, impostors):
+        sums = sums_of_errors(n_accepted, values, group[row] * n_groups + group[col], n_groups**2)
+        of_groups.append(both_orders(sums.reshape(-1, n_groups, n_groups)))
+    # in float32, because these are the largest tables
+    return Points(*(sums.astype(np.float32) for sums in of_rows), *of_groups)
+
+
+def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
+    """What each impostor pair adds to the sums over two people, of squares and of products.
+
+    The square of what two members have accepted together grows by a (2 t + a) where they have t
+    from higher scores. The pairs for which a kept one stands do not have the square of its weight.
+    """
+    weight = impostors.weight
+    member = members_of_rows(tally.protocol)
+    first, second = member[impostors.row], member[impostors.col]
+    together = (
+        pd.Series(weight).groupby(couples(first, second, member.max() + 1)).cumsum().to_numpy()
+    )
+    squares = weight * (2 * together - weight) - weight**2 * (1 - 1 / impostors.stands_for)
+    return squares, weight * compared.of_couples(first, second)
+
+
+def _within_groups(tally: Tally, points: Points) -> Points:
+    """Sums over pairs within groups, from those of a single point."""
+    group = tally.protocol.group
+    has_group = group < tally.n_groups
+    accepted = np.where(has_group, points.accepted[0, np.arange(len(group)), group], 0)
+    within = points.rejected_within[0]
+    of_groups = (np.diagonal(sums[0])[:-1] for sums in (points.square, points.cross))
+    return Points(accepted, within, within, *of_groups)
 
 
 class Curve(NamedTuple):

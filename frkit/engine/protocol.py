@@ -121,6 +121,11 @@ class Protocol:
         n_pairs = n_probes * n_references - n_both
         return n_images, n_pairs // 2 if self.symmetric else n_pairs
 
+    def cells(self, row, col):
+        """The cell of each impostor pair, -1 where `impostors=` leaves it out."""
+        n_kinds = len(self.cells_of_kinds)
+        return self.cells_of_kinds.take(self.kind[row] * n_kinds + self.kind[col])
+
     # --- weights ---------------------------------------------------------------------------------
 
     @cached_property

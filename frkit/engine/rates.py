@@ -1,7 +1,8 @@
 """Error rates of weighted pairs: thresholds at FAR levels, FAR, FRR, EER and AUC, in every column.
 
-Columns are the data, the replicates and the V-statistic. A curve is a group, or all pairs. Sums of
-chunks of pairs say in which chunk a threshold lies; compiled loops look into this chunk.
+Columns are the data, the replicates and the V-statistic. A curve is a group, or behind the last
+group all pairs. Pairs are in the order of their errors, so that those which err at a threshold are
+the first ones, and hardly any rate takes a look at all of them.
 """
 
 import numpy as np
@@ -18,19 +19,21 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     It is the smallest observed impostor score at which the FAR keeps to the level: from the highest
     score down, the first one at which the weight of the accepted pairs would exceed its share.
     """
-    cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
-    accepted = tally.accepted[:, cells, :n_columns].sum(1)  # (chunk + 1, column)
-    total = tally.totals[cells, :n_columns].sum(0)
-    allowed = far * total[:, None] * (1 + TOLERANCE)
-    # the highest chunk whose pairs lift the accepted weight above the level
-    chunk = (accepted[:, :, None] > allowed).sum(0) - 1
-    chunk = np.maximum(chunk, 0)
-    chunk[accepted[0] == 0] = -1  # a replicate without impostors has no threshold
-    in_higher_chunks = np.take_along_axis(accepted.T, chunk + 1, axis=1)
-    thresholds = np.full(chunk.shape, np.nan)
-    curve = curve if curve < tally.n_groups else -1
-    kernels.lifting_scores(tally.impostors, curve, chunk, allowed - in_higher_chunks, thresholds)
+    impostors = tally.impostors
+    totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
+    thresholds = np.full((len(totals), len(far)), np.nan)
+    rising = np.argsort(far)
+    for column, total in enumerate(totals):
+        allowed = far[rising] * total * (1 + TOLERANCE)
+        thresholds[column, rising] = kernels.lifting_scores(
+            impostors.score, _cell_of(curve, tally), impostors.column(column), allowed
+        )
     return thresholds
+
+
+def _cell_of(curve: int, tally: Tally):
+    """The cell of the pairs of a curve, -1 for all."""
+    return curve if curve < tally.n_groups else -1
 
 
 def false_acceptance(tally: Tally, thresholds):
@@ -39,8 +42,9 @@ def false_acceptance(tally: Tally, thresholds):
     The mean over pairs of identities of the share of their image pairs with score > threshold
     (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
-    accepted = _errors(tally, tally.impostors, tally.accepted[1:], True, thresholds)
-    totals = tally.totals.T[:, None]
+    n_exceeded = number_above(tally.impostors, thresholds)
+    accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells)
+    totals = tally.totals.T[: len(thresholds), None]
     of_cells = ratio(accepted, totals)
     of_all = ratio(accepted.sum(2), totals.sum(2))
     # thinned pairs stand for others: their sum may exceed that of all pairs
@@ -54,49 +58,68 @@ def false_rejection(tally: Tally, thresholds):
     of replicates eq. 14, of the V-statistic eq. 19 (of groups eq. 22). Weights are those of
     `Protocol.genuine_weights` and `Protocol.vstatistic_weights`.
     """
-    rejected = _errors(tally, tally.genuine, tally.rejected, False, thresholds)
-    totals = tally.genuine_totals.T[:, None]
+    n_not_above = number_up_to(tally.genuine, thresholds)
+    rejected = _errors(tally.genuine, thresholds, n_not_above, tally.n_groups + 1)
+    totals = tally.genuine_totals.T[: len(thresholds), None]
     return ratio(rejected, totals), ratio(rejected.sum(2), totals.sum(2))
 
 
-def _errors(tally: Tally, pairs: Pairs, outside, above: bool, thresholds):
-    """Weight of the pairs that err at thresholds (column, level): (column, level, cell).
+def number_above(impostors: Pairs, thresholds):
+    """How many impostor pairs are accepted at thresholds, and come first."""
+    return len(impostors.score) - np.searchsorted(impostors.score[::-1], thresholds, "right")
 
-    outside : (chunk, cell, column) weight of the pairs outside each chunk that err where the
-    threshold lies in it. above : whether pairs err above the threshold, or up to it.
+
+def number_up_to(genuine: Pairs, thresholds):
+    """How many genuine pairs are rejected at thresholds, and come first."""
+    return np.searchsorted(genuine.score, thresholds, "right")
+
+
+def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int):
+    """Weight of the pairs that err at thresholds, (column, level): (column, level, cell).
+
+    n_errors : (column, level) how many pairs err.
     """
-    is_missing = np.isnan(thresholds)
-    chunk = np.where(is_missing, 0, np.searchsorted(tally.upper, thresholds))
-    errors = np.moveaxis(outside, 2, 0)[np.arange(len(thresholds))[:, None], chunk]
-    errors[is_missing] = np.nan
-    chunk[is_missing] = -1
-    kernels.add_parts_of_chunks(pairs, chunk, thresholds, above, errors)
+    errors = np.full((*thresholds.shape, n_cells), np.nan)
+    n_columns = len(thresholds)
+    if n_columns == pairs.row_counts.shape[1] and np.all(thresholds == thresholds[0]):
+        order = np.argsort(n_errors[0])
+        sums = pairs.sums(n_errors[0, order], n_cells).cumsum(0)
+        errors[:, order] = np.moveaxis(sums, 2, 0)
+        return errors
+    for column in range(n_columns):
+        order = np.argsort(n_errors[column])
+        ends = n_errors[column, order]
+        errors[column, order] = pairs.sums_of_column(ends, n_cells, column).cumsum(0)
+    errors[np.isnan(thresholds)] = np.nan
     return errors
 
 
-def sums_above(pairs: Pairs, thresholds, value, n_cells: int):
-    """Sums of a value of the pairs above each threshold, (level, cell)."""
-    n_levels = len(thresholds)
-    rising = np.argsort(thresholds, kind="stable")
-    # the number of thresholds that each pair exceeds
-    ends = np.searchsorted(pairs.score, thresholds[rising], side="right")
-    n_exceeded = np.repeat(np.arange(n_levels + 1), np.diff(ends, prepend=0, append=len(value)))
-    place = n_exceeded * n_cells + pairs.cell
-    sums = np.bincount(place, value, (n_levels + 1) * n_cells).reshape(-1, n_cells)
-    above = np.empty((n_levels, n_cells))
-    above[rising] = sums[::-1].cumsum(0)[::-1][1:]
-    return above
+def sums_of_errors(n_errors, value, place, n_places: int):
+    """Sums of a value of the pairs that err, by a place of each pair: (level, place).
+
+    n_errors : (level,) how many pairs err, the first ones.
+    """
+    sums = np.empty((len(n_errors), n_places))
+    so_far = np.zeros(n_places)
+    begin = 0
+    for level in np.argsort(n_errors, kind="stable"):
+        some = slice(begin, n_errors[level])
+        so_far += np.bincount(place[some], value[some], n_places)
+        sums[level] = so_far
+        begin = n_errors[level]
+    return sums
 
 
 def error_counts(tally: Tally, thresholds):
     """Numbers of accepted impostor pairs, (level, cell), and of rejected genuine ones."""
-    n_cells = tally.protocol.n_cells
-    accepts = sums_above(tally.impostors, thresholds, tally.impostors.stands_for, n_cells)
-    n_groups = tally.n_groups + 1
-    genuine = tally.genuine
-    n_genuine = np.bincount(genuine.cell, genuine.stands_for, n_groups)
-    rejects = n_genuine - sums_above(genuine, thresholds, genuine.stands_for, n_groups)
-    return np.round(accepts).astype(int), np.round(rejects).astype(int)
+    counts = []
+    for pairs, n_errors, n_cells in (
+        (tally.impostors, number_above(tally.impostors, thresholds), tally.protocol.n_cells),
+        (tally.genuine, number_up_to(tally.genuine, thresholds), tally.n_groups + 1),
+    ):
+        numbers = sums_of_errors(n_errors, pairs.stands_for, pairs.cell, n_cells)
+        counts.append(np.round(numbers).astype(int))
+    return counts
 
 
 def thinning_errors(tally: Tally, thresholds):
@@ -106,9 +129,12 @@ def thinning_errors(tally: Tally, thresholds):
     its weight s m the variance is s (s - 1) m².
     """
     pairs = tally.impostors
+    n_errors = number_above(pairs, thresholds)
     noise = pairs.weight**2 * (1 - 1 / pairs.stands_for)
-    variance = sums_above(pairs, thresholds, noise, tally.protocol.n_cells)
-    accepted = sums_above(pairs, thresholds, pairs.weight, tally.protocol.n_cells)
+    variance, accepted = (
+        sums_of_errors(n_errors, value, pairs.cell, tally.protocol.n_cells)
+        for value in (noise, pairs.weight)
+    )
     of_cells = np.nan_to_num(ratio(np.sqrt(variance), accepted))
     of_all = np.nan_to_num(ratio(np.sqrt(variance.sum(1)), accepted.sum(1)))
     return of_cells, of_all
@@ -137,40 +163,42 @@ def equal_error_rates(tally: Tally):
     from the rates just below that score to the rates at it, where both are equal.
     """
     n_groups = tally.n_groups
-    impostor_totals = curves(tally.totals, n_groups, 0)  # (curve, column)
-    genuine_totals = curves(tally.genuine_totals, n_groups, 0)
-    far = ratio(curves(tally.accepted, n_groups, 1), impostor_totals)  # (chunk + 1, curve, column)
-    frr = ratio(curves(tally.rejected, n_groups, 1), genuine_totals)
-    crossed = frr[1:] - far[1:] >= -TOLERANCE
-    chunk = crossed.argmax(0)
-    eer, threshold = np.full((2, *chunk.shape), np.nan)
-    both_kinds = (impostor_totals > 0) & (genuine_totals > 0)
-    for curve, column in np.argwhere(both_kinds):
-        k = chunk[curve, column]
+    of_kinds = tally.totals, tally.genuine_totals
+    totals = np.stack([curves(sums, n_groups, 0) for sums in of_kinds])  # (kind, curve, column)
+    eer, threshold = np.full((2, *totals.shape[1:]), np.nan)
+    impostors, genuine = tally.impostors, tally.genuine
+    for curve, column in np.argwhere((totals > 0).all(0)):
         eer[curve, column], threshold[curve, column] = kernels.crossing(
-            tally.impostors,
-            tally.genuine,
-            curve if curve < n_groups else -1,
-            k,
-            column,
-            (impostor_totals[curve, column], genuine_totals[curve, column]),
-            far[k, curve, column],
-            frr[k, curve, column],
+            impostors.score,
+            genuine.score,
+            _cell_of(curve, tally),
+            impostors.column(column),
+            genuine.column(column),
+            totals[:, curve, column],
         )
     return eer.T, threshold.T
 
 
 def auc(tally: Tally):
-    """AUC, (column, curve), as if half of the couples within a chunk were in order.
+    """AUC, (column, curve): the share of couples, by weight, whose scores are in order.
 
-    Also returns the largest error that this can make.
+    A couple is an impostor pair and a genuine pair; one of equal scores counts half.
     """
-    impostor = curves(tally.impostor_sums, tally.n_groups, 1)  # (chunk, curve, column)
-    rejected = curves(tally.rejected, tally.n_groups, 1)
-    genuine = np.diff(rejected, axis=0)
-    couples = impostor.sum(0) * rejected[-1]
-    in_wrong_order = (impostor * (rejected[1:] - genuine / 2)).sum(0)
-    in_one_chunk = (impostor * genuine / 2).sum(0)
-    error = np.nan_to_num(ratio(in_one_chunk, couples))
-    areas = 1 - ratio(in_wrong_order, couples)
-    return areas.T, float(error.max())
+    impostors, genuine = tally.impostors, tally.genuine
+    n_genuine = len(genuine.score)
+    n_below = [np.searchsorted(genuine.score, impostors.score, side) for side in ("left", "right")]
+    sums = [impostors.sums([len(impostors.score)], tally.protocol.n_cells)[0], tally.genuine_totals]
+    totals = np.prod([curves(each, tally.n_groups, 0) for each in sums], axis=0)
+    sides = [
+        (pairs.cell, pairs.row, pairs.partner, pairs.row_counts, pairs.col_counts)
+        for pairs in (impostors, genuine)
+    ]
+    weights = np.stack([genuine.weight, genuine.vstatistic_weight])
+    in_order = np.zeros_like(totals)  # (curve, column)
+    for curve, of_curve in enumerate(in_order):
+        for number in n_below:
+            cell = _cell_of(curve, tally)
+            kernels.add_couples(
+                sides[0], impostors.weight, sides[1], weights, n_genuine - number, cell, of_curve
+            )
+    return ratio(in_order / 2, totals).T

@@ -67,12 +67,13 @@ def caution(protocol, resampling, far, tables, models, n_failed, n_genuine, tied
 
 def tied_shares(tally, table):
     """The share of impostor scores that equal the threshold of each level; 0 of a single pair."""
-    impostors = tally.impostors
-    thresholds = table.threshold.isel({COLUMN: 0}, missing_dims="ignore").values
-    first = np.searchsorted(impostors.score, thresholds, "left")
-    last = np.searchsorted(impostors.score, thresholds, "right")
-    below = np.append(0, np.cumsum(impostors.weight))
-    share = (below[last] - below[first]) / below[-1]
+    weight = tally.impostors.weight
+    falling = -tally.impostors.score
+    thresholds = -table.threshold.isel({COLUMN: 0}, missing_dims="ignore").values
+    first = np.searchsorted(falling, thresholds, "left")
+    last = np.searchsorted(falling, thresholds, "right")
+    above = np.append(0, np.cumsum(weight))
+    share = (above[last] - above[first]) / above[-1]
     return np.where(last - first > 1, share, 0.0)
 
 

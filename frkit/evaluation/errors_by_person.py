@@ -10,13 +10,20 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_one_of, require_returned, require_whole
-from frkit.engine.people import of_rows
+from frkit.engine.people import kinds_of_data
 from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import ratio
-from frkit.engine.tally import tally_pairs
+from frkit.engine.rates import (
+    false_acceptance,
+    false_rejection,
+    number_above,
+    number_up_to,
+    ratio,
+    sums_of_errors,
+    thresholds_at,
+)
+from frkit.engine.tally import kinds_of_pairs, tally_pairs
 from frkit.evaluation.options import asked_levels, check_options
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import rates_table
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
@@ -102,34 +109,36 @@ def errors_by_person(
 def _shares(tally, far, fixed, grouped):
     """Share of every identity in the errors of one model."""
     protocol = tally.protocol
-    rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
-    result = rates.drop_vars(["group", "reference_group"], errors="ignore")
+    level = "threshold_level" if fixed.size else "far_level"
+    thresholds = fixed if fixed.size else thresholds_at(tally, far, tally.n_groups, 1)[0]
+    result = xr.Dataset(
+        {
+            "threshold": (level, thresholds),
+            "far": (level, false_acceptance(tally, thresholds[None])[1][0]),
+            "frr": (level, false_rejection(tally, thresholds[None])[1][0]),
+        },
+        {level: fixed if fixed.size else far},
+    )
     images = protocol.images
     names = images.identities
-    thresholds = rates.threshold.values
-    impostors, genuine = tally.impostors, tally.genuine
+    impostors, genuine = kinds_of_data(tally)
+    n_accepted = number_above(impostors, thresholds)
+    n_rejected = number_up_to(genuine, thresholds)
+    n_genuine = [len(genuine.row)]
 
-    def by_identity(of_rows):
-        return np.array([np.bincount(protocol.identity, sums, len(names)) for sums in of_rows])
+    def by_identity(pairs, n_errors, value):
+        sides = protocol.identity[pairs.row], protocol.identity[pairs.col]
+        return sum(sums_of_errors(n_errors, value, side, len(names)) for side in sides)
 
-    accepted = by_identity(
-        of_rows(impostors, impostors.weight, np.greater, level) for level in thresholds
-    )
-    rejected = by_identity(
-        of_rows(genuine, genuine.weight, np.less_equal, level) for level in thresholds
-    )
-    compared = by_identity([of_rows(genuine, genuine.weight)])
-    n_rejected = by_identity(  # a pair counts in both of its rows
-        of_rows(genuine, genuine.stands_for, np.less_equal, level) / 2 for level in thresholds
-    )
-    n_accepted = by_identity(
-        of_rows(impostors, impostors.stands_for, np.greater, level) for level in thresholds
-    )
-    n_genuine = by_identity([of_rows(genuine, genuine.stands_for) / 2])[0]
-    dims = (*rates.threshold.dims, "identity")
-    result["false_rejects_identity"] = dims, n_rejected
-    result["genuine_pairs_identity"] = "identity", n_genuine
-    result["false_accepts_identity"] = dims, n_accepted
+    accepted = by_identity(impostors, n_accepted, impostors.weight)
+    rejected = by_identity(genuine, n_rejected, genuine.weight)
+    compared = by_identity(genuine, n_genuine, genuine.weight)
+    dims = level, "identity"
+    ones = genuine.stands_for / 2  # a pair is in the sums of both of its images
+    result["false_rejects_identity"] = dims, by_identity(genuine, n_rejected, ones)
+    result["genuine_pairs_identity"] = "identity", by_identity(genuine, n_genuine, ones)[0]
+    n_accepts = by_identity(impostors, n_accepted, impostors.stands_for)
+    result["false_accepts_identity"] = dims, n_accepts
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
         result[f"{rate}_share"] = dims, share
@@ -211,7 +220,6 @@ def worst_pairs(
     kept = swept(scores, threshold=[float(who.threshold)])
     protocol = make_protocol(kept, by=by or None, impostors=impostors, varying=varying)
     [pairs_of_model] = pairs_of_models(kept)
-    tally = tally_pairs(pairs_of_model, protocol)
     names = protocol.images.identities
     n_images, _ = protocol.images_and_pairs()
     require(
@@ -225,14 +233,15 @@ def worst_pairs(
     if not by_name:
         among_worst[np.argsort(-share, kind="stable")[:identities]] = True
     among_worst &= share > 0
-    compared = tally.genuine if kind == "genuine" else tally.impostors
-    table = pd.DataFrame({"row": compared.row, "col": compared.col, "score": compared.score})
+    row, col, is_genuine, is_impostor = kinds_of_pairs(pairs_of_model, protocol)
+    score = pairs_of_model.score
     if kind == "genuine":
-        wrong = compared.score <= threshold
+        wrong = is_genuine & (score <= threshold)
     else:
-        wrong = compared.score > threshold
+        wrong = is_impostor & (score > threshold)
     person = protocol.identity
-    wrong &= among_worst[person[table.row]] | among_worst[person[table.col]]
+    wrong &= among_worst[person[row]] | among_worst[person[col]]
+    table = pd.DataFrame({"row": row, "col": col, "score": score})
     table = table[wrong].sort_values(
         ["score", "row", "col"], ascending=[kind == "genuine", True, True]
     )

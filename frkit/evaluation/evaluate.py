@@ -110,10 +110,9 @@ def evaluate(
         `resolved_cross` between groups. Where pairs were thinned, `thinned`, `thinned_group` and
         `thinned_cross` are relative standard errors of the FAR there, for want of the other pairs.
         `people` contains what each image adds to the error rates, from which intervals come without
-        replicates. A histogram adds `auc` (its attribute
-        `error_bound`: how far from the exact AUC of the pairs it can be), and for kind in genuine,
-        impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
-        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
+        replicates. A histogram adds `auc`, and for kind in genuine, impostor `<kind>_mean`,
+        `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with weighting "pair"
+        also `<kind>_pairs` (how many), and `images`; all of them also with
         `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
         `provenance` is one JSON text for people to read.
 
@@ -187,7 +186,7 @@ def evaluate_parts(
     sums = []
     tallies = []
     for pairs, fixed in zip(models, thresholds):
-        tally = tally_pairs(pairs, protocol, edges)
+        tally = tally_pairs(pairs, protocol)
         table = xr.Dataset()
         if rates:
             table = rates_table(tally, far, fixed, far_of)
@@ -197,7 +196,7 @@ def evaluate_parts(
             sums.append(people_table(tally, table, auc=len(edges) > 0))
         if len(edges):
             distributions = distribution_table(tally, edges)
-            table = table.merge(distributions).assign_attrs(distributions.attrs)
+            table = table.merge(distributions)
         tables.append(table)
         tied = tied_shares(tally, table) if rates else None
         tallies.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed, tied))

@@ -23,7 +23,7 @@ LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
     "far": "false acceptance rate",
     "frr": "false rejection rate",
-    "auc": "area under the ROC curve, from histograms",
+    "auc": "area under the ROC curve",
     "eer": "equal error rate",
     "eer_threshold": "smallest observed score at which FRR >= FAR",
     "false_accepts": "accepted impostor pairs, each counted once",
@@ -59,8 +59,6 @@ def tree(tables, people, names, facts):
     for name, variable in table.data_vars.items():
         rate = name.removesuffix("_group").removesuffix("_cross")
         variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
-        if rate == "auc":
-            variable.attrs["error_bound"] = max(each.attrs["auc_error"] for each in tables)
     table.attrs = {}
     of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
     columns = table.drop_vars(of_data)

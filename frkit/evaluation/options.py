@@ -15,7 +15,6 @@ from frkit.base import (
     warn,
 )
 from frkit.data.labels import VARYING_RULES
-from frkit.engine.tally import WORST_GROUP
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
 from frkit.scores.kept import is_list
@@ -35,7 +34,7 @@ def check_options(
 ):
     """Refuse options of `evaluate` that are unknown, or that do not fit together."""
     require_one_of("varying", varying, VARYING_RULES)
-    require_one_of("far_of", far_of, ("all", WORST_GROUP))
+    require_one_of("far_of", far_of, ("all", "worst group"))
     require(
         far_of == "all" or by is not None,
         f"far_of={far_of!r} needs groups: name an attribute with by=",

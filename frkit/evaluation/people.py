@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import UNKNOWN
+from frkit.engine.compared import what_was_compared
 from frkit.engine.people import (
     Points,
     data_curve,
@@ -11,8 +12,8 @@ from frkit.engine.people import (
     disorder_within_groups,
     errors_at,
     errors_within_groups,
-    of_rows,
-    what_was_compared,
+    kinds_of_data,
+    sums_of_rows,
 )
 from frkit.engine.tally import Tally
 
@@ -54,14 +55,15 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
         if tally.n_groups:
             points, rates = disorder_within_groups(tally, compared)
             variables |= _of_groups(points, "_auc_group", rates)
-    genuine = tally.genuine
+    _, genuine = kinds_of_data(tally)
+    n_pairs = [len(genuine.row)]
     in_group = genuine.cell < tally.n_groups
+    for name, values in (("genuine", genuine.weight), ("genuine_pairs", genuine.stands_for)):
+        for suffix, counted in (("", values), ("_within", values * in_group)):
+            [sums] = sums_of_rows(genuine, n_pairs, counted)
+            variables[f"{name}{suffix}"] = "row", sums
     curve = data_curve(tally)
     variables |= {
-        "genuine": ("row", of_rows(genuine, genuine.weight)),
-        "genuine_within": ("row", of_rows(genuine, genuine.weight * in_group)),
-        "genuine_pairs": ("row", of_rows(genuine, genuine.stands_for)),
-        "genuine_pairs_within": ("row", of_rows(genuine, genuine.stands_for * in_group)),
         "compared": (["row", "partner"], compared.weight),
         "compared_square": (PARTNERS, compared.square),
         "people_pairs": (PARTNERS, compared.people_pairs),

@@ -16,7 +16,6 @@ from frkit.engine.rates import (
     thinning_errors,
     thresholds_at,
 )
-from frkit.engine.tally import WORST_GROUP
 
 COLUMN = "column"  # the data, replicates, and last the V-statistic
 RESOLVED = 10  # errors of either kind that a level needs before its interval means something
@@ -31,7 +30,7 @@ def rates_table(tally, far, fixed, far_of):
     n_columns = tally.protocol.n_columns
     if fixed.size:
         thresholds = np.tile(fixed, (n_columns, 1))
-    elif far_of == WORST_GROUP:
+    elif far_of == "worst group":
         by_group = [thresholds_at(tally, far, group) for group in range(n_groups)]
         thresholds = np.fmax.reduce(by_group)  # a group without impostor pairs has no say
     else:
@@ -100,8 +99,7 @@ def distribution_table(tally, edges):
         f"({low:.6g}, {high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
     protocol = tally.protocol
-    values, error = auc(tally)
-    of_curves = {"auc": ([COLUMN], values)}
+    of_curves = {"auc": ([COLUMN], auc(tally))}
     totals = []
     for kind in ("genuine", "impostor"):
         summary = moments_and_histogram(tally, kind, edges)
@@ -123,4 +121,4 @@ def distribution_table(tally, edges):
         images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
     of_curves["images"] = [COLUMN], images
     middles = (edges[1:] + edges[:-1]) / 2
-    return _table(tally, of_curves, {"score_bin": middles}).assign_attrs(auc_error=error)
+    return _table(tally, of_curves, {"score_bin": middles})

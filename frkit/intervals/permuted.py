@@ -12,14 +12,15 @@ import xarray as xr
 from frkit.base import UNKNOWN
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import false_acceptance, false_rejection
-from frkit.engine.tally import NONE, tally_pairs
+from frkit.engine.tally import tally_pairs
 from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
-from frkit.scores.kept import ModelPairs, is_list, kept_list, pairs_of_models, with_labels
+from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
 
 PERMUTED = "permuted"  # the node of an evaluation whose people, or scores, were permuted
 CELLS = 100_000_000  # counts of images in one sweep
+NONE = np.empty(0)
 
 
 def permute(group, rng, kind=0):
@@ -86,9 +87,6 @@ def evaluate_permuted(
 ):
     """Rates at thresholds, or distributions, of permuted groups: ([model,] replicate, group).
 
-    Without EERs, which lie anywhere, pairs below all thresholds are left out of the count: totals
-    of a complete design do not come from its pairs.
-
     person : the person of each row. permuted : the group of each person, (permutation, person).
     thresholds : (model, level). edges : of the bins of histograms.
     """
@@ -109,7 +107,7 @@ def evaluate_permuted(
         tables = []
         for pairs, fixed in zip(models, thresholds):
             if len(edges):
-                table = distribution_table(tally_pairs(pairs, columns, edges), edges)
+                table = distribution_table(tally_pairs(pairs, columns), edges)
             elif with_eer:
                 table = rates_table(tally_pairs(pairs, columns), NONE, fixed, "all")
                 table = table.drop_vars("threshold_level")
@@ -125,18 +123,8 @@ def evaluate_permuted(
     return result.rename({name: f"{name}_group" for name in result})
 
 
-def _far_and_frr(pairs: ModelPairs, protocol: Protocol, thresholds):
+def _far_and_frr(pairs, protocol: Protocol, thresholds):
     """FAR and FRR of all columns at thresholds, over (column, threshold_level)."""
-    if protocol.listed is None:
-        assert pairs.row is not None and pairs.col is not None  # as in every complete design
-        is_genuine = protocol.person[pairs.row] == protocol.person[pairs.col]
-        counts = is_genuine | ~(pairs.score <= thresholds.min())  # NaN of failed pairs, too
-        pairs = pairs._replace(
-            row=pairs.row[counts],
-            col=pairs.col[counts],
-            score=pairs.score[counts],
-            stands_for=None if pairs.stands_for is None else pairs.stands_for[counts],
-        )
     tally = tally_pairs(pairs, protocol)
     in_columns = np.tile(thresholds, (protocol.n_columns, 1))
     _, far = false_acceptance(tally, in_columns)
