@@ -29,6 +29,7 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
+from frkit.indices.canonical import SYSTEMS, beta_law
 from frkit.studies.coverage import count_covering
 from frkit.studies.store import path_of, write_data_set
 
@@ -147,11 +148,26 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
     return pd.concat(tables).rename(columns={"measure": "index"})[columns]
 
 
+def population(kind: str, sizes: tuple[int, ...]) -> xr.Dataset:
+    """Exact moments and histograms of the scores that `fk.canonical_scores` draws for DFI."""
+    edges = np.linspace(0, 1, 101)
+    moments = np.array(SYSTEMS["dfi"][kind])  # of each group: genuine mean, sd, impostor mean, sd
+    variables = {"images_group": ("group", 2 * np.array(sizes))}
+    for name, mean, sd in (("genuine", *moments.T[:2]), ("impostor", *moments.T[2:])):
+        variables[f"{name}_mean_group"] = "group", mean
+        variables[f"{name}_sd_group"] = "group", sd
+        variables[f"{name}_pairs_group"] = "group", np.array(sizes)
+        masses = np.diff(beta_law(mean, sd).cdf(edges[:, None]), axis=0)
+        variables[f"{name}_histogram_group"] = ("score_bin", "group"), masses
+    groups = [f"group {number + 1}" for number in range(len(moments))]
+    return xr.Dataset(variables, {"group": groups, "score_bin": (edges[1:] + edges[:-1]) / 2})
+
+
 def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
     """Studies of independent pairs: three equal groups, or groups that differ in every way, of
     unequal sizes."""
     what = dict(kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000))
-    exact = fk.indices.canonical_population(**what)
+    exact = population(kind, what["sizes"])
     paths = [path_of(store, seed) for seed in range(n_datasets)]
     for seed, path in enumerate(paths):
         draws = fk.Resampling("pair", n=REPLICATES, seed=seed)

@@ -1,12 +1,11 @@
 """Fairness indices of whole score distributions: SFI, CFI, DFI, their intervals and floors."""
 
-from frkit.indices.canonical import canonical_population, canonical_scores, with_fewer_people
+from frkit.indices.canonical import canonical_scores, with_fewer_people
 from frkit.indices.distributions import distributions, fairness_indices, summary
 from frkit.indices.maps import SCORE_MAPS, unit_scores
 
 __all__ = [
     "SCORE_MAPS",
-    "canonical_population",
     "canonical_scores",
     "distributions",
     "fairness_indices",

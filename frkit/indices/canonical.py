@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import listed, require, require_one_of, require_whole
+from frkit.base import listed, require, require_one_of
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.images import table_images
@@ -101,58 +101,10 @@ def canonical_scores(
     for k, (moments, size) in enumerate(zip(groups, sizes)):
         for kind, columns in KINDS.items():
             quantiles = np.random.default_rng(next(seeds)).random(size)
-            scores.append(_beta(*moments[columns]).ppf(quantiles))
+            scores.append(beta_law(*moments[columns]).ppf(quantiles))
             genuine.append(np.full(size, kind == "genuine"))
             labels.append(np.full(size, f"group {k + 1}"))
     return pairs(np.concatenate(scores), np.concatenate(genuine), group=np.concatenate(labels))
-
-
-def canonical_population(
-    kind: str = "fair",
-    *,
-    index: str = "sfi",
-    sizes: Sequence[int] = (1000, 1000, 1000),
-    bins: int = 100,
-) -> xr.Dataset:
-    """Exact moments and histograms of the distributions that `canonical_scores` draws from.
-
-    Parameters
-    ----------
-    kind, index, sizes
-        As in `canonical_scores`; the sizes decide about the weights only.
-    bins : int
-        Equal bins on [0, 1], at least 2.
-
-    Returns
-    -------
-    xr.Dataset
-        The variables of an evaluation of whole distributions, over group and (score_bin, group);
-        measures such as "sfi_normal" can be applied to it.
-
-    Raises
-    ------
-    InputError
-        As `canonical_scores`.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> exact = fk.indices.canonical_population("fair", index="dfi")
-    >>> float(fk.measures.measure("dfi_normal")(exact))
-    1.0
-    """
-    groups = _system(kind, index, sizes)
-    edges = np.linspace(0, 1, require_whole("bins", bins, 2) + 1)
-    variables = {"images_group": ("group", 2 * np.array(sizes))}
-    for kind, columns in KINDS.items():
-        means, sds = np.array(groups)[:, columns].T
-        masses = np.diff(_beta(means, sds).cdf(edges[:, None]), axis=0)
-        variables[f"{kind}_mean_group"] = "group", means
-        variables[f"{kind}_sd_group"] = "group", sds
-        variables[f"{kind}_pairs_group"] = "group", np.array(sizes)
-        variables[f"{kind}_histogram_group"] = ("score_bin", "group"), masses
-    names = [f"group {k + 1}" for k in range(len(groups))]
-    return xr.Dataset(variables, {"group": names, "score_bin": (edges[1:] + edges[:-1]) / 2})
 
 
 def _system(kind, index, sizes):
@@ -166,7 +118,7 @@ def _system(kind, index, sizes):
     return SYSTEMS[index][kind][: len(sizes)]
 
 
-def _beta(mean, sd):
+def beta_law(mean, sd):
     """The Beta distribution with this mean and standard deviation."""
     total = mean * (1 - mean) / sd**2 - 1
     return stats.beta(mean * total, (1 - mean) * total)
