@@ -95,25 +95,25 @@ def cohort_spread(
     Parameters
     ----------
     truth, predicted : array-like (n,)
-        The true and the predicted label of each image; two labels or more.
+        The true and the predicted label of each image. There are two labels; the second one in
+        sorted order is positive.
     group : array-like (n,)
         The cohort of each image. Images without one count in `overall` alone, with a warning.
-    score : array-like (n, labels), optional
-        Larger means that the label (in sorted order) is likelier. For two labels, (n,) may be
-        given for the second one. Without scores there is no AUC and no average precision.
+    score : array-like (n,), optional
+        Larger means that the positive label is likelier. Without scores there is no AUC and no
+        average precision.
 
     Returns
     -------
     xr.Dataset
-        `value` (metric, group): accuracy, false_positive_rate, f1, auc, average_precision. With
-        two labels the second one is positive; with more they are means over the labels, each
-        against the rest. `overall` (metric): the same of all images; `mean`, `sd` (ddof 1) and
-        `range` (metric) over the groups. NaN, with a warning, where a cohort lacks a label.
+        `value` (metric, group): accuracy, false_positive_rate, f1, auc, average_precision.
+        `overall` (metric): the same of all images; `mean`, `sd` (ddof 1) and `range` (metric) over
+        the groups. NaN, with a warning, where a cohort lacks a label.
 
     Raises
     ------
     InputError
-        If lengths differ, there is a single group or label, or the score has another shape.
+        If lengths differ, there is a single group, there are not two labels, or a score is missing.
 
     References
     ----------
@@ -130,24 +130,19 @@ def cohort_spread(
     )
     truth, predicted, group, cohorts = _checked(truth, predicted, group)
     labels = _labels(truth, predicted)
+    require(len(labels) == 2, f"cohorts are compared for two labels, got {listed(labels)}")
+    columns = {"truth": truth == labels[1], "predicted": predicted == labels[1]}
     if score is not None:
         score = real_numbers("score", score)
-        if score.ndim == 1:
-            score = np.column_stack([-score, score])
-        require(
-            score.shape == (len(truth), len(labels)),
-            f"score must have shape {(len(truth), len(labels))}: one column for each label; "
-            f"got {score.shape}",
-        )
-        rows = np.flatnonzero(~np.isfinite(score).all(axis=1))
+        same_shape = score.shape == truth.shape
+        require(same_shape, f"score must have shape {truth.shape}, one each, got {score.shape}")
+        columns["score"] = score
+        rows = np.flatnonzero(~np.isfinite(score))
         words = f"score is NaN or infinite in {len(rows)} image(s), the first is {rows[:1]}"
         require(len(rows) == 0, f"{words} (counted from 0); leave these images out")
-    overall = _metrics(truth, predicted, labels, score)
-    cohort_metrics = {}
-    for name in cohorts.tolist():
-        rows = group == name
-        cohort_score = None if score is None else score[rows]
-        cohort_metrics[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
+    images = pd.DataFrame(columns)
+    overall = _metrics(images)
+    cohort_metrics = {name: _metrics(images[group == name]) for name in cohorts.tolist()}
     value = xr.DataArray(pd.DataFrame(cohort_metrics), dims=(METRIC, "group"))
     if value.isnull().any():
         warn(
@@ -165,28 +160,21 @@ def cohort_spread(
     )
 
 
-def _metrics(truth, predicted, labels, score):
-    """Metrics of one cohort: for two labels of the second one, for more the mean over the labels.
-
-    All but the accuracy are those of a label against the rest; NaN where they are not defined.
-    """
-    columns = range(len(labels)) if len(labels) > 2 else [1]
-    rows = []
-    for column in columns:
-        true = truth == labels[column]
-        positive = predicted == labels[column]
-        row = {
-            "false_positive_rate": np.nan if true.all() else positive[~true].mean(),
-            "f1": f1_score(true, positive, zero_division=np.nan),
-        }
-        if score is not None:
-            row["auc"] = row["average_precision"] = np.nan
-            if true.any() and not true.all():
-                row["auc"] = roc_auc_score(true, score[:, column])
-                row["average_precision"] = average_precision_score(true, score[:, column])
-        rows.append(row)
-    means = pd.DataFrame(rows).mean(skipna=False)
-    return {"accuracy": np.mean(truth == predicted), **means}
+def _metrics(images):
+    """Metrics of one cohort, a table of truth, predicted and score; NaN if they are not defined."""
+    truth, predicted = images["truth"], images["predicted"]
+    metrics = {
+        "accuracy": (truth == predicted).mean(),
+        "false_positive_rate": predicted[~truth].mean(),
+        "f1": f1_score(truth, predicted, zero_division=np.nan),
+    }
+    if "score" in images:
+        has_both = truth.any() and not truth.all()
+        metrics["auc"] = metrics["average_precision"] = np.nan
+        if has_both:
+            metrics["auc"] = roc_auc_score(truth, images["score"])
+            metrics["average_precision"] = average_precision_score(truth, images["score"])
+    return metrics
 
 
 def bias_amplification(

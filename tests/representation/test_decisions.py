@@ -195,6 +195,11 @@ def test_images_of_a_person_are_in_one_fold():
     [
         (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
         (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
+        (lambda: cohort_spread([1, 0, 2], [1, 0, 2], list("aba")), "for two labels"),
+        (
+            lambda: cohort_spread([1, 0], [1, 0], list("ab"), score=np.eye(2)),
+            "shape .2,., one each",
+        ),
         (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "has 2 people for 5 folds"),
