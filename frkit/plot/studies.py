@@ -227,7 +227,9 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
-    >>> ax = fk.plot.sample_size(fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05))
+    >>> ax = fk.plot.sample_size(
+    ...     fk.studies.sample_size(pilot, "relative_half_width", 0.2, far=0.05)
+    ... )
     >>> ax.get_xlabel()
     'people'
     """

@@ -8,7 +8,6 @@ formulas of the intervals themselves, and solved for the factor.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -32,21 +31,22 @@ from frkit.intervals.pooled import chi_square, common_rate
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
+WIDTH, DIFFERENCE, RATIO = "relative_half_width", "difference", "ratio"
+# goal -> what is planned, and a sentence that begins with "To"
 GOALS = {
-    "half_width": "half the width of the interval of FRR",
-    "relative_half_width": "half the width of the interval of FRR, as a share of FRR",
-    "difference": "power to see the difference in FRR",
-    "ratio": "power to see the ratio between the groups' FRR",
-}
-TASKS = {
-    "half_width": "bring half the width of the {level:.0%} interval of FRR to {size:.3g}",
-    "relative_half_width": (
-        "bring half the width of the {level:.0%} interval to {size:.3g} times FRR"
+    WIDTH: (
+        "half the width of the interval of FRR, as a share of FRR",
+        "bring half the width of the {level:.0%} interval to {size:.3g} times FRR",
     ),
-    "difference": "see a difference of {size:.3g} in FRR with a power of {power:.0%}",
-    "ratio": "see a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
+    DIFFERENCE: (
+        "power to detect the difference in FRR",
+        "detect a difference of {size:.3g} in FRR with a power of {power:.0%}",
+    ),
+    RATIO: (
+        "power to detect the ratio between the groups' FRR",
+        "detect a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
+    ),
 }
-TESTS = ("difference", "ratio")
 FARTHEST = 100  # search limit: so many times the number of people in the data
 ERRORS = 10  # least number of errors of either kind that is expected
 CURVE = 60  # points
@@ -75,10 +75,10 @@ def sample_size(
         A pilot study, or a part of the data, with people and images like those to be collected; of
         two models for the goal "difference".
     goal, size : str, float
-        "half_width": half the width of the interval of FRR, in units of FRR;
-        "relative_half_width": as a share of FRR; "difference": FRR of the second model minus that
-        of the first; "ratio": FRR of the worst group over that of the best (above 1; needs `by`).
-        For the last two, the default is the effect in the data.
+        "relative_half_width": half the width of the interval of FRR, as a share of FRR;
+        "difference": FRR of the second model minus that of the first; "ratio": FRR of the worst
+        group over that of the best (above 1; needs `by`). For the last two, the default is the
+        effect in the data.
     far : float
         FAR level in (0, 1).
     by : str, optional
@@ -115,26 +115,26 @@ def sample_size(
     --------
     >>> import frkit as fk
     >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
-    >>> plan = fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05)
+    >>> plan = fk.studies.sample_size(pilot, "relative_half_width", 0.2, far=0.05)
     >>> int(plan.n_identities) > 60
     True
     """
     require_one_of("goal", goal, GOALS)
-    is_test = goal in TESTS
-    require(size is not None or is_test, f"goal {goal!r} needs a size: {GOALS[goal]}")
+    value, _ = GOALS[goal]
+    is_test = goal != WIDTH
+    require(size is not None or is_test, f"goal {goal!r} needs a size: {value}")
     if size is not None:
-        least = 1 if goal == "ratio" else 0
-        wanted = abs(size) if goal == "difference" else size
-        require_inside(f"size of goal {goal!r}", wanted, least, np.inf)
+        wanted = abs(size) if goal == DIFFERENCE else size
+        require_inside(f"size of goal {goal!r}", wanted, 1 if goal == RATIO else 0, np.inf)
     require_inside("level", level, 0, 1)
     require_inside("power", power, 0, 1)
-    require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
+    require(goal != RATIO or by is not None, "goal 'ratio' compares groups: name one with by=")
     scores = score_tensor(data) if "image" in getattr(data, "dims", ()) else data
     evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel(far_level=0)
     people = facts_of(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
-    suffix = "_group" if goal == "ratio" else ""
+    suffix = "_group" if goal == RATIO else ""
     _check_rates(goal, rates.sizes.get("model", 1), rates[f"frr{suffix}"])
     prospect, effect = PROSPECTS[goal](evaluation, size, level)
     line = power if is_test else size
@@ -167,7 +167,7 @@ def sample_size(
             "far": far,
             "level": level,
             "power": power,
-            "value": GOALS[goal],
+            "value": value,
             "target": NEW_PEOPLE,
         },
     )
@@ -176,7 +176,7 @@ def sample_size(
 
 def _check_rates(goal, models, frr):
     """Refuse the wrong number of models for the goal, and data without errors."""
-    needed = 2 if goal == "difference" else 1
+    needed = 2 if goal == DIFFERENCE else 1
     require(
         models == needed,
         f"goal {goal!r} takes {needed} model(s), these data have {models}: select with "
@@ -194,16 +194,15 @@ def _check_rates(goal, models, frr):
 # half-width or power and the effective number of comparisons; and the effect that the data show.
 
 
-def _half_width(evaluation, _size, level, relative=False):
-    """Half the width of Jeffreys' interval of FRR."""
+def _half_width(evaluation, _size, level):
+    """Half the width of Jeffreys' interval of FRR, as a share of FRR."""
     numbers = numbers_of_rate(contributions(evaluation, "frr", NEW_PEOPLE))
     rate = numbers["rate"].item()
 
     def half_width(factor):
         n = effective_number(with_more_people(numbers, factor), level).item()
         lower, upper = jeffreys(rate, n, level)
-        width = (upper - lower).item()
-        return width / 2 / (rate if relative else 1), n
+        return (upper - lower).item() / 2 / rate, n
 
     return half_width, np.nan
 
@@ -255,12 +254,7 @@ def _ratio(evaluation, size, level):
     return power, effect
 
 
-PROSPECTS = {
-    "half_width": _half_width,
-    "relative_half_width": partial(_half_width, relative=True),
-    "difference": _difference,
-    "ratio": _ratio,
-}
+PROSPECTS = {WIDTH: _half_width, DIFFERENCE: _difference, RATIO: _ratio}
 
 
 def smallest_factor(prospect, goal, rising, fewest):
@@ -283,7 +277,8 @@ def smallest_factor(prospect, goal, rising, fewest):
 def _answer(plan, observed):
     """Write the plan in sentences."""
     facts = {**plan.attrs, "size": abs(float(plan["size"]))}
-    task = f"To {TASKS[facts['goal']].format(**facts)} at FAR {facts['far']:g}"
+    _, task = GOALS[facts["goal"]]
+    task = f"To {task.format(**facts)} at FAR {facts['far']:g}"
     now = (
         f"These data of {int(plan.n_identities_now):,} people are worth "
         f"{float(plan.n_effective_now):,.0f} independent comparisons"

@@ -36,8 +36,9 @@ def plan(pilot):
 
 def test_the_data_themselves_have_the_interval_of_band(pilot):
     band = fk.band(fk.evaluate(fk.score_tensor(pilot), far=[FAR]), "frr").squeeze()
-    plan = plan_of(pilot, "half_width", 0.02)
-    assert float(plan.value_now) == pytest.approx(float(band.upper - band.lower) / 2)
+    plan = plan_of(pilot, "relative_half_width", 0.2)
+    half_width = float(band.upper - band.lower) / 2
+    assert float(plan.value_now) == pytest.approx(half_width / float(band.estimate))
     assert float(plan.n_effective_now) == pytest.approx(float(band.n_effective))
     assert int(plan.n_identities_now) == 100
 
@@ -92,7 +93,7 @@ def test_at_least_ten_errors_are_expected(pilot):
     """A wide interval needs next to nobody, but ten rejected and ten accepted pairs."""
     rates = fk.evaluate(fk.score_tensor(pilot), far=[FAR])["empirical"]
     rejects, accepts = int(rates.false_rejects[0]), int(rates.false_accepts[0])
-    plan = plan_of(pilot, "half_width", 0.45)
+    plan = plan_of(pilot, "relative_half_width", 20)
     fewest = max(10 / rejects, np.sqrt(10 / accepts))
     assert int(plan.n_identities) == np.ceil(100 * max(fewest, 0.02))
 
@@ -143,7 +144,7 @@ def test_a_stored_plan_was_confirmed(name, goal):
     ("arguments", "options", "message"),
     [
         (("ratio", 0.5), {}, r"must lie in \(1, inf"),
-        (("half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
+        (("relative_half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
         (("ratio", 2), {"by": "everybody"}, "no ratio to plan from"),
     ],
 )
