@@ -66,7 +66,7 @@ MUTANTS = [
     # intervals: what people add
     Mutant("intervals/contributions.py", "2 * sd_of_log", "sd_of_log", VARIANCE),
     Mutant("intervals/contributions.py", ', contribution["least"])', ", 0)", VARIANCE),
-    Mutant("intervals/contributions.py", "unseen = 1  #", "unseen = 2  #", VARIANCE),
+    Mutant("intervals/contributions.py", '["unseen"] = 1  #', '["unseen"] = 2  #', VARIANCE),
     Mutant(
         "intervals/contributions.py",
         "units = n_people\n    else",
@@ -74,7 +74,7 @@ MUTANTS = [
         VARIANCE,
     ),
     Mutant("intervals/compare.py", "2.0 ** (1 - pair.differing)", "0", VARIANCE),
-    Mutant("intervals/compare.py", "- 2 * common_noise", "", VARIANCE),
+    Mutant("intervals/compare.py", "- 2 * np.sign(a.noise) * common_noise", "", VARIANCE),
     Mutant("intervals/bands.py", "(estimate * n + 0.5) / (n + 1)", "estimate", VARIANCE),
     Mutant("intervals/effective.py", "curve_far, n_effective", "curve_far, added.most", VARIANCE),
     Mutant("intervals/effective.py", "np.minimum(lower, rate)", "lower", "test_effective"),
@@ -89,24 +89,27 @@ MUTANTS = [
         "test_few_accepted",
     ),
     Mutant("intervals/compare.py", "2 / pair", "1 / pair", "test_few_accepted"),
-    Mutant(
-        "intervals/pooled.py", "share**2 * (rho + (1 - rho) / pairs)", "share**2 / pairs", POOLED
-    ),
-    Mutant(
-        "intervals/pooled.py", "(c * (rate - p0) ** 2).sum()", "((rate - p0) ** 2).mean()", POOLED
-    ),
-    Mutant("intervals/pooled.py", "rho + (1 - rho) * of_pairs", "1", POOLED),
+    Mutant("intervals/pooled.py", "(share**2 / np.where(present, pairs, 1))", "(share**2)", POOLED),
+    Mutant("intervals/pooled.py", "/ np.where(share < 1, 1 - share, 1)", "", POOLED),
+    Mutant("intervals/pooled.py", "np.nansum(people * (own", "np.nansum((own", POOLED),
+    Mutant("intervals/pooled.py", "brentq(surplus, 0, 1)", "1.0", POOLED),
+    Mutant("intervals/pooled.py", "rho + (1 - rho) * if_zero", "1", POOLED),
     Mutant("intervals/equality.py", "(1 - w) ** 2 * of_far", "0 * of_far", POOLED),
     Mutant("intervals/pooled.py", "if curve is None:\n", "if True:\n", POOLED),
     Mutant("intervals/equality.py", "added.errors_at_eer if", "added.errors if", POOLED),
     Mutant("intervals/pooled.py", "-(weight @ curve), np.log", "-curve[0], np.log", POOLED),
     Mutant("intervals/equality.py", "w * (added.curve", "(added.curve", POOLED),
-    Mutant("intervals/equality.py", "not _of_ratios(chosen, data, rates)", "False", POOLED),
-    Mutant("intervals/equality.py", "target == NEW_PEOPLE", "False", POOLED),
+    Mutant("intervals/equality.py", "not of_ratios", "False", POOLED),
+    Mutant("intervals/equality.py", "target != NEW_PEOPLE", "True", POOLED),
     # N-Sigma
     Mutant("nsigma/statistics.py", "std(SUBSET, ddof=1)", "std(SUBSET, ddof=0)", N_SIGMA),
     Mutant("nsigma/statistics.py", "2 / np.pi", "1 / np.pi", N_SIGMA),
-    Mutant("nsigma/statistics.py", "(of_mean - mean) / of_sd", "(mean - of_mean) / of_sd", N_SIGMA),
+    Mutant(
+        "nsigma/statistics.py",
+        "(reference_mean - mean) / ref",
+        "(mean - reference_mean) / ref",
+        N_SIGMA,
+    ),
     Mutant("nsigma/statistics.py", "(1 - alpha) * b", "b", N_SIGMA),
     # representation
     Mutant("representation/bounds.py", "n_people / (n_people - 1) * ", "", RLB),
@@ -119,7 +122,7 @@ MUTANTS = [
     ),
     # von Mises-Fisher mixtures
     Mutant("vmf/series.py", "m * fall) * now", "m * grow) * now", VMF),
-    Mutant("vmf/series.py", "total**2 - of_itself", "total**2", VMF),
+    Mutant("vmf/series.py", "total**2 - own_square", "total**2", VMF),
     Mutant("vmf/series.py", "SAFETY * EPSILON * size", "0 * size", VMF),
     Mutant("vmf/law.py", "weights.ravel() * kappa", "weights.ravel()", VMF),
     Mutant("vmf/densities.py", "log_power = order * np.log(2 / radius)", "log_power = 0.0", VMF),

@@ -134,16 +134,14 @@ def band(
     >>> fk.band(ev, "frr", method="recentered").attrs["target"]
     'these 20 identities, new images'
     """
-    chosen = find_measure(measure)
     require(
         method is None or not simultaneous,
         "a simultaneous band has a method of its own: leave method out",
     )
     require_inside("level", level, 0, 1)
-    data = data_of(evaluation)
-    chosen = with_reads(chosen, data)
-    method = choose(method, evaluation, chosen)
     whole = evaluation
+    chosen = with_reads(find_measure(measure), data_of(whole))
+    method = choose(method, whole, chosen)
     evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
     require(
@@ -153,18 +151,11 @@ def band(
     about: dict = {"level": level}
     if left_out:
         about["left_out"] = left_out
-    if method == EFFECTIVE:
-        about["target"] = target
     if method != EFFECTIVE:
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
-    elif chosen.name in RATES:
-        result = effective_rates(evaluation, chosen.name, target, level)
-    elif chosen.name == "threshold":
-        result = threshold_interval(evaluation, level, target)
-    elif rates_of_line(chosen, data):
-        result = disparity_interval(evaluation, chosen, level, target)
     else:
-        result = linearised_interval(evaluation, chosen, level, target)
+        about["target"] = target
+        result = effective_interval(evaluation, chosen, level, target)
     if simultaneous:
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
@@ -187,15 +178,25 @@ def choose(method, evaluation, chosen):
     return "recentered" if chosen.fair is None else "pivotal"
 
 
+def effective_interval(evaluation, chosen, level, target):
+    """The interval of a rate, a threshold or a function of rates from effective numbers."""
+    if chosen.name in RATES:
+        return effective_rates(evaluation, chosen.name, target, level)
+    if chosen.name == "threshold":
+        return threshold_interval(evaluation, level, target)
+    if rates_of_line(chosen, data_of(evaluation)):
+        return disparity_interval(evaluation, chosen, level, target)
+    return linearised_interval(evaluation, chosen, level, target)
+
+
 def _includes(fair, result):
     """Whether the end towards the fair value reaches it; missing where an end is missing."""
     # a mean of equal rates is not always equal to them in the last bit
     above = result.lower <= fair + TIE
     below = result.upper >= fair - TIE
     reaches = xr.where(result.estimate >= fair, above, below)
-    return reaches.where(
-        result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
-    )
+    missing = result[["estimate", "lower", "upper"]].isnull().to_dataarray().any("variable")
+    return reaches.where(~missing)
 
 
 # --- simultaneous bands --------------------------------------------------------------------------
@@ -208,7 +209,7 @@ def sup_t(evaluation, chosen, result, level, target):
     that correlate as what people add does.
     """
     estimate = result.estimate
-    curve = [dim for dim in ("far_level", "threshold_level") if dim in estimate.dims]
+    curve = [*{"far_level", "threshold_level"} & {*estimate.dims}]
     require(
         curve and chosen.name in RATES,
         f"a simultaneous band is of a rate that runs over levels, but {chosen.name!r} is none or "
@@ -227,13 +228,10 @@ def sup_t(evaluation, chosen, result, level, target):
         kwargs={"level": level},
         vectorize=True,
     )
-    lower = expit(logit(middle) - critical * sd)
-    upper = expit(logit(middle) + critical * sd)
-    return result.assign(
-        lower=np.minimum(lower, estimate),
-        upper=np.maximum(upper, estimate),
-        critical=critical,
-    )
+    lower, upper = (expit(logit(middle) + sign * critical * sd) for sign in (-1, 1))
+    lower = np.minimum(lower, estimate)
+    upper = np.maximum(upper, estimate)
+    return result.assign(lower=lower, upper=upper, critical=critical)
 
 
 def _largest_height(influence, resolved, level):

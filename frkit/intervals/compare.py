@@ -1,7 +1,7 @@
 """Two models, or two groups: the difference with its interval and p-value."""
 
+from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,7 +13,7 @@ from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
-from frkit.intervals.equality import contrasts
+from frkit.intervals.equality import group_contrast
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -27,6 +27,7 @@ from frkit.measures.registry import measure as find_measure
 
 REST = "all others"
 CONTRAST = "contrast"
+DIFFERENCE = {"contrast": "difference", "null": 0}  # attrs
 SAME = (  # facts that must be the same of two evaluations
     "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
 )  # fmt: skip
@@ -114,36 +115,29 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    named: Any = evaluation_b if measure is None else measure
-    chosen = with_reads(find_measure(named), data_of(evaluation_a))
-    wanted = models if groups is None else groups
-    if measure is not None:
+    of_two = measure is not None  # evaluations
+    data = data_of(evaluation_a)
+    chosen = with_reads(find_measure(measure if of_two else evaluation_b), data)
+    method = choose(method, evaluation_a, chosen)
+    how = chosen, method, target, level
+    if of_two:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        evaluations = evaluation_a, evaluation_b
-        method = choose(method, evaluation_a, chosen)
-        rows = [_of_two_evaluations(evaluations, chosen, method, target, level)]
-    elif groups is None:
-        pairs = _pairs(data_of(evaluation_a), "model", models)
-        evaluation = evaluation_a
-        chosen_models = np.unique(pairs)
-        if len(chosen_models) < data_of(evaluation).sizes["model"]:
-            evaluation = evaluation.sel(model=chosen_models)
-        method = choose(method, evaluation, chosen)
-        rows = _between("model", evaluation, chosen, pairs, method, target, level)
+        rows = [_of_two_evaluations((evaluation_a, evaluation_b), *how)]
+    elif groups is not None:
+        pairs = _pairs(data, "group", groups)
+        between = _group_contrasts if method == EFFECTIVE else partial(_between, "group")
+        rows = between(evaluation_a, pairs, *how)
     else:
-        pairs = _pairs(data_of(evaluation_a), "group", groups)
-        method = choose(method, evaluation_a, chosen)
-        if method == EFFECTIVE:
-            rows = _group_contrasts(evaluation_a, chosen, pairs, target, level)
-        else:
-            rows = _between("group", evaluation_a, chosen, pairs, method, target, level)
-    if len(pairs) == 1 and wanted != "all":
-        [(a, b)] = pairs
-        result = rows[0].assign_attrs(a=a, b=b)
-    else:
+        pairs = _pairs(data, "model", models)
+        some = evaluation_a if models in (None, "all") else evaluation_a.sel(model=list(models))
+        rows = _between("model", some, pairs, *how)
+    if "all" in (models, groups) or len(pairs) > 1:
         result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
+    else:
+        a, b = pairs[0]
+        result = rows[0].assign_attrs(a=a, b=b)
     about = {"target": target} if method == EFFECTIVE else {}
     result = with_attrs(result, evaluation_a, chosen, method, level=level, **about)
     warn_of(evaluation_a, chosen, result)
@@ -163,12 +157,10 @@ def _pairs(data, dim, wanted):
     require(
         len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
     )
-    if wanted is None and dim == "model" and len(names) == 2:
-        return [tuple(names)]
-    if wanted == "all":
-        return list(combinations(names, 2))
     if wanted == "rest" and dim == "group":
         return [(name, REST) for name in names]
+    if wanted == "all" or (wanted is None and len(names) == 2):
+        return list(combinations(names, 2))
     require(
         wanted is not None and len(wanted) == 2 and len({*wanted} & {*names}) == 2,
         f"{dim}s={wanted!r} must be 'all', or two of {names}",
@@ -198,14 +190,14 @@ def _require_same_images(a, b):
 
 def _of_two_evaluations(evaluations, chosen, method, target, level):
     """The contrast of two models, each in an evaluation of its own."""
-    a, b = (_values(each, chosen, method, target) for each in evaluations)
+    a, b = (_values(evaluation, chosen, method, target) for evaluation in evaluations)
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
     require(same_dims, "the two run over other levels, groups or models")
     xr.align(a, b, join="exact")  # raises if labels differ
     return _contrast(a, b, chosen, method, level)
 
 
-def _between(dim, evaluation, chosen, pairs, method, target, level):
+def _between(dim, evaluation, pairs, chosen, method, target, level):
     """The contrasts of pairs of models, or of groups, of one evaluation."""
     values = _values(evaluation, chosen, method, target)
     message = f"{chosen.name!r} does not run over {dim}s; take a rate such as 'far_group'"
@@ -216,12 +208,11 @@ def _between(dim, evaluation, chosen, pairs, method, target, level):
 
 def _values(evaluation, chosen, method, target):
     """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
-    name = chosen.name
     if method != EFFECTIVE:
         values = values_of(evaluation, chosen)
-    elif name in RATES:
-        rate = evaluation["empirical"][name]
-        values = contributions(evaluation, name, target).assign(estimate=rate)
+    elif chosen.name in RATES:
+        values = contributions(evaluation, chosen.name, target)
+        values = values.assign(estimate=evaluation["empirical"][chosen.name])
     else:
         values = linearised(evaluation, chosen, target)
     return with_resolved(values, chosen, evaluation)
@@ -229,14 +220,14 @@ def _values(evaluation, chosen, method, target):
 
 def _contrast(a, b, chosen, method, level):
     """The difference of two models or groups, or their ratio where the measure's scale is log."""
-    if method != EFFECTIVE:
-        result = _from_replicates(a, b, method, level, chosen.scale)
-    else:
+    if method == EFFECTIVE:
         result = paired_t_test(a, b, chosen, level)
+    else:
+        result = _from_replicates(a, b, method, level, chosen.scale)
     if "resolved" in a:
         result["resolved"] = a.resolved & b.resolved
     if chosen.scale != LOG_SCALE:
-        return result.assign_attrs(contrast="difference", null=0)
+        return result.assign_attrs(DIFFERENCE)
     names = [name for name in ("estimate", "lower", "upper", "centre") if name in result]
     return result.assign(np.exp(result[names])).assign_attrs(contrast="ratio", null=1)
 
@@ -252,30 +243,30 @@ def paired_t_test(a, b, chosen, level):
     never below that of a sign test of the people who differ.
     """
     on_scale, _ = SCALES[chosen.scale]
-    n_effective = {}
+    result = xr.Dataset()
     unknown = xr.zeros_like(a.estimate, bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate = on_scale(a.estimate) - on_scale(b.estimate)
         if chosen.name in RATES:
             pair = paired_contributions(a, b)
             variance = difference_variance(pair)
-            df = np.maximum(pair.people - 1, 1)
+            result["df"] = np.maximum(pair.people - 1, 1)
             smallest_p = np.minimum(2.0 ** (1 - pair.differing), 1.0)
             spread = a.estimate * (1 - a.estimate) + b.estimate * (1 - b.estimate)
-            n_effective["n_effective"] = spread / variance
+            result["n_effective"] = spread / variance
             if "accepting" in a:  # the true thresholds may be any higher ones
                 accepting = np.minimum(a.accepting, b.accepting)
                 unknown = (accepting == 0) & (pair.differing > 0)
         else:
             variance = ((a.influence - b.influence) ** 2).sum(UNIT)
-            df = a.df
+            result["df"] = a.df
             smallest_p = 0.0
         se = np.sqrt(variance).where(np.isfinite(estimate))
-        t = np.abs(estimate) / se
-    reach = stdtrit(df, (1 + level) / 2) * se
-    p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
-    result = xr.Dataset({"estimate": estimate, "se": se, "df": df, **n_effective})
+        p = 2 * xr.apply_ufunc(stats.t.sf, np.abs(estimate) / se, result.df)
+    reach = stdtrit(result.df, (1 + level) / 2) * se
     return result.assign(
+        estimate=estimate,
+        se=se,
         lower=(estimate - reach).where(~unknown, -1.0),
         upper=(estimate + reach).where(~unknown, 1.0),
         p=np.maximum(p, smallest_p).where(np.isfinite(estimate) & ~unknown),
@@ -316,17 +307,16 @@ def difference_variance(pair):
     nobody differs it is that of two more people, each rejected by one model alone (Agresti & Min
     2005).
     """
-    spread, variance = pair["spread"], pair["variance"]
-    n = np.minimum(spread / variance, np.maximum(pair["comparisons"], 1.0))
-    n = drawn_to_units(n, pair["units"], pair["erring"])
-    unseen = xr.where(pair["differing"] > 0, spread / n, 2 / pair["units"] ** 2)
-    return xr.where(pair["observed"], variance, unseen)
+    n = np.minimum(pair.spread / pair.variance, np.maximum(pair.comparisons, 1.0))
+    n = drawn_to_units(n, pair.units, pair.erring)
+    unseen = (pair.spread / n).where(pair.differing > 0, 2 / pair.units**2)
+    return pair.variance.where(pair.observed, unseen)
 
 
 # --- groups, replicates --------------------------------------------------------------------------
 
 
-def _group_contrasts(evaluation, chosen, pairs, target, level):
+def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
     """The differences and ratios of two groups, or of one and all others."""
     name = chosen.name
     require(
@@ -339,15 +329,13 @@ def _group_contrasts(evaluation, chosen, pairs, target, level):
     require("group" in rate.estimate.dims, message)
     resolved = with_resolved(rate, chosen, evaluation).get("resolved")
     groups = rate["group"].values.tolist()
-    sides = []
+    rows = []
     for a, b in pairs:
         others = [group for group in groups if group != a] if b == REST else [b]
-        sides.append(([a], others))
-    rows = []
-    for (a, b), row in zip(sides, contrasts(evaluation, name, sides, target, level)):
+        row = group_contrast(evaluation, name, ([a], others), target, level)
         if resolved is not None:
-            row["resolved"] = resolved.sel(group=[*a, *b]).all("group")
-        rows.append(row.assign_attrs(contrast="difference", null=0))
+            row["resolved"] = resolved.sel(group=[a, *others]).all("group")
+        rows.append(row.assign_attrs(DIFFERENCE))
     return rows
 
 

@@ -27,39 +27,28 @@ FEWEST_ACCEPTED = 2.5  # pairs of people, from which FRR at a FAR level has an u
 STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
-def numbers_of_rate(contribution):
-    """Numbers of `contributions` as arrays over the dims of the rate, without values of units."""
-    sizes = dict(contribution.rate.sizes)
-    return {
-        name: values.variable.set_dims(sizes).transpose(*sizes).values
-        for name, values in contribution.items()
-        if {*values.dims} <= {*sizes}
-    }
-
-
-def effective_number(numbers, level=0.95):
+def effective_number(contribution, level=0.95):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
-    numbers : from `numbers_of_rate`. The last factor lets a normal quantile stand for that of t, of
-    as many people.
+    contribution : from `contributions`. The last factor lets a normal quantile stand for that of t,
+    of as many people.
     """
     tail = (1 + level) / 2
-    df = np.maximum(numbers["people"] - 1, 1)
-    return n_among_units(numbers) * (ndtri(tail) / stdtrit(df, tail)) ** 2
+    df = np.maximum(contribution.people - 1, 1)
+    return n_among_units(contribution) * (ndtri(tail) / stdtrit(df, tail)) ** 2
 
 
-def n_among_units(numbers):
+def n_among_units(contribution):
     """Effective number p (1 - p) / v, unseen people included, before the factor for few people."""
-    rate = numbers["rate"]
-    variance = numbers["variance"]
-    has_errors = (variance > 0) & (rate > 0) & (rate < 1)
+    rate = contribution.rate
+    has_errors = (contribution.variance > 0) & (rate > 0) & (rate < 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        n = np.where(has_errors, rate * (1 - rate) / variance, numbers["comparisons"])
-        n = np.minimum(n, numbers["most"])
-        if "alike" in numbers:
-            power = LIKE_OTHERS / (numbers["erring"] + LIKE_OTHERS)
-            return n * (numbers["alike"] / n) ** power
-        return drawn_to_units(n, numbers["units"], numbers["erring"], numbers["unseen"])
+        n = rate * (1 - rate) / contribution.variance
+        n = np.minimum(n.where(has_errors, contribution.comparisons), contribution.most)
+        if "alike" in contribution:
+            power = LIKE_OTHERS / (contribution.erring + LIKE_OTHERS)
+            return n * (contribution.alike / n) ** power
+        return drawn_to_units(n, contribution.units, contribution.erring, contribution.unseen)
 
 
 def drawn_to_units(n, units, erring, unseen=UNSEEN):
@@ -71,11 +60,11 @@ def drawn_to_units(n, units, erring, unseen=UNSEEN):
     return n * np.minimum(units / n, 1) ** power
 
 
-def with_more_people(numbers, factor):
-    """The numbers of so many times as many people who are like these."""
-    counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*numbers}
-    more = {name: numbers[name] * factor for name in counts}
-    return numbers | more | {"variance": numbers["variance"] / factor}
+def with_more_people(contribution, factor):
+    """What so many times as many people add, who are like these."""
+    counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*contribution}
+    more = {name: contribution[name] * factor for name in counts}
+    return contribution.assign(more | {"variance": contribution.variance / factor})
 
 
 def jeffreys(rate, n, level):
@@ -95,14 +84,13 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     """
     rate = evaluation["empirical"][name].drop_attrs()
     contribution = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
-    n = effective_number(numbers_of_rate(contribution), level)
-    n = np.where(rate.notnull(), n, np.nan)
-    lower, upper = jeffreys(rate.values, n, level)
+    n = effective_number(contribution, level).drop_attrs()
+    lower, upper = jeffreys(rate, n, level)
     if "accepting" in contribution:  # the true threshold may be any higher one
         endless = contribution.accepting < FEWEST_ACCEPTED
-        upper = np.where(rate.notnull() & endless, 1.0, upper)
-    values = {"n_effective": n, "lower": lower, "upper": upper}
-    return xr.Dataset({"estimate": rate} | {key: (rate.dims, values[key]) for key in values})
+        upper = upper.where(rate.isnull() | ~endless, 1.0)
+    ends = {"estimate": rate, "lower": lower, "upper": upper}
+    return xr.Dataset({"n_effective": n.where(rate.notnull())} | ends)
 
 
 def threshold_interval(evaluation, level, target):
@@ -114,10 +102,9 @@ def threshold_interval(evaluation, level, target):
     """
     added = contributions(evaluation, "threshold", target)
     estimate = data_of(evaluation)["threshold"].drop_attrs()
-    n_effective = added.rate.copy(data=effective_number(numbers_of_rate(added), level))
-    ends = [estimate]
-    for far in jeffreys(added.curve_far, n_effective, level):
-        end = xr.apply_ufunc(
+    n_effective = effective_number(added, level)
+    ends = [
+        xr.apply_ufunc(
             np.interp,
             np.log(estimate["far_level"]),
             logarithm(far),
@@ -126,8 +113,10 @@ def threshold_interval(evaluation, level, target):
             kwargs={"left": np.inf, "right": -np.inf},
             vectorize=True,
         )
-        ends.append(_sign_of_scores(evaluation) * end)
-    ends = xr.concat(ends, "end", coords="minimal", compat="override")
+        for far in jeffreys(added.curve_far, n_effective, level)
+    ]
+    ends = [_sign_of_scores(evaluation) * end for end in ends]
+    ends = xr.concat([estimate, *ends], "end", coords="minimal", compat="override")
     return xr.Dataset({"estimate": estimate, "lower": ends.min("end"), "upper": ends.max("end")})
 
 
@@ -183,7 +172,7 @@ def scaled_influence(contribution):
     """What units add to a rate, so that its squares sum to the variance of the rate."""
     rate = contribution.rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = rate * (1 - rate) / n_among_units(numbers_of_rate(contribution))
+        variance = rate * (1 - rate) / n_among_units(contribution)
     squares = (contribution.influence**2).sum(UNIT)
     return contribution.influence * np.sqrt(variance / squares.where(squares > 0, np.inf))
 

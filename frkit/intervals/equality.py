@@ -245,15 +245,11 @@ def _of_ratios(chosen, data, estimate):
 # --- two groups, or one and the rest -------------------------------------------------------------
 
 
-def contrasts(evaluation, name, sides, target, level):
-    """Yield the difference and the ratio of two sides, with p and intervals.
-
-    sides : of each contrast, the names of the groups of either side.
-    """
+def group_contrast(evaluation, name, sides, target, level):
+    """The difference and the ratio of two sides, each of some groups, with p and intervals."""
     groups = equal_groups(evaluation, name, target)
-    for sides_of_contrast in sides:
-        weights = np.array([np.isin(groups["group"], side) for side in sides_of_contrast], float)
-        values = at_each_place(contrast, groups, ["value"], weights=weights, level=level)
-        result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
-        result["p"] = _tested(result["p"], evaluation, groups)
-        yield result.assign_attrs(groups.attrs)
+    weights = np.array([np.isin(groups["group"], side) for side in sides], float)
+    values = at_each_place(contrast, groups, ["value"], weights=weights, level=level)
+    result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
+    result["p"] = _tested(result["p"], evaluation, groups)
+    return result.assign_attrs(groups.attrs)

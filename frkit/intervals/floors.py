@@ -13,7 +13,7 @@ from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
 from frkit.intervals.permuted import PERMUTED
 from frkit.intervals.reading import NEW_PEOPLE, data_of, warn_of, with_attrs, with_resolved
-from frkit.intervals.replicates import quantiles_of_rows
+from frkit.intervals.replicates import quantiles
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import with_reads
 
@@ -128,20 +128,19 @@ def fair_floor(
 
 def against(estimate, draws, fair, level):
     """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
-    above = draws.transpose(*estimate.dims, "replicate").values - fair
+    above = draws - fair
     finite = np.isfinite(above)
-    away = -1.0 if above[finite].sum() < 0 else 1.0
+    away = -1.0 if float(above.where(finite).sum()) < 0 else 1.0
     distance = away * above
-    median, limit = quantiles_of_rows(distance, (0.5, level))
-    observed = away * (estimate.values - fair)
-    n = np.count_nonzero(~np.isnan(distance), axis=-1)
-    reached = np.count_nonzero(distance >= observed[..., None] - TIE, axis=-1)
-    p = np.where(np.isnan(observed) | (n == 0), np.nan, (1 + reached) / (1 + n))
+    observed = away * (estimate - fair)
+    median, limit = quantiles(distance, (0.5, level))
+    n = distance.notnull().sum("replicate")
+    reached = (distance >= observed - TIE).sum("replicate")
     result = {
+        "estimate": estimate,
         "median": fair + away * median,
         "limit": fair + away * limit,
-        "p": p,
-        "n_nonfinite": np.count_nonzero(~finite, axis=-1),
+        "p": ((1 + reached) / (1 + n)).where(observed.notnull() & (n > 0)),
+        "n_nonfinite": (~finite).sum("replicate"),
     }
-    values = {name: (estimate.dims, data) for name, data in result.items()}
-    return xr.Dataset({"estimate": estimate, **values})
+    return xr.Dataset(result).transpose(*estimate.dims)

@@ -13,9 +13,9 @@ curve : of EERs, what each group's rate exceeds a true one by, (group, far), see
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.optimize.elementwise import find_root
 
 STEPS = 601  # values of λ
+HALVINGS = 30
 HIGHEST = 1 - 1e-9  # rate
 TINY = 1e-300
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
@@ -193,10 +193,16 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     steps = np.arange(STEPS)
     levels = np.zeros((1, STEPS))
     if free_level:  # the level at which X² is smallest, for rates well below 1, and both ends
-        middle = np.log((n * rate**2 / line).sum(1) / (n * line).sum(1)) / 2
-        farthest = middle + 10 / np.sqrt(max(errors, 0.5)) * np.array([[-1], [1]])
-        ends = find_root(excess, (middle, farthest), args=(steps,), tolerances={"xatol": 1e-9})
-        levels = np.vstack([middle[None], np.where(ends.success, ends.x, middle)])
+        squares = np.maximum((n * rate**2 / line).sum(1), TINY)
+        middle = np.log(squares / (n * line).sum(1)) / 2
+        rejected = middle + 10 / np.sqrt(max(errors, 0.5)) * np.array([[-1], [1]])
+        accepted = np.broadcast_to(middle, rejected.shape)
+        for _ in range(HALVINGS):
+            between = (accepted + rejected) / 2
+            inside = excess(between, steps) <= 0
+            accepted = np.where(inside, between, accepted)
+            rejected = np.where(inside, rejected, between)
+        levels = np.vstack([middle, accepted])
     rates = at_level(levels, steps)
     rates[excess(levels, steps) > 1e-6] = observed
     return np.vstack([*rates, observed])

@@ -23,7 +23,6 @@ from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import (
     effective_number,
     jeffreys,
-    numbers_of_rate,
     with_more_people,
 )
 from frkit.intervals.equality import equal_groups
@@ -196,11 +195,11 @@ def _check_rates(goal, models, frr):
 
 def _half_width(evaluation, _size, level):
     """Half the width of Jeffreys' interval of FRR, as a share of FRR."""
-    numbers = numbers_of_rate(contributions(evaluation, "frr", NEW_PEOPLE))
-    rate = numbers["rate"].item()
+    added = contributions(evaluation, "frr", NEW_PEOPLE)
+    rate = added.rate.item()
 
     def half_width(factor):
-        n = effective_number(with_more_people(numbers, factor), level).item()
+        n = effective_number(with_more_people(added, factor), level).item()
         lower, upper = jeffreys(rate, n, level)
         return (upper - lower).item() / 2 / rate, n
 
@@ -216,8 +215,7 @@ def _difference(evaluation, size, level):
     effect = (second.rate - first.rate).item()
     wanted = abs(effect if size is None else size)
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
-    paired = paired_contributions(first, second)
-    pair = {name: value.values for name, value in paired.items()}
+    pair = paired_contributions(first, second)
 
     def power(factor):
         variance = difference_variance(with_more_people(pair, factor)).item()
