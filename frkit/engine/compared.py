@@ -1,8 +1,7 @@
 """What was compared: the weight of all pairs, whatever their scores.
 
 In a complete design it follows from sums over images, without a look at any pair; in a list it is
-the sum over its pairs. A *member* is a person in a group (or kind): a person whose images have
-several labels is several members.
+the sum over its pairs.
 """
 
 from collections.abc import Callable
@@ -13,87 +12,42 @@ from scipy import sparse
 
 from frkit.engine.protocol import Protocol
 
-COLUMNS = 32  # whose counts are converted to full precision at once
-
-
-class Members(NamedTuple):
-    """Members of a protocol.
-
-    of_row : (row,) the member of each row. person, label : (member,) codes.
-    """
-
-    of_row: np.ndarray
-    person: np.ndarray
-    label: np.ndarray
-
-    def sums(self, weight):
-        """Sums of a weight, (row, column), over the rows of each member: (member, column)."""
-        rows = np.arange(len(self.of_row))
-        shape = len(self.person), len(rows)
-        return sparse.csr_matrix((np.ones(len(rows)), (self.of_row, rows)), shape) @ weight
-
-    def of_one_person(self):
-        """All couples of two members of one person, in both orders and with themselves."""
-        members = np.arange(len(self.person))
-        shape = int(self.person.max()) + 1, len(members)
-        in_person = sparse.csr_matrix((np.ones(len(members)), (self.person, members)), shape)
-        return (in_person.T @ in_person).nonzero()
-
-
-def members_of(protocol: Protocol, label) -> Members:
-    """The members of a protocol by person and label, a code for each row."""
-    n_labels = int(label.max()) + 1
-    code = protocol.person.astype(np.int64) * n_labels + label
-    members, of_row = np.unique(code, return_inverse=True)
-    return Members(of_row.astype(np.int32), *np.divmod(members, n_labels))
-
 
 def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
     """Weight of all impostor pairs of a complete design, (cell, column), that did not fail.
 
-    All pairs of two kinds weigh the product of both sums over rows. Pairs of a person with itself
-    are subtracted, and those that failed. failed_images : (row,) of which all comparisons failed.
+    failed_images : (row,) of which all comparisons failed.
     """
-    members = members_of(protocol, protocol.kind)
-    cells = protocol.cells_of_kinds
-    g, h = np.nonzero(cells >= 0)
-    first, second = members.of_one_person()
-    cell_of_couple = cells[members.label[first], members.label[second]]
-    first, second = first[cell_of_couple >= 0], second[cell_of_couple >= 0]
-    add_kinds = _adder(cells[g, h], protocol.n_cells)
-    add_couples = _adder(cell_of_couple[cell_of_couple >= 0], protocol.n_cells)
-    of_kind = _adder(members.label, len(cells))
+    kinds = protocol.cells_of_kinds
+    failed_cell = protocol.cells(failed_row, failed_col)
+    counted = failed_cell >= 0
+    failed_cell, row, col = failed_cell[counted], failed_row[counted], failed_col[counted]
+    failed_weight = protocol.impostor_weights(row, col)
     scales = [np.where(failed_images, 0, scale) for scale in protocol.scales]
     totals = np.zeros((protocol.n_cells, protocol.n_columns))
-    for begin in range(0, protocol.n_columns, COLUMNS):
-        columns = slice(begin, begin + COLUMNS)
-        counts = protocol.counts[:, columns]
-        probe, reference = (members.sums(scale[:, None] * counts) for scale in scales)
-        all_pairs = (of_kind @ probe)[g] * (of_kind @ reference)[h]
-        of_one_person = probe[first] * reference[second]
-        totals[:, columns] = add_kinds @ all_pairs - add_couples @ of_one_person
-    if protocol.symmetric:
-        totals /= 2
-    if len(failed_row) == 0:
-        return totals
-    cell = cells[protocol.kind[failed_row], protocol.kind[failed_col]]
-    counted = cell >= 0
-    row, col = failed_row[counted], failed_col[counted]
-    add_failed = _adder(cell[counted], protocol.n_cells)
-    weight = protocol.impostor_weights(row, col)[:, None]
-    lost = np.zeros_like(totals)
-    for begin in range(0, protocol.n_columns, COLUMNS):
-        columns = slice(begin, begin + COLUMNS)
-        counts = protocol.counts[:, columns].astype(float)
-        lost[:, columns] = add_failed @ (weight * counts[row] * counts[col])
-    left = totals - lost
-    return np.where(left > 1e-12 * totals, left, 0)  # where all failed, rounding is left
+    for column, counts in enumerate(protocol.counts.T):
+        probe, reference = (_by_person(protocol, scale * counts) for scale in scales)
+        pairs = _of_two_people(probe, reference)
+        of_cells = np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells)
+        if protocol.symmetric:
+            of_cells /= 2
+        lost = failed_weight * counts[row] * counts[col]
+        left = of_cells - np.bincount(failed_cell, lost, protocol.n_cells)
+        # where all failed, rounding is left
+        totals[:, column] = np.where(left > 1e-12 * of_cells, left, 0) if len(lost) else of_cells
+    return totals
 
 
-def _adder(place, n_places):
-    """A sparse matrix that adds up values at their places."""
-    values = np.arange(len(place))
-    return sparse.csr_matrix((np.ones(len(place)), (place, values)), (n_places, len(place)))
+def _by_person(protocol: Protocol, weight):
+    """Sums of a weight of rows, (person, kind)."""
+    shape = int(protocol.person.max()) + 1, len(protocol.cells_of_kinds)
+    return sparse.csr_array((weight, (protocol.person, protocol.kind)), shape)
+
+
+def _of_two_people(probe, reference):
+    """Sums over ordered pairs of two people of the products of two tables: (kind, kind)."""
+    of_all = np.outer(probe.sum(0), reference.sum(0))
+    return of_all - (probe.T @ reference).toarray()
 
 
 # --- by people -----------------------------------------------------------------------------------
@@ -174,57 +128,39 @@ def _compared_in_complete_design(protocol: Protocol) -> Compared:
     """
     n_groups = len(protocol.groups) + 1
     allowed = (protocol.cells_of_kinds >= 0).astype(float)
-    n_kinds = len(allowed)
-    n_people = int(protocol.person.max()) + 1
-    images = protocol.images
-    tables = []  # of probes and references: (kind, person), sums of weights and numbers of images
-    place = protocol.kind.astype(np.int64) * n_people + protocol.person
-    for scale, side in zip(protocol.scales, (images.probe, images.reference)):
-        sums = [np.bincount(place, values, n_kinds * n_people) for values in (scale, side)]
-        tables.append(np.reshape(sums, (2, n_kinds, n_people)))
-    group_of_kind = np.zeros((n_kinds, n_groups))
+    group_of_kind = np.zeros((len(allowed), n_groups))
     group_of_kind[protocol.kind, protocol.group] = 1
-    compared = np.zeros((len(protocol.group), n_groups))
-    for scale, partners in zip(protocol.scales, tables[::-1]):
-        of_partners = partners[0]
-        weight = of_partners.sum(1) - of_partners[:, protocol.person].T
-        weight *= allowed[protocol.kind] * scale[:, None]
-        compared += weight @ group_of_kind
-    if protocol.symmetric:
-        compared /= 2  # each image is a probe and a reference of the same pairs
-    of_kinds = np.einsum("sbkp->bspk", np.stack(tables))
-    if protocol.symmetric:
-        of_kinds[:, 1] /= 2
-    (probe, reference), (n_probe, n_reference) = of_kinds
-    as_probe = (n_probe > 0).astype(float)
-    as_reference = (n_reference > 0).astype(float)
-    as_both = as_probe * as_reference
+    twice = 2 if protocol.symmetric else 1  # each image is a probe and a reference of its pairs
 
     def of_groups(first, second):
-        return _couples(first, second, allowed, group_of_kind)
+        """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l."""
+        sums = _of_two_people(first, second) * allowed
+        return both_orders(group_of_kind.T @ sums @ group_of_kind)
+
+    compared = np.zeros((len(protocol.group), n_groups))
+    tables = [_by_person(protocol, scale) for scale in protocol.scales]
+    for scale, partners in zip(protocol.scales, tables[::-1]):
+        of_others = partners.sum(0) - partners[protocol.person].toarray()
+        of_others *= allowed[protocol.kind] * scale[:, None] / twice
+        compared += of_others @ group_of_kind
+    probe, reference = tables[0], tables[1] / twice
+    sides = protocol.images.probe, protocol.images.reference
+    n_probe, n_reference = (_by_person(protocol, side.astype(float)) for side in sides)
+    as_probe, as_reference = n_probe.sign(), n_reference.sign()
+    as_both = as_probe.multiply(as_reference)
+    both = probe.multiply(reference)
+    of_probes, of_references = ((side @ group_of_kind).ravel() for side in (probe, reference))
 
     def of_couples(first, second):
         return of_probes[first] * of_references[second] + of_probes[second] * of_references[first]
 
-    of_probes, of_references = ((side @ group_of_kind).ravel() for side in (probe, reference))
-    squares = of_groups(probe**2, reference**2)
     return Compared(
         weight=compared,
-        square=squares + of_groups(probe * reference, probe * reference),
+        square=of_groups(probe.power(2), reference.power(2)) + of_groups(both, both),
         people_pairs=of_groups(as_probe, as_reference) - of_groups(as_both, as_both / 2),
-        impostor_pairs=of_groups(n_probe, n_reference),
+        impostor_pairs=of_groups(n_probe, n_reference / twice),
         of_couples=of_couples,
     )
-
-
-def _couples(first, second, allowed, group_of_kind):
-    """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l: (group, group).
-
-    first, second : a and b, (person, kind). allowed : (kind, kind) which are compared.
-    """
-    of_all = np.outer(first.sum(0), second.sum(0))
-    sums = (of_all - first.T @ second) * allowed  # without k = l
-    return both_orders(group_of_kind.T @ sums @ group_of_kind)
 
 
 def both_orders(sums):

@@ -8,79 +8,80 @@ from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
+LARGEST = "the threshold there is the largest impostor score, whose bootstrap is not valid"
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group who were compared"),
     ("frr_group", "FRR", "it takes an identity with two images in the group that were compared"),
 )
 
 
-def caution(protocol, resampling, far, tables, models, n_failed, n_genuine, tied=None, sign=1.0):
-    """Warn where these data and options do not support a rate or its interval.
+def caution(tally, table, far, model, sign=1.0):
+    """Warn where these pairs do not support the rates of a model at FAR levels.
 
-    tables, models, tied : of the models, their names or None, and their shares of tied scores.
-    sign : of the scores as the user knows them. n_failed : genuine comparisons that
-    failed, of the model with most of them; n_genuine : all of them.
+    table : its rates. model : its name, or None. sign : of the scores as the user knows them.
     """
+    name = "" if model is None else f" (model {model!r})"
+    data = table.isel({COLUMN: 0}, missing_dims="ignore")
+    one_pair = 1 / max(_number_of_impostor_pairs(tally.protocol), 1)
+    below = far[far < one_pair]
+    if below.size:
+        warn(
+            f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
+            f"{one_pair:.2g}){name}: {LARGEST}; take levels above, or compare more images"
+        )
+    tied = np.zeros(far.size, bool)
+    if far.size and "threshold" in data:
+        share = _tied_shares(tally, data.threshold.values)
+        tied = (far >= one_pair) & (share > 0) & (data.far.values < far / 2)
+        _caution_of_ties(data, far, share, tied, sign, name)
+    if far.size:
+        heavy = far[(far >= one_pair) & (data.far.values <= 0) & ~tied]
+        if heavy.size:
+            warn(
+                f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
+                f"{_levels(heavy)}: {LARGEST}, and no pair is accepted; take levels above, or "
+                "scores with more digits"
+            )
+    rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+    if value > 0.5:
+        warn(
+            f"the {rate}{name} is {float(value):.2f}: strangers score higher than images of "
+            "one person. If larger scores mean less alike (distances), turn their sign: "
+            "distance=True, or --distance"
+        )
+
+
+def caution_of_failures(n_failed, n_genuine):
+    """Warn where half of the genuine comparisons failed."""
     if n_failed >= n_genuine / 2:
         warn(
             f"{n_failed} of {n_genuine} genuine comparisons failed (NaN or marked as "
             "missing) and are left out: the rates are those of the others, which may be the easier "
             "ones"
         )
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES:
-        _caution_of_images(protocol, resampling.scheme)
-    images = protocol.images
-    n_impostors = images.probe.sum() * images.reference.sum() / 2
+
+
+def _number_of_impostor_pairs(protocol):
+    """About how many impostor pairs there are."""
     if protocol.listed is not None:
-        n_impostors = len(protocol.listed.impostor)
-    one_pair = 1 / max(n_impostors, 1)
-    names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
-    for name, table, tied_share in zip(names, tables, tied or [None] * len(names)):
-        data = table.isel({COLUMN: 0}, missing_dims="ignore")
-        nothing_accepted = data.far.values <= 0 if far.size else np.zeros(0, bool)
-        largest = "the threshold there is the largest impostor score"
-        below = far[far < one_pair]
-        if below.size:
-            warn(
-                f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
-                f"{one_pair:.2g}){name}: {largest}; take levels above, or compare more images"
-            )
-        skipped = np.zeros(far.size, bool)
-        if far.size and tied_share is not None:
-            skipped = (far >= one_pair) & (tied_share > 0) & (data.far.values < far / 2)
-            _caution_of_ties(data, far, tied_share, skipped, sign, name)
-        heavy = far[(far >= one_pair) & nothing_accepted & ~skipped]
-        if heavy.size:
-            warn(
-                f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
-                f"{_levels(heavy)}: {largest}, and no pair is accepted; take levels above, or "
-                "scores with more digits"
-            )
-        rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
-        if value > 0.5:
-            warn(
-                f"the {rate}{name} is {float(value):.2f}: strangers score higher than images of "
-                "one person. If larger scores mean less alike (distances), turn their sign: "
-                "distance=True, or --distance"
-            )
+        return len(protocol.listed.impostor)
+    return protocol.images.probe.sum() * protocol.images.reference.sum() / 2
 
 
-def tied_shares(tally, table):
-    """The share of impostor scores that equal the threshold of each level; 0 of a single pair."""
-    weight = tally.impostors.weight
+def _tied_shares(tally, thresholds):
+    """The share of impostor scores that equal each threshold; 0 of a single pair."""
     falling = -tally.impostors.score
-    thresholds = -table.threshold.isel({COLUMN: 0}, missing_dims="ignore").values
-    first = np.searchsorted(falling, thresholds, "left")
-    last = np.searchsorted(falling, thresholds, "right")
-    above = np.append(0, np.cumsum(weight))
+    first = np.searchsorted(falling, -thresholds, "left")
+    last = np.searchsorted(falling, -thresholds, "right")
+    above = np.append(0, np.cumsum(tally.impostors.weight))
     share = (above[last] - above[first]) / above[-1]
     return np.where(last - first > 1, share, 0.0)
 
 
-def _caution_of_ties(data, far, tied_share, skipped, sign, name):
+def _caution_of_ties(data, far, tied_share, tied, sign, name):
     """Warn of levels between which scores are tied, so that no threshold reaches them."""
-    for threshold in np.unique(data.threshold.values[skipped]):
-        at = skipped & (data.threshold.values == threshold)
+    for threshold in np.unique(data.threshold.values[tied]):
+        at = tied & (data.threshold.values == threshold)
         share = tied_share[at][0]
         reached = data.far.values[at][0]
         warn(
@@ -96,8 +97,11 @@ def _levels(far):
     return ", ".join(f"{level:g}" for level in far)
 
 
-def _caution_of_images(protocol, scheme):
+def caution_of_scheme(protocol, resampling):
     """Warn where replicates that draw images vary too little: people of few images, no copies."""
+    scheme = getattr(resampling, "scheme", None)
+    if scheme not in DIAGONAL_SCHEMES:
+        return
     images, n_pairs = protocol.images_and_pairs()
     weight = protocol.share**2 * (n_pairs if protocol.pooled else n_pairs > 0)
     few = (images < FEW_IMAGES) & (n_pairs > 0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_pairs
-from frkit.evaluation.cautions import caution, tied_shares
+from frkit.evaluation.cautions import caution, caution_of_failures, caution_of_scheme
 from frkit.evaluation.nodes import facts_of_origin, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.people import people_table
@@ -19,7 +19,7 @@ from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, turned
-from frkit.scores.kept import pairs_of_models
+from frkit.scores.kept import model_names_of, pairs_of_models
 
 
 def evaluate(
@@ -162,30 +162,32 @@ def evaluate_parts(
     far=None,
     threshold=None,
     far_of="all",
-    by=None,
     resampling=None,
-    weighting=None,
-    impostors="all",
-    varying="error",
     histogram=None,
     progress=None,
     rates=True,
     people=True,
+    cautioned=None,
+    **options,
 ) -> xr.DataTree:
-    """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
-    check_options(scores, far_of, by, resampling, weighting, impostors, varying)
+    """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out.
+
+    cautioned : the FAR levels that warnings are about; by default all.
+    """
+    check_options(scores, far_of, resampling=resampling, **options)
     far, thresholds, labels = asked_levels(far, threshold, scores)
     kept = swept(scores, far if len(far) else None, threshold, progress=progress)
     if not rates:
         far = np.empty(0)
-    models = pairs_of_models(kept)
-    edges = histogram_edges(histogram, kept, models)
-    options = {"by": by, "varying": varying, "weighting": weighting, "impostors": impostors}
+    cautioned = far if cautioned is None else np.asarray(cautioned)
+    edges = histogram_edges(histogram, kept)
     protocol = make_protocol(kept, resampling=resampling, **options)
+    sign = -1.0 if turned(kept) else 1.0
+    names = model_names_of(kept) if "model" in kept.dims else [None]
     tables = []
     sums = []
-    tallies = []
-    for pairs, fixed in zip(models, thresholds):
+    failed = []
+    for name, pairs, fixed in zip(names, pairs_of_models(kept), thresholds):
         tally = tally_pairs(pairs, protocol)
         table = xr.Dataset()
         if rates:
@@ -195,18 +197,16 @@ def evaluate_parts(
         if rates and people and protocol.people_known:
             sums.append(people_table(tally, table, auc=len(edges) > 0))
         if len(edges):
-            distributions = distribution_table(tally, edges)
-            table = table.merge(distributions)
+            table = table.merge(distribution_table(tally, edges))
         tables.append(table)
-        tied = tied_shares(tally, table) if rates else None
-        tallies.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed, tied))
-    names = kept["model"] if "model" in kept.dims else None
-    n_failed, n_genuine, impostor_failed, tied = zip(*tallies)
-    sign = -1.0 if turned(kept) else 1.0
-    failures = max(n_failed), n_genuine[0]
-    caution(protocol, resampling, far, tables, names, *failures, tied if rates else None, sign)
-    facts = facts_of_origin(kept, protocol, resampling, weighting, impostors, by)
+        noted = table.sel(far_level=cautioned) if len(cautioned) else table
+        caution(tally, noted, cautioned, name, sign)
+        failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
+    n_failed, n_genuine, impostor_failed = zip(*failed)
+    caution_of_failures(max(n_failed), n_genuine[0])
+    caution_of_scheme(protocol, resampling)
+    facts = facts_of_origin(kept, protocol, resampling, options)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
     facts["complete"] = protocol.symmetric and not any(n_failed) and not any(impostor_failed)
-    return tree(tables, sums, names, facts)
+    return tree(tables, sums, kept["model"] if "model" in kept.dims else None, facts)

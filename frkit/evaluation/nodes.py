@@ -84,6 +84,14 @@ def tree(tables, people, names, facts):
     return result
 
 
+def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
+    """An evaluation at some of its FAR levels."""
+    part = evaluation.sel(far_level=far)
+    facts = json.loads(part.attrs["provenance"]) | {"far_level": list(far)}
+    part.attrs["provenance"] = json.dumps(facts)
+    return part
+
+
 def _attributes(facts) -> dict:
     """Facts as attributes that files can store; what is unknown has none."""
     digests = {f"{DIGEST}{name}": digest for name, digest in facts["labels"].items()}
@@ -138,8 +146,10 @@ def versions():
     return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
 
 
-def facts_of_origin(scores, protocol: Protocol, resampling, weighting, impostors, by) -> dict:
-    """What made these numbers, as JSON can contain it."""
+def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
+    """What made these numbers, as JSON can contain it; options are those of `evaluate`."""
+    weighting, by = options.get("weighting"), options.get("by")
+    impostors = options.get("impostors", "all")
     images, _ = protocol.images_and_pairs()
     word = "pair" if protocol.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):

@@ -17,7 +17,7 @@ from frkit.base import (
 from frkit.data.labels import VARYING_RULES
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
-from frkit.scores.kept import is_list
+from frkit.scores.kept import is_list, pairs_of_models
 
 MOST_BINS = 100_000  # of a histogram
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
@@ -174,8 +174,8 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def histogram_edges(histogram, scores, models):
-    """Edges of the bins of a histogram; none where none is asked for. models : their pairs."""
+def histogram_edges(histogram, kept):
+    """Edges of the bins of a histogram of kept pairs; none where none is asked for."""
     if histogram is None:
         return np.empty(0)
     with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
@@ -186,9 +186,10 @@ def histogram_edges(histogram, scores, models):
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
         f"< high; got {histogram!r}",
     )
-    if with_bounds and turned(scores):
+    if with_bounds and turned(kept):
         low, high = -high, -low
-    elif not with_bounds and scores.attrs.get("similarity") != "cosine":
+    elif not with_bounds and kept.attrs.get("similarity") != "cosine":
+        models = pairs_of_models(kept)
         low = min(pairs.lowest for pairs in models)
         high = max(pairs.highest for pairs in models)
         if low == high:

@@ -176,13 +176,14 @@ def _rates_of(part, fpr, draws, thresholds):
     """
     far = np.array([fpr])
     protocol = make_protocol(part, weighting="pair", resampling=draws)
-    tables = [
-        _rates_of_model(tally_pairs(pairs, protocol), far, fixed)
-        for pairs, fixed in zip(pairs_of_models(part), thresholds)
-    ]
-    names = part["model"] if "model" in part.dims else None
-    rates = tables[0] if names is None else xr.concat(tables, names.variable)
-    caution(protocol, draws, far, tables, names, 0, 1)
+    tables = []
+    several = "model" in part.dims
+    names = part["model"].values.tolist() if several else [None]
+    for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
+        tally = tally_pairs(pairs, protocol)
+        tables.append(_rates_of_model(tally, far, fixed))
+        caution(tally, tables[-1], far, name)
+    rates = xr.concat(tables, part["model"].variable) if several else tables[0]
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(

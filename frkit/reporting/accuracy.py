@@ -10,8 +10,8 @@ import xarray as xr
 from frkit import plot
 from frkit.base import InputError, require, warn
 from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import tally_pairs
-from frkit.evaluation.evaluate import evaluate
+from frkit.engine.tally import kinds_of_pairs
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
 from frkit.intervals.compare import holm
@@ -92,7 +92,9 @@ def _other_average(inputs):
     weighting = OTHER_WEIGHTING[inputs.weighting]
     options = inputs.options | {"weighting": weighting}
     with no_cautions():
-        evaluation = evaluate(inputs.scores, by=inputs.by, **inputs.levels, **options)
+        evaluation = evaluate_parts(
+            inputs.scores, by=inputs.by, people=False, **inputs.levels, **options
+        )
     rates = evaluation["empirical"].to_dataset()[inputs.names_of_rates]
     for rate in rates:
         rates[rate].attrs |= {"measure": rate, "weighting": weighting}
@@ -170,13 +172,15 @@ def _histograms(inputs):
     thresholds = _thresholds(inputs)
     sign = -1.0 if turned(inputs.scores) else 1.0
     for name, pairs in zip(inputs.models, pairs_of_models(inputs.scores)):
-        tally = tally_pairs(pairs, protocol)
-        scores = np.concatenate([tally.genuine.score, tally.impostors.score])
-        finite = scores[np.isfinite(scores)]
-        edges = np.linspace(finite.min(), finite.max(), BINS + 1)
+        _, _, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
+        score = pairs.score
+        scored = np.isfinite(score) & (is_genuine | is_impostor)
+        edges = np.linspace(score[scored].min(), score[scored].max(), BINS + 1)
         shares = {}
-        for kind, compared in (("genuine", tally.genuine), ("impostor", tally.impostors)):
-            counts, _ = np.histogram(compared.score, edges, weights=compared.stands_for)
+        for kind, chosen in (("genuine", is_genuine), ("impostor", is_impostor)):
+            chosen = chosen & scored
+            weights = None if pairs.stands_for is None else pairs.stands_for[chosen]
+            counts, _ = np.histogram(score[chosen], edges, weights=weights)
             shares[kind] = "bin", counts / counts.sum()
         result = xr.Dataset(shares, attrs={"distance": sign < 0})
         if sign < 0:

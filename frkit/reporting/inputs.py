@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import evaluate_parts
+from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import far_levels
 from frkit.evaluation.sweep import sweep
 from frkit.intervals import band, provenance
@@ -29,7 +30,7 @@ class Inputs:
     """The data, the arguments of the report, and what all parts read.
 
     `levels` are FAR levels or thresholds, `options` those of `evaluate` (weighting, impostors,
-    varying). `faces` is None where the data are scores. `curve` is a second evaluation, at many
+    varying). `faces` is None where the data are scores. `curve` is the evaluation at many FAR
     levels, for figures. `leading` is the place of the leading level. `models` is [""] where there
     is a single model without a name.
     """
@@ -52,16 +53,26 @@ class Inputs:
         if most == least:
             most = min(10 * least, (1 + least) / 2)
         self.scores = sweep(scores, far=most, threshold=self.levels.get("threshold"))
-        how = {"by": self.by, **self.options}
-        self.evaluation = evaluate(self.scores, **self.levels, **how)
+        self._evaluate(far_levels(least, most), {"by": self.by, **self.options})
         self.rates = self.evaluation["empirical"].to_dataset()
         self.along = "far_level" if "far_level" in self.rates.dims else "threshold_level"
         self.models = model_names_of(self.scores) or [""]
         self.named = not is_list(self.scores) or "probe_identity" in self.scores.coords
         self.require_directions()
         self.leading, self.too_few_errors = leading_level(self.rates, self.along)
+
+    def _evaluate(self, curve, options):
+        """Evaluate the scores at the levels asked for and at those of curves, at once for FARs."""
+        if "far" in self.levels:
+            asked = self.levels["far"]
+            every = np.union1d(asked, curve)
+            whole = evaluate_parts(self.scores, far=every, cautioned=asked, **options)
+            self.evaluation = at_levels(whole, asked)
+            self.curve = at_levels(whole, curve)
+            return
+        self.evaluation = evaluate_parts(self.scores, **self.levels, **options)
         with no_cautions():
-            self.curve = evaluate(self.scores, far=far_levels(least, most), **how)
+            self.curve = evaluate_parts(self.scores, far=curve, **options)
 
     def require_directions(self):
         """Stop where strangers are more alike than images of one person, beyond doubt."""
