@@ -249,7 +249,9 @@ def _look(asked):
     from frkit.reporting.look import look
 
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
-    print(spoken(look(asked.files if len(asked.files) > 1 else asked.files[0], **_opening(asked))))
+    seen = look(asked.files if len(asked.files) > 1 else asked.files[0], **_opening(asked))
+    for line in seen.splitlines():
+        print(spoken(line) if line.startswith("notice: ") else line)
     return 0
 
 
@@ -302,8 +304,12 @@ def _write(asked, data, opening):
         progress=sys.stderr.isatty(),
     )
     finished_report.command = asked.line
+    sections = finished_report.sections.values()
+    lines_of_sections = [section.lines for section in sections]
+    for lines in (finished_report.cautions, finished_report.left_out, *lines_of_sections):
+        lines[:] = map(spoken, lines)
     folder = finished_report.save(asked.output, pdf=asked.pdf)
-    print(spoken(str(finished_report)), "-" * 60, sep="\n")
+    print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     if asked.open:
         webbrowser.open((folder / PAGE).absolute().as_uri())

@@ -27,9 +27,7 @@ class Scheme(NamedTuple):
     pair_noise: float = 3.0  # of two counts
 
 
-PAIRS_ALONE = (
-    "new pairs that share no image and no person with one another (too narrow where they do)"
-)
+PAIRS_ALONE = "independent pairs (too narrow if pairs share images or people)"
 MOST_REPLICATES = 100_000
 REPLACED, DOUBLED = "with replacement", "twice or never"
 SCHEMES = {

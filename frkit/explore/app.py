@@ -12,21 +12,15 @@ from functools import partial
 from pathlib import Path
 
 import ipywidgets as widgets
-import numpy as np
 
-from frkit.base import UNKNOWN, InputError, parse_number, require
+from frkit.base import InputError, parse_number, require
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled_control
 from frkit.explore.reading import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
-from frkit.reporting.opening import (
-    ENDINGS,
-    Opened,
-    by_model,
-    columns_read,
-    kind_of,
-    open_with_names,
-)
+from frkit.reporting.look import contents_of, labels_of
+from frkit.reporting.opening import ENDINGS, Opened, by_model, open_with_names
+from frkit.reporting.relabelling import with_named_blanks
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
@@ -67,8 +61,10 @@ ROLES = {
     "image": "image",
 }
 SEVERAL = ("score", "distance", "embedding")  # several columns are several models
-NO_ATTRIBUTES = ("identity", "image", "model", "person")
-COUNTED = ("image", "pair", "probe")  # dims whose sizes are shown
+BLANKS = {
+    "are in no group": USUAL,
+    "are a group of their own": "no label",
+}
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -83,7 +79,7 @@ CHOOSE = "Choose the columns in the menus below."
 EMPTY = "No file is named: write its path, upload it, or press Use sample data."
 QUESTION = (
     "Choose the attribute whose groups are compared, the models, and the false accept rates (0.001 "
-    "or 0.1%). Blank labels are taken from other images of the same person, if these agree."
+    "or 0.1%). A blank label is taken from other images of the same person, if these agree."
 )
 EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
 EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
@@ -194,10 +190,13 @@ class OwnData:
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.weighting = control(widgets.Dropdown, "rates are", options=list(WEIGHTINGS.items()))
+        label = "people without label"
+        self.blanks = control(widgets.Dropdown, label, options=list(BLANKS.items()))
         label = "labels that differ"
         self.varying = control(widgets.Dropdown, label, options=list(VARYING.items()))
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
-        return [self.by, self.models, self.far, self.weighting, self.varying, self.quick]
+        chosen = [self.by, self.models, self.far, self.weighting]
+        return [*chosen, self.blanks, self.varying, self.quick]
 
     def settings(self):
         """What is asked, and of which data."""
@@ -206,6 +205,7 @@ class OwnData:
             "models": self.models.value,
             "far": self.far.value,
             "weighting": self.weighting.value or None,
+            "blanks": self.blanks.value,
             "varying": self.varying.value,
             "quick": self.quick.value,
         }
@@ -349,20 +349,15 @@ class OwnData:
         if self.paths:
             header = list(self.columns["identity"].options[1:])
             self.fill(header, json.loads(data.attrs.get("roles", "{}")))
-        attributes = group_attributes(data)
+        labels = labels_of(data)
+        labels.pop("identity", None)
+        attributes = [name for name, column in labels.items() if len({*column}) <= MOST_LABELS]
         models = data["model"].values.tolist() if "model" in data.dims else []
         self.by.options = [NONE, *attributes]
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        sizes = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in COUNTED]
-        contents = [f"{kind_of(data)}: {'; '.join(sizes)}"]
-        if models:
-            contents.append(f"models: {', '.join(models)}")
-        with_blanks = [f"{name}{blanks_of(data, name)}" for name in attributes]
-        contents.append(f"attributes: {', '.join(with_blanks) or 'none'}")
-        contents += [line for line in columns_read(data) if line.startswith(("ident", "not"))]
-        self.say(". ".join(["; ".join(contents), *self.notices]))
+        self.say("\n".join([*contents_of(data), *self.notices]))
 
     def evaluate(self, progress):
         """Make the report and show it."""
@@ -384,6 +379,9 @@ class OwnData:
         elif self.paths:
             several = len(self.paths) > 1
             paths = by_model(self.paths) if several else str(self.paths[0])
+        blanks = options.pop("blanks")
+        if blanks and options["by"]:
+            data, paths = with_named_blanks(data, options["by"], blanks), None
         opened = Opened(data, paths, self.notices)
         opening = self.opening()
         try:
@@ -434,24 +432,6 @@ class OwnData:
         except (InputError, OSError) as error:
             words = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
             self.say(self.in_words(words), alert=True)
-
-
-def group_attributes(data):
-    """Attributes whose groups can be compared: of images, or of both sides of a pair."""
-    side = "" if "image" in data.dims else "probe_"
-    sides = {name.removeprefix(side): name for name in data.coords if name.startswith(side)}
-    return [
-        attribute
-        for attribute, name in sides.items()
-        if attribute not in NO_ATTRIBUTES and np.unique(data[name]).size <= MOST_LABELS
-    ]
-
-
-def blanks_of(data, attribute):
-    """How many images or pairs have no label: " (12 blank)", or nothing where all have one."""
-    names = [name for name in (attribute, f"probe_{attribute}") if name in data.coords]
-    blank = int((data[names[0]] == UNKNOWN).sum())
-    return f" ({blank:,} blank)" if blank else ""
 
 
 def upload(label, receive, **settings):

@@ -11,13 +11,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
 
 from frkit.base import DataWarning, InputError, warn
 from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
-from frkit.plot.style import THEME
+from frkit.plot.style import THEME, thin_ticks
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
@@ -151,18 +150,6 @@ class Picture:
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
         self.image.value = out.getvalue()
-
-
-def thin_ticks(ax):
-    """Drop small ticks of log axes: they take a third of a picture's time, and lack room."""
-    for axis in (ax.xaxis, ax.yaxis):
-        low, high = axis.get_view_interval()
-        if not isinstance(axis.get_minor_locator(), LogLocator):
-            continue
-        if high > 100 * low:
-            axis.set_minor_locator(NullLocator())
-        elif high > 6 * low:
-            axis.set_minor_locator(LogLocator(subs=(2, 5)))
 
 
 def write_on(ax, words):

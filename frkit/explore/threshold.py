@@ -5,6 +5,7 @@ import warnings
 import ipywidgets as widgets
 import numpy as np
 import xarray as xr
+from scipy.special import ndtri
 
 from frkit import plot
 from frkit.base import require_whole, warn
@@ -92,8 +93,9 @@ def threshold(
             varying=varying,
         )
         suffix = "_group" if attribute else ""
-        rates = [band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr")]
-        return evaluation["empirical"], *rates
+        far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))
+        thinned = evaluation["empirical"].get(f"thinned{suffix}", 0)
+        return evaluation["empirical"], with_thinning(far, thinned), frr
 
     def errors(ax, threshold, scale, **question):
         histograms, far, frr = answer(**question)
@@ -109,6 +111,17 @@ def threshold(
     equal_errors = answer(NO_GROUPS, models[0])[0].eer_threshold.item()
     start = {"threshold": equal_errors, **start}
     return Panel(controls, errors, points, room=(0.75, 1.1), height=4.2, **start).box()
+
+
+def with_thinning(far, thinned):
+    """The interval of a FAR, wider by what it misses where pairs stand for others.
+
+    thinned : relative standard error of the FAR because pairs were thinned; 0 where all are there.
+    """
+    reach = ndtri((1 + far.attrs["level"]) / 2) * thinned * far.estimate
+    lower = far.estimate - np.hypot(far.estimate - far.lower, reach)
+    upper = far.estimate + np.hypot(far.upper - far.estimate, reach)
+    return far.assign(lower=lower.clip(0), upper=upper.clip(max=1))
 
 
 def edges_of(kept, bins):

@@ -120,7 +120,7 @@ def with_attrs(result, evaluation, chosen, method, **attrs):
         if attrs["target"] == THESE_PEOPLE:
             attrs["target"] = f"these {people} people, new images"
         elif not people:
-            attrs["target"] = "new pairs that share nobody (too narrow where they do)"
+            attrs["target"] = "independent pairs (too narrow if pairs share people)"
             attrs["warning"] = NAMELESS
     about = {name: facts.get(name) for name in names} | {
         "measure": chosen.name,
@@ -143,7 +143,10 @@ def with_resolved(result, chosen, evaluation):
     if "resolved" not in data or not {*data.resolved.dims} <= dims:
         return result
     resolved = data.resolved
-    for name in with_reads(chosen, data).reads:
+    reads = with_reads(chosen, data).reads
+    if all(name.startswith("far") for name in reads):
+        resolved = data.false_accepts >= RESOLVED  # a FAR rests on no genuine pair
+    for name in reads:
         errors = data.get(ERRORS_OF.get(name))
         if errors is not None:
             groups = {"group", "reference_group"} & {*errors.dims} - dims

@@ -1,7 +1,8 @@
 """Error rates of every model, its threshold, and which model is better."""
 
+from contextlib import suppress
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,11 @@ from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Section, Tile
 from frkit.reporting.data import comparisons
 from frkit.reporting.formats import (
+    LEVEL_NAMES,
     SIGNIFICANT,
     averaged,
-    decimals_of,
-    fixed,
     level_words,
     p_text,
-    percent,
     say,
 )
 from frkit.reporting.inputs import no_cautions, of_model, suffix
@@ -114,39 +113,31 @@ def _add_counts(inputs, shown):
 
 def _add_tiles(inputs, section, other):
     """How good every model is, and where its threshold lies."""
-    n_genuine = comparisons(inputs.scores)[0]
     thresholds = _thresholds(inputs)
+    n_genuine = comparisons(inputs.scores)[0]
     sentences = []
     for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
-        frr = bands.isel(inputs.leading)
         rates = of_model(inputs.rates, name).isel(inputs.leading)
-        other_text = ""
-        if other is not None:
-            other_frr = of_model(other, name).isel(inputs.leading).frr.item()
-            decimals = decimals_of(frr.lower.item(), frr.upper.item())
-            other_text = f"{averaged(other.weighting)}: {percent(fixed(other_frr, decimals))} %"
         facts = {
-            "rejects": rates.false_rejects.item(),
-            "accepts": rates.false_accepts.item(),
-            "genuine": n_genuine,
-            "weighting": inputs.weighting,
-            "level": inputs.level,
-            "far": frr.get("far_level", rates.far).item(),
-            "named": inputs.named,
+            "model": name,
+            "frr": bands.isel(inputs.leading),
+            "rates": rates,
+            "other": None if other is None else of_model(other, name).isel(inputs.leading),
+            "threshold": of_model(thresholds, name),
+            "genuine_pairs": n_genuine,
+            "few_rejects": bool(rates.false_rejects < RESOLVED),
+            "few_accepts": bool(rates.false_accepts < RESOLVED),
+            "inputs": inputs,
         }
-        few = facts["rejects"] < RESOLVED
-        value = say("few_rejects" if few else "frr", frr)
-        text = say("accuracy", frr, facts, other_text, few)
-        state = CLEAR if facts["accepts"] >= RESOLVED else UNDECIDED
-        note = say("precision", frr, facts)
+        value, text, note = (say(part, facts) for part in ("frr", "accuracy", "precision"))
+        state = UNDECIDED if facts["few_accepts"] else CLEAR
         section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
-        sentences.append(say("threshold", name, of_model(thresholds, name), frr, facts, few))
-    value = say("accept_value", thresholds, turned(inputs.scores), level_words(frr))
+        sentences.append(say("threshold", facts))
     has_no_end = bool(np.isinf(thresholds.upper - thresholds.lower).any())
-    note = say("average_of_tile", inputs.weighting, inputs.level, has_no_end)
-    title = "Where is the threshold?"
     state = UNDECIDED if has_no_end else section.tiles[0].state
-    section.tiles.append(Tile(title, value, "\n".join(sentences), state, note))
+    value = say("accept_value", thresholds, turned(inputs.scores))
+    note = say("note_of_threshold", inputs, has_no_end)
+    section.tiles.append(Tile("Where is the threshold?", value, "\n".join(sentences), state, note))
 
 
 def too_few_people(inputs):
@@ -160,9 +151,8 @@ def _thresholds(inputs):
     if inputs.along == "far_level":
         with no_cautions():  # those of the FRR
             return inputs.band("threshold").isel(inputs.leading)
-    threshold = inputs.rates.threshold.isel(inputs.leading)
-    unknown = threshold * np.nan
-    return xr.Dataset({"estimate": threshold, "lower": unknown, "upper": unknown})
+    given = inputs.rates.threshold.isel(inputs.leading)
+    return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
 
 
 def _histograms(inputs):
@@ -173,22 +163,16 @@ def _histograms(inputs):
     sign = -1.0 if turned(inputs.scores) else 1.0
     for name, pairs in zip(inputs.models, pairs_of_models(inputs.scores)):
         _, _, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
-        score = pairs.score
+        score = sign * pairs.score
         scored = np.isfinite(score) & (is_genuine | is_impostor)
         edges = np.linspace(score[scored].min(), score[scored].max(), BINS + 1)
-        shares = {}
-        for kind, chosen in (("genuine", is_genuine), ("impostor", is_impostor)):
-            chosen = chosen & scored
+        result = of_model(thresholds, name).rename(estimate="threshold").reset_coords(drop=True)
+        for kind, of_kind in (("genuine", is_genuine), ("impostor", is_impostor)):
+            chosen = of_kind & scored
             weights = None if pairs.stands_for is None else pairs.stands_for[chosen]
             counts, _ = np.histogram(score[chosen], edges, weights=weights)
-            shares[kind] = "bin", counts / counts.sum()
-        result = xr.Dataset(shares, attrs={"distance": sign < 0})
-        if sign < 0:
-            result = result.isel(bin=slice(None, None, -1))
-        result["edge"] = "edge", np.sort(sign * edges)
-        of_one = of_model(thresholds, name)
-        result = result.assign(threshold=of_one.estimate, lower=of_one.lower, upper=of_one.upper)
-        yield name, result.reset_coords(drop=True)
+            result[kind] = "bin", counts / counts.sum()
+        yield name, result.assign(edge=("edge", edges)).assign_attrs(distance=sign < 0)
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -204,22 +188,20 @@ def models(inputs):
     )
     section = Section("Which model is better")
     differences = {target: [] for target in TARGETS}
-    of_frr = {}
-    for first, second in combinations(names, 2):
-        how = {"models": (first, second), "level": inputs.level}
-        for rate in inputs.names_of_rates:
-            for target in TARGETS:
-                try:
-                    result = compare(inputs.evaluation, rate, target=target, **how)
-                except InputError:
-                    continue  # the error rates say why
-                section.results[f"{rate}, {first} - {second}, {target}"] = result
+    frr_of_pairs = {}
+    for pair in combinations(names, 2):
+        words = " - ".join(pair)
+        how = {"models": pair, "level": inputs.level}
+        for rate, target in product(inputs.names_of_rates, TARGETS):
+            with suppress(InputError):  # the error rates say why
+                result = compare(inputs.evaluation, rate, target=target, **how)
+                section.results[f"{rate}, {words}, {target}"] = result
                 differences[target].append(result)
         with no_cautions():
             curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **how)
-        section.figures[f"FRR of {first} − {second}"] = partial(plot.difference, curve)
-        of_frr[first, second] = section.results[f"frr, {first} - {second}, {NEW_PEOPLE}"]
-    _answer_which_is_better(inputs, section, of_frr)
+        section.figures[f"FRR of {' − '.join(pair)}"] = partial(plot.difference, curve)
+        frr_of_pairs[pair] = section.results[f"frr, {words}, {NEW_PEOPLE}"]
+    _answer_which_is_better(inputs, section, frr_of_pairs)
     columns = []
     for target, results in differences.items():
         if results:
@@ -230,38 +212,31 @@ def models(inputs):
     return section
 
 
-def _answer_which_is_better(inputs, section, of_frr):
+def _answer_which_is_better(inputs, section, frr_of_pairs):
     """A tile, and a table with the better of every two models at every level."""
-    p = holm(np.stack([frr.p.values for frr in of_frr.values()], -1))
+    adjusted = holm(np.stack([frr.p.values for frr in frr_of_pairs.values()], -1)).T
+    levels = [f"{level:g}" for level in inputs.rates[inputs.along].values]
+    leading = inputs.leading[inputs.along]
     rows = {}
-    better = {}
     sentences = []
-    for pair, p_of_pair in zip(of_frr, np.moveaxis(p, -1, 0)):
-        frr = of_frr[pair]
-        winner = np.where(frr.estimate < 0, *pair)
-        cells = {}
-        for place, p_at_level in enumerate(p_of_pair):
-            clear = p_at_level <= SIGNIFICANT
-            text = f"{winner[place] if clear else 'no clear difference'} ({p_text(p_at_level)})"
-            level = level_words(frr.isel({inputs.along: place})).removeprefix("at ")
-            cells[level] = Cell(text, {"": p_at_level})
+    beaten = set()
+    for (pair, frr), p in zip(frr_of_pairs.items(), adjusted):
+        better = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
+        words = [name or "no clear difference" for name in better]
+        cells = [Cell(f"{name} ({p_text(each)})", {"": each}) for name, each in zip(words, p)]
         rows[" or ".join(pair)] = cells
-        place = inputs.leading[inputs.along]
-        leading = frr.isel(inputs.leading)
-        is_clear = p_of_pair[place] <= SIGNIFICANT
-        better[pair] = str(winner[place]) if is_clear else None
-        sentences.append(say("better", *pair, better[pair], leading, p_of_pair[place]))
-    beaten = {name for pair, winner in better.items() if winner for name in pair if name != winner}
+        winner = better[leading]
+        sentences.append(say("better", pair, winner, frr.isel(inputs.leading), p[leading]))
+        if winner:
+            beaten |= {*pair} - {winner}
     best = [name for name in inputs.models if name not in beaten]
-    value = f"{best[0]} is better" if len(best) == 1 else "No clear difference"
-    if 1 < len(best) < len(inputs.models):
-        value = f"{' or '.join(best)}; no clear difference"
     state = CLEAR if len(best) == 1 else UNDECIDED
-    shown = sorted(sentences, key=lambda sentence: "No clear" in sentence)
-    note = say("model_tests", inputs.about(), level_words(leading), len(of_frr))
-    section.tiles.append(
-        Tile("Which model is better?", f"{value}.", "\n".join(shown[:MOST_SENTENCES]), state, note)
-    )
-    section.answers += sentences
-    frame = pd.DataFrame(rows, dtype=object).T.rename_axis("models")
-    section.tables["The better model at each level"] = Table(frame)
+    shown = sorted(sentences, key=lambda sentence: sentence.startswith("No clear"))
+    text = "\n".join(shown[:MOST_SENTENCES])
+    level = level_words(frr.isel(inputs.leading))
+    note = say("model_tests", inputs.about(), level, len(frr_of_pairs))
+    value = say("best_models", best, len(inputs.models))
+    section.tiles.append(Tile("Which model is better?", value, text, state, note))
+    heads = [f"{LEVEL_NAMES[inputs.along]} {level}" for level in levels]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=heads, dtype=object)
+    section.tables["The better model at each level"] = Table(frame.rename_axis("models"))

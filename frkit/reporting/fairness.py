@@ -14,13 +14,16 @@ from frkit.measures import measure, names
 from frkit.nsigma import floor, n_sigma
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import averaged, level_words, say
-from frkit.reporting.inputs import no_cautions, of_model, suffix
+from frkit.reporting.inputs import no_cautions, of_model, people_of_groups, suffix
+from frkit.reporting.relabelling import without_labels
 from frkit.reporting.tables import VALUE, table, texts_of
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
 from frkit.scores.kept import pairs_of_models
 
 PERMUTATIONS = 999
+FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
+FOLDS = 5  # of RLB, each with people of every group
 EQUAL_GROUPS = 20  # random assignments of people to groups, for N-Sigma
 REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
@@ -129,19 +132,19 @@ def _permutation_tests(inputs, section):
 
 def index_section(inputs):
     """SFI, CFI and DFI."""
-    inputs.require_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
-    cosine = inputs.scores.attrs.get("similarity") == "cosine"
-    models = pairs_of_models(inputs.scores)
+    scores = _with_large_groups(inputs, inputs.scores, section, fewest=2)
+    cosine = scores.attrs.get("similarity") == "cosine"
+    models = pairs_of_models(scores)
     lowest, highest = min(each.lowest for each in models), max(each.highest for each in models)
     require(
         cosine or lowest >= 0 and highest <= 1,
-        f"scores from {lowest:.4g} to {highest:.4g} are not in [0, 1], where they are defined; "
-        "in Python fk.fairness_indices(scores, by=..., score_map=...) maps them first",
+        f"they are defined for scores in [0, 1], and these lie between {lowest:.4g} and "
+        f"{highest:.4g}: in Python, score_map of fk.fairness_indices maps them first",
     )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
-        inputs.scores,
+        scores,
         by=inputs.by,
         score_map="cosine" if cosine else "identity",
         level=inputs.level,
@@ -152,22 +155,20 @@ def index_section(inputs):
     section.tables["SFI, CFI and DFI (1 is fair)"] = table(result)
     section.lines.append(say("indices"))
     for name, indices in inputs.by_model(result):
-        section.figures[f"Indices of score distributions{suffix(name)}"] = partial(
-            plot.fairness_indices, indices
-        )
+        title = f"Indices of score distributions{suffix(name)}"
+        section.figures[title] = partial(plot.fairness_indices, indices)
     return section
 
 
 def sigmas(inputs):
     """N-Sigma, with what it shows for equal groups."""
-    inputs.require_groups()
     section = Section("N-Sigma")
-    options = {"by": inputs.by, "seed": inputs.seed, "varying": inputs.options["varying"]}
-    result = n_sigma(inputs.scores, **options)
+    scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
+    how = {"by": inputs.by, "seed": inputs.seed}
+    result = n_sigma(scores, varying=inputs.options["varying"], **how)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     try:
-        options.pop("varying")
-        equal = floor(inputs.scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
+        equal = floor(scores, permutations=EQUAL_GROUPS, **how).n_absolute.max("group")
         limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
         section.figures["N-Sigma"] = partial(plot.n_sigma, result, floor=limit)
@@ -191,16 +192,32 @@ def representation_section(inputs):
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
     result = representation_bias(
-        inputs.faces,
+        _with_large_groups(inputs, inputs.faces, section, fewest=FOLDS),
         inputs.by if isinstance(inputs.by, str) else tuple(inputs.by),
+        folds=FOLDS,
         varying=inputs.options["varying"],
         progress=False,
     )
     section.results["rlb"] = result.assign_attrs(weighting="image")
-    caption = "RLB (± 1.96 standard errors; 1 is all of the attribute)"
-    section.tables[caption] = table(result)
+    section.tables["RLB (± 1.96 standard errors; 1 is all of the attribute)"] = table(result)
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
         answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name)
         section.answers.append(answer)
     return section
+
+
+def _with_large_groups(inputs, data, section, fewest):
+    """Scores or faces in which the people of groups with fewer people belong to no group."""
+    inputs.require_groups()
+    if not inputs.named:
+        return data
+    people = people_of_groups(inputs)
+    small = people[people < fewest]
+    largest = people.nlargest(2).tolist()
+    words = f"it needs two groups of {fewest} people or more; the largest have {largest}"
+    require(largest[-1] >= fewest, words)
+    if small.empty:
+        return data
+    section.lines.append(say("small_groups", small.to_dict(), fewest))
+    return without_labels(data, inputs.by, small.index)

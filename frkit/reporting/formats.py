@@ -35,7 +35,7 @@ def cell(estimate, lower=None, upper=None, *, decimals=None, fair=None):
 
     fair : no end is rounded to this value, across which a reader decides.
     """
-    if lower is None or np.isnan([estimate, lower, upper]).all():
+    if lower is None or np.isnan([lower, upper]).all():
         return number(estimate) if decimals is None else fixed(estimate, decimals)
     if decimals is None:
         decimals = decimals_of(lower, upper)
@@ -125,6 +125,11 @@ def cell_of(band):
     return cell(*(band[end].item() for end in ENDS), fair=band.attrs.get("fair"))
 
 
+def rounded_like(value, band):
+    """A number with as many decimals as a band of a single place has."""
+    return fixed(value.item(), decimals_of(band.lower.item(), band.upper.item()))
+
+
 def averaged(weighting):
     """How rates average, in words."""
     return AVERAGES[weighting]
@@ -164,6 +169,7 @@ TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
     cell=cell_of,
     averaged=averaged,
+    rounded_like=rounded_like,
     one_in=one_in,
     count=count_words,
     percent=percent,

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import DataWarning, InputError, listed, require
+from frkit.base import UNKNOWN, DataWarning, InputError, listed, require
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import far_levels
@@ -16,6 +17,7 @@ from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.opening import kind_of
+from frkit.scores.images import images_of
 from frkit.scores.kept import is_list, model_names_of
 from frkit.scores.tensor import score_tensor
 
@@ -132,7 +134,7 @@ class Inputs:
 
     def require_groups(self):
         """Refuse what compares groups where there are none."""
-        require(self.by is not None, "no attribute was named: by='gender', say")
+        require(self.by is not None, "no attribute is named: give one, by=...")
         require(
             self.rates.sizes["group"] > 1,
             f"there is only one group, {self.rates['group'].values.tolist()}",
@@ -180,6 +182,13 @@ def no_cautions():
 def of_model(result, name):
     """The part of one model; all of it where there is one model without a name."""
     return result.sel(model=name, drop=True) if name else result
+
+
+def people_of_groups(inputs):
+    """How many people each group has."""
+    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    frame = pd.DataFrame({"group": images.label.ravel(), "person": images.identity.ravel()})
+    return frame[frame.group != UNKNOWN].groupby("group").person.nunique()
 
 
 def suffix(name):

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, DataWarning
+from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.opening import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, facts_of_first_model
 
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
-NO_ATTRIBUTES = ("identity", "image", "model", "person", "pair", "genuine", "probe", "reference")
-COLUMN_OPTIONS = "columns"
+NO_ATTRIBUTES = "image model person pair genuine score probe reference feature".split()
 
 
 class Text(str):
@@ -60,100 +60,59 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         data = open_data(path, **options)
-    kind = kind_of(data)
-    lines = [
-        KINDS.get(kind, kind),
-        *(f"  {line}" for line in columns_read(data)),
-        _sizes(data, kind),
-    ]
-    attributes = _attributes(data)
-    unit = COUNTED.get(kind, "images")
-    lines += [_groups(f"{name} ({unit})", labels) for name, labels in attributes.items()]
-    lines += [f"notice: {warning.message}" for warning in caught]
+    lines = [*contents_of(data), *(f"notice: {warning.message}" for warning in caught)]
     if not isinstance(path, pd.DataFrame):
-        lines.append(f"report: {_command(path, options, attributes)}")
+        lines.append(f"report: {_command(path, options, labels_of(data))}")
     return Text("\n".join(lines))
 
 
-COUNTED = {"pairs": "sides of pairs", "a score tensor": "probes and references"}
-KINDS = {
-    "faces": "embeddings of images",
-    "pairs": "a list of scored pairs",
-    "a score tensor": "a matrix of scores",
-    "kept pairs": "kept pairs of a sweep",
-}
-
-
-def _sizes(data, kind):
-    """Count images, people and pairs."""
-    models = (
-        f"; models: {', '.join(data['model'].values.astype(str))}" if "model" in data.dims else ""
-    )
-    if kind == "faces":
-        people = data["identity"].to_series().value_counts()
-        several = int((people > 1).sum())
-        words = (
-            f"{data.sizes['image']:,} images of {len(people):,} people, {several:,} of whom have"
-        )
-        return f"{words} two or more; {data.sizes['feature']:,} features{models}"
-    if kind == "kept pairs":
-        images = data[IMAGES].dataset
-        n_people = len(np.unique(images["identity"].values))
-        facts = facts_of_first_model(data)
-        words = f"{images.sizes['image']:,} images of {n_people:,} people"
-        every = f"{facts['genuine_pairs']:,} genuine and {facts['impostor_pairs']:,} impostor pairs"
-        return f"{words}; {every}, of which {facts['pairs_kept']:,} are kept{models}"
-    names = [name for name in ("probe_identity", "reference_identity") if name in data.coords]
-    people = np.unique(np.concatenate([data[name].values for name in names])) if names else []
-    who = f"{len(people):,} people" if names else "the identities of people are unknown"
+def contents_of(data):
+    """Return in lines what data contain: their kind, columns, sizes, and labels of attributes."""
+    kind = kind_of(data)
+    labels = labels_of(data)
+    people = Counter(labels.pop("identity", []))
+    facts = {
+        "kind": kind,
+        "columns": columns_read(data),
+        "sizes": dict(data.sizes),
+        "n_people": len(people),
+        "n_with_several_images": sum(n > 1 for n in people.values()),
+        "models": data["model"].values.astype(str) if "model" in data.dims else (),
+        "attributes": {name: Counter(column) for name, column in labels.items()},
+        "most_labels": MOST_LABELS,
+        "unknown": UNKNOWN,
+    }
     if kind == "pairs":
-        genuine = int(data["genuine"].sum())
-        n_pairs = data.sizes["pair"]
-        words = f"{n_pairs:,} pairs: {genuine:,} genuine, {n_pairs - genuine:,} impostor"
-        return f"{words}; {who}{models}"
-    return (
-        f"{data.sizes['probe']:,} probes and {data.sizes['reference']:,} references; {who}{models}"
-    )
+        facts["genuine_pairs"] = int(data["genuine"].sum())
+    if kind == "kept pairs":
+        facts |= facts_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
+    return TEMPLATES.get_template("look.txt.j2").render(facts).splitlines()
 
 
-def _attributes(data):
-    """Labels of every attribute; of both sides together."""
-    labels = {}
-    if kind_of(data) == "kept pairs":
-        table = data[IMAGES].dataset
-        names = [name for name in table.data_vars if name not in NO_ATTRIBUTES]
-        return {name: table[name].values for name in names}
-    for name, column in data.coords.items():
-        bare = str(name).removeprefix("probe_").removeprefix("reference_")
-        if bare not in NO_ATTRIBUTES and column.ndim == 1:
-            labels.setdefault(bare, []).append(column.values)
-    return {name: np.concatenate(sides) for name, sides in labels.items()}
+def labels_of(data):
+    """Labels of every attribute, of both sides together, and the identities."""
+    is_swept = kind_of(data) == "kept pairs"
+    sides = {}
+    for column, values in (data[IMAGES].variables if is_swept else data.coords).items():
+        name = str(column).removeprefix("probe_").removeprefix("reference_")
+        if name not in NO_ATTRIBUTES and values.ndim == 1:
+            sides.setdefault(name, []).append(values.values)
+    return {name: np.concatenate(columns).tolist() for name, columns in sides.items()}
 
 
-def _groups(name, labels):
-    """Count the groups of an attribute, and what is missing."""
-    counts = Counter(labels.tolist())
-    n_missing = counts.pop(UNKNOWN, 0)
-    shown = ", ".join(f"{label} {n:,}" for label, n in sorted(counts.items()))
-    words = shown if len(counts) <= MOST_LABELS else f"{len(counts):,} labels"
-    return f"{name}: {words}" + (f"; blank in {n_missing:,}" if n_missing else "")
-
-
-def _command(path, options, attributes):
+def _command(path, options, labels):
     """The command that makes a report."""
     paths = [path] if isinstance(path, (str, Path)) else path
     words = ["frkit", "report", *map(str, paths)]
     for name, value in options.items():
-        if name == COLUMN_OPTIONS and value:
-            words += ["--columns", *column_words(value)]
-        elif value is not None and name != COLUMN_OPTIONS:
+        if name == "columns" and value:
+            value = column_words(value)
+        if value is not None:
             several = value if isinstance(value, (list, tuple)) else [value]
             words += [f"--{name}", *map(str, several if value is not True else [])]
-    few = [
-        name for name, labels in attributes.items() if 1 < len({*labels} - {UNKNOWN}) <= MOST_LABELS
-    ]
-    if few:
-        words += ["--by", few[0]]
+    for name, column in labels.items():
+        if name != "identity" and 1 < len({*column} - {UNKNOWN}) <= MOST_LABELS:
+            return shlex.join([*words, "--by", name])
     return shlex.join(words)
 
 

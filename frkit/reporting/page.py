@@ -10,6 +10,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from frkit.plot.style import thin_ticks
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.tables import UNRESOLVED
 
@@ -17,6 +18,7 @@ MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
+MARGIN = 3  # points
 FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
 STYLE = {
     "font.size": 8,
@@ -86,7 +88,7 @@ def text(report):
     caption, table = next(iter(report.sections["errors"].tables.items()))
     rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
     if UNRESOLVED in rates:
-        rates += f"\n{UNRESOLVED.strip()} fewer than ten errors of either kind"
+        rates += f"\n{UNRESOLVED.strip()} fewer than ten errors"
     words = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in words)
@@ -98,36 +100,48 @@ def text(report):
 def picture(draw):
     """A figure of a column's width for the page and the files; its caption stands beside it."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
+        figure = Figure(figsize=COLUMN, dpi=POINTS)
         FigureCanvasAgg(figure)
-        draw(figure.subplots())
-        figure.patch.set(facecolor="none", edgecolor="none")
-        titles = [ax.get_title(loc="left") for ax in figure.axes]
-        for ax in figure.axes:
-            ax.patch.set(facecolor="none", edgecolor="none")
-            ax.set_title("", loc="left")
-            _fit_into_column(ax)
-    words = " ".join(titles).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
-    svg = figure_bytes(figure, words, "svg")
-    figure.set_layout_engine("none")
-    return Picture(figure, words, svg)
+        ax = figure.subplots()
+        draw(ax)
+        thin_ticks(ax)
+        title = ax.get_title(loc="left")
+        ax.set_title("", loc="left")
+        for patch in (figure.patch, ax.patch):
+            patch.set(facecolor="none", edgecolor="none")
+        for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
+            words = axis.label.get_text()
+            if len(words) > longest:
+                axis.label.set_text(words.replace(" (", "\n(", 1))
+        _lay_out(figure, ax)
+    words = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+    return Picture(figure, words, figure_bytes(figure, words, "svg"))
 
 
-def _fit_into_column(ax):
-    """Break long labels, and put the legend beneath the axes, where it hides nothing."""
-    for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
-        words = axis.label.get_text()
-        if len(words) > longest:
-            axis.label.set_text(words.replace(" (", "\n(", 1))
+def _lay_out(figure, ax):
+    """Put the legend beneath the axes, where it hides nothing, and fill the rest of the figure.
+
+    Constrained layout would draw everything four times.
+    """
+    renderer = figure.canvas.get_renderer()
+    foot = MARGIN
     legend = ax.get_legend()
-    if legend is None:
-        return
-    handles = legend.legend_handles
-    labels = [entry.get_text() for entry in legend.get_texts()]
-    legend.remove()
-    if handles:
+    if legend is not None:
+        labels = [entry.get_text() for entry in legend.get_texts()]
+        handles = legend.legend_handles
+        legend.remove()
         columns = 2 if len(labels) > 2 and max(map(len, labels)) < 30 else 1
-        ax.figure.legend(handles, labels, ncols=columns, loc="outside lower center", frameon=False)
+        if labels:
+            how = {"ncols": columns, "loc": "lower center", "frameon": False}
+            beneath = figure.legend(handles, labels, borderaxespad=0, **how)
+            foot += beneath.get_window_extent(renderer).height + MARGIN
+    inside, outside = ax.get_window_extent(), ax.get_tightbbox(renderer)
+    width, height = figure.bbox.size
+    left = inside.x0 - outside.x0 + MARGIN
+    right = width - (outside.x1 - inside.x1) - MARGIN
+    bottom = inside.y0 - outside.y0 + foot
+    top = height - (outside.y1 - inside.y1) - MARGIN
+    figure.subplots_adjust(left / width, bottom / height, right / width, top / height)
 
 
 def figure_bytes(figure, words, form):

@@ -9,12 +9,14 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, require
+from frkit.intervals.reading import AVERAGED, AVERAGES
 from frkit.measures.registry import LOG_SCALE
 from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
     MOST_DECIMALS,
     TEMPLATES,
+    averaged,
     cell,
     count_words,
     decimals_of,
@@ -43,12 +45,9 @@ SHORT = {  # behind the rate in the name of a measure -> in its short name
     "max_difference": " max − min",
     "spread": " spread",
 }
-HEADS = {**LEVEL_NAMES, "reference_group": "with group"}
 KEYS = [MEASURE, "model", "FAR", "threshold", CONTRAST, "attribute", "group", "with group"]
 COLUMNS = {  # variable of a result -> column of its numbers
     "estimate": "estimate",
-    "n_signed": "estimate",
-    "rlb": "estimate",
     "lower": "lower",
     "upper": "upper",
     "risk": RISK,
@@ -65,7 +64,6 @@ P_KINDS = {  # method of a result -> column of its p
     "fair floor": "p (floor)",
     "permutation of labels": "p (permutation)",
 }
-INDICES = ("sfi", "cfi", "dfi")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
 LATEX = {  # what pandas does not escape
@@ -116,7 +114,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.2])
     >>> fk.table(fk.band(ev, "frr")).columns.tolist()
-    ['FRR']
+    ['FRR (mean over people)']
     """
     require(results, "table() needs a result, such as what fk.band returned")
     if len(results) == 1 and isinstance(results[0], dict):
@@ -170,40 +168,68 @@ def _spread(filled, across):
 # --- every kind of result as rows of numbers ------------------------------------------------------
 
 
-def texts_of(result):
-    """Cells of one result: the value with its interval, and a column for each other number.
+def numbers_of(result):
+    """Numbers of one result: a row for each place.
 
-    In front stand the names of the rows, KEYS.
+    In front stand the names of the rows, KEYS, "" where a result has none.
     """
-    numbers = numbers_of(result)
-    fair = getattr(result, "attrs", {}).get("fair")
-    decimals = decimals_of_result(result)
-    ends = [column for column in numbers if column in (*ENDS, RISK)]
-    values = []
-    for place in numbers.to_dict("records"):
-        three = [place[end] for end in ENDS if end in ends]
-        text = cell(*three, decimals=decimals, fair=fair)
-        if place.get(RISK):
-            text = f"{text} ({place[RISK]})"
-        if not place.get(RESOLVED, True):
-            text = f"{text}{UNRESOLVED}"
-        inside = {end: place[end] for end in ends}
-        values.append(Cell(text, {"": inside.pop("estimate"), **inside}))
-    columns = {key: [_label_words(label) for label in numbers[key]] for key in KEYS}
-    columns[MEASURE] = [short_name(name) for name in numbers[MEASURE]]
-    columns[VALUE] = values
-    formats = {WORTH: count_words}
-    if LIMIT in numbers:
-        formats[LIMIT] = partial(_limit_words, decimals=decimals_of_column(numbers[LIMIT], 3))
-    for head, column in numbers.drop(columns=[*KEYS, *ends, RESOLVED], errors="ignore").items():
-        words = formats.get(head, p_words)
-        columns[head] = [Cell(words(value), {"": float(value)}) for value in column]
-    return pd.DataFrame(columns, dtype=object)
+    if isinstance(result, xr.DataArray):
+        name = str(result.name or VALUE)
+        result = result.to_dataset(name="estimate").assign_attrs({"measure": name} | result.attrs)
+    variables = result.data_vars if isinstance(result, xr.Dataset) else ()
+    if "sfi" in variables:
+        return pd.concat([_rows(*index) for index in _indices(result)])
+    if "n_signed" in variables:
+        return _rows(result.assign(estimate=result.n_signed), "N")
+    if "rlb" in variables:
+        reach = 1.96 * result.rlb_se
+        ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
+        return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
+    require(
+        "estimate" in variables,
+        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
+        f"n_sigma or representation_bias returned, got {type(result).__name__}",
+    )
+    measure = result.attrs.get("measure", VALUE)
+    if "a" in result.attrs:
+        measure = f"{measure}, {result.attrs['a']} {_sign(result)} {result.attrs['b']}"
+    return _rows(result, measure)
 
 
-def _label_words(label):
-    """The name of a row: a level in few digits, or a label as it is."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
+def _sign(result):
+    """What stands between two models or groups that are compared."""
+    return "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
+
+
+def _indices(result):
+    """SFI, CFI and DFI in their variants, each a measure of its own."""
+    for name in ("sfi", "cfi", "dfi"):
+        names = {name: "estimate", f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
+        names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
+        names = {variable: head for variable, head in names.items() if variable in result}
+        for variant in result["variant"].values:
+            yield result[[*names]].rename(names).sel(variant=variant), f"{name.upper()} {variant}"
+
+
+def _rows(result, measure):
+    """The variables of a result that a table shows, as columns."""
+    heads = {name: head for name, head in COLUMNS.items() if name in result}
+    if "p" in heads and CONTRAST not in result.attrs:
+        heads["p"] = P_KINDS.get(result.attrs.get("method"), "p")
+    dims = result["estimate"].dims
+    contrasts = [name for name in ("a", "b") if CONTRAST in dims and name in result.coords]
+    others = {*result.coords} - {*dims, *contrasts}
+    shown = result[[*heads, *contrasts]].drop_vars(others, errors="ignore")
+    frame = shown.expand_dims("row").to_dataframe(dim_order=["row", *dims]).reset_index()
+    frame = frame.rename(columns=LEVEL_NAMES | {"reference_group": "with group"} | heads)
+    if contrasts:
+        frame[CONTRAST] = [f"{a} {_sign(result)} {b}" for a, b in zip(frame.a, frame.b)]
+    extra = sorted({*frame} - {*KEYS, *heads.values(), *contrasts, "row"})
+    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    names = frame.reindex(columns=KEYS).astype(object)
+    if MEASURE not in frame:
+        names[MEASURE] = measure
+    return pd.concat([names.fillna(""), frame[[*heads.values()]]], axis=1)
 
 
 def decimals_of_result(result):
@@ -218,20 +244,55 @@ def decimals_of_result(result):
     return max(wanted, default=None)
 
 
-def _limit_words(limit, decimals):
-    """The limit of a floor; ratios of few errors have none."""
-    return "no limit" if np.isinf(limit) else fixed(limit, decimals)
+# --- rows of numbers as rows of texts -------------------------------------------------------------
 
 
-def short_name(measure):
-    """The short name of a registered measure: "FRR max/min" of "frr_max_min"."""
+def texts_of(result):
+    """Cells of one result: the value with its interval, and a column for each other number.
+
+    In front stand the names of the rows, KEYS.
+    """
+    numbers = numbers_of(result)
+    attrs = getattr(result, "attrs", {})
+    columns = {key: [_label(label) for label in numbers[key]] for key in KEYS}
+    columns[MEASURE] = [short_name(name, attrs.get("weighting")) for name in numbers[MEASURE]]
+    how = {"decimals": decimals_of_result(result), "fair": attrs.get("fair")}
+    columns[VALUE] = [_value(row, how) for row in numbers.to_dict("records")]
+    for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
+        words = count_words if head == WORTH else p_words
+        if head == LIMIT:
+            words = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
+        columns[head] = [Cell(words(value), {"": float(value)}) for value in numbers[head]]
+    return pd.DataFrame(columns, dtype=object)
+
+
+def _label(label):
+    """The name of a row: a level in few digits, or a label as it is."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def _value(row, how):
+    """The cell of a value with its interval, its risk, and a mark where errors are few."""
+    numbers = {end: row[end] for end in (*ENDS, RISK) if end in row}
+    text = cell(*[numbers[end] for end in ENDS if end in row], **how)
+    risk = f" ({row[RISK]})" if row.get(RISK) else ""
+    mark = "" if row.get(RESOLVED, True) else UNRESOLVED
+    return Cell(f"{text}{risk}{mark}", {"": numbers.pop("estimate"), **numbers})
+
+
+def short_name(measure, weighting=None):
+    """The short name of a registered measure: "FRR max/min" of "frr_max_min".
+
+    Of a rate it says how the rate averages, where that is known.
+    """
     head, comma, rest = measure.partition(", ")
     rate, _, kind = head.partition("_")
+    average = f" ({averaged(weighting)})" if head in AVERAGED and weighting in AVERAGES else ""
     if head in OF_BOTH_RATES:
         head = head.upper()
     elif rate in RATES and kind in SHORT:
         head = f"{rate.upper()}{SHORT[kind]}"
-    return f"{head}{comma}{rest}"
+    return f"{head}{average}{comma}{rest}"
 
 
 def column_cells(values, index, digits=5, decimals=None):
@@ -248,73 +309,6 @@ def decimals_of_column(values, digits):
     if not sizes.size or np.all(sizes == np.round(sizes)):
         return 0
     return max(digits - 1 - int(np.floor(np.log10(sizes.max()))), 0)
-
-
-def numbers_of(result):
-    """Numbers of one result: a row for each place.
-
-    In front stand the names of the rows, KEYS, "" where a result has none.
-    """
-    if isinstance(result, xr.DataArray):
-        result = result.to_dataset(name="estimate").assign_attrs(
-            {"measure": str(result.name or VALUE)} | result.attrs
-        )
-    variables = result.data_vars if isinstance(result, xr.Dataset) else ()
-    if "sfi" in variables:
-        return pd.concat(_rows_of_indices(result))
-    if "n_signed" in variables:
-        return _rows(result, "N")
-    if "rlb" in variables:
-        reach = 1.96 * result.rlb_se
-        return _rows(result.assign(lower=result.rlb - reach, upper=result.rlb + reach), "RLB")
-    require(
-        "estimate" in variables,
-        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
-        f"n_sigma or representation_bias returned, got {type(result).__name__}",
-    )
-    attrs = result.attrs
-    measure = attrs.get("measure", VALUE)
-    if "a" in attrs:
-        measure = f"{measure}, {attrs['a']} {_sign(result)} {attrs['b']}"
-    if CONTRAST in attrs:
-        return _rows(result, measure)
-    return _rows(result, measure, P_KINDS.get(attrs.get("method"), "p"))
-
-
-def _sign(result):
-    """What stands between two models or groups that are compared."""
-    return "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
-
-
-def _rows_of_indices(result):
-    """SFI, CFI and DFI in their variants, each a measure of its own."""
-    for name in INDICES:
-        ends = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
-        names = ends | {f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
-        names = {variable: names[variable] for variable in names if variable in result}
-        for variant in result["variant"].values.astype(str):
-            index = result[list(names)].rename(names).sel(variant=variant)
-            yield _rows(index, f"{name.upper()} {variant}")
-
-
-def _rows(result, measure, p="p"):
-    """The variables of a result that a table shows, as columns."""
-    columns = COLUMNS | {"p": p}
-    names = {variable: columns[variable] for variable in columns if variable in result}
-    estimate = next(variable for variable in names if names[variable] == "estimate")
-    sizes = dict(result[estimate].sizes)
-    labels = {HEADS.get(dim, dim): result[dim].values for dim in sizes}
-    if CONTRAST in sizes and "a" in result.coords:
-        sides = zip(result["a"].values, result["b"].values)
-        labels[CONTRAST] = np.array([f"{a} {_sign(result)} {b}" for a, b in sides])
-    extra = sorted({*labels} - {*KEYS})
-    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
-    columns = dict.fromkeys(KEYS, "") | {MEASURE: measure}
-    for head, names_of_rows in zip(labels, np.meshgrid(*labels.values(), indexing="ij")):
-        columns[head] = names_of_rows.ravel().tolist()
-    for variable, head in names.items():
-        columns[head] = result[variable].variable.set_dims(sizes).transpose(*sizes).values.ravel()
-    return pd.DataFrame(columns, index=range(result[estimate].size))
 
 
 # --- tables as files ------------------------------------------------------------------------------

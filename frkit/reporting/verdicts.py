@@ -11,9 +11,8 @@ from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
 from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
-from frkit.reporting.inputs import no_cautions, of_model
+from frkit.reporting.inputs import no_cautions, of_model, people_of_groups
 from frkit.reporting.tables import Cell, Table
-from frkit.scores.images import images_of
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
 MOST_SENTENCES = 3  # on the first screen
@@ -120,9 +119,7 @@ def _why_left_out(inputs, rate, groups):
     """A sentence for each group whose rate cannot be estimated."""
     if not groups:
         return []
-    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
-    frame = pd.DataFrame({"group": images.label, "person": images.identity})
-    people = frame.groupby("group").person.nunique()
+    people = people_of_groups(inputs)
     return [say("group_left_out", rate, group, people.get(group, 0)) for group in groups]
 
 

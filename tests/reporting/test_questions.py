@@ -49,7 +49,7 @@ def quick_report():
 
 def test_1_which_encoder_is_better_and_how_sure():
     report = quick_report()
-    assert "FaceNet is better than InsightFace" in report.sections["models"].answers[0]
+    assert "FaceNet is better than InsightFace" in report.sections["models"].tiles[0].text
     for target, largest_p in (("new people", 0.01), ("these people", 0.001)):
         difference = report.results["models", f"frr, FaceNet - InsightFace, {target}"]
         for far in FAR:

@@ -70,6 +70,28 @@ def test_the_long_parts_are_those_of_the_api(faces):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("attribute", ["group", ["group", "side"]])
+@quiet
+def test_a_group_of_one_person_is_left_out_of_the_long_parts(attribute):
+    """They are computed for the other groups, as if the person were not in the data."""
+    mix = fk.vmf.mixture(30, 16, seed=0, groups={"a": {"kappa": 20}, "b": {"kappa": 12}})
+    faces = mix.sample(5, seed=1)
+    alone = (faces.identity == faces.identity[0]).values
+    group = np.where(alone, "lonely", faces.group.values)
+    faces = faces.assign_coords(group=("image", group), side=("image", ["left"] * group.size))
+    report = fk.report(faces, by=attribute, far=[0.05, 0.1], progress=False)
+    assert {"indices", "n_sigma", "rlb"} <= set(report.sections)
+    for part in ("indices", "n_sigma", "rlb"):
+        assert "lonely" in " ".join(report.sections[part].lines)
+    others = fk.score_tensor(faces.isel(image=~alone))
+    n_sigma = fk.n_sigma(others, by=attribute)
+    shown = report.results["n_sigma", "n_sigma"]
+    np.testing.assert_allclose(shown.n_absolute, n_sigma.n_absolute)
+    sfi = fk.fairness_indices(others, by=attribute, score_map="cosine").sfi
+    np.testing.assert_allclose(report.results["indices", "indices"].sfi, sfi)
+
+
 def test_the_data_are_counted(faces):
     faces = faces.sel(model="good", drop=True)
     copied = faces.embedding.values.copy()
@@ -124,7 +146,7 @@ def test_tiles_say_what_the_numbers_say(report):
     shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
     assert shown == pytest.approx(100 * other, abs=0.51)
     assert f"As precise as {float(frr.n_effective):,.0f} comparisons" in bad.note
-    assert "good is better than bad: FRR of good − bad is" in "\n".join(report.answers)
+    assert "good is better than bad: FRR of good − bad is" in tile(report, "Which model").text
     assert tile(report, "Which model").value == "good is better."
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
 
@@ -269,7 +291,7 @@ def test_progress_is_shown_and_can_stop(faces):
     steps = []
     how = {"far": FAR, "quick": True, "impostors": "all"}
     report = fk.report(faces, **how, progress=lambda *step: steps.append(step))
-    assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
+    assert "Groups, Fairness measures: no attribute is named: give one, by=..." in report.left_out
     shares = [share for share, _ in steps]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 

@@ -16,6 +16,7 @@ from frkit.reporting.tables import Table
 from frkit.reporting.words import bibtex
 
 FAR = [0.05, 0.1]
+FRR = "FRR (mean over people)"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
     assert table.columns.tolist() == [
         f"{x}, {target}" for x in ("one", "two") for target in targets
     ]
-    direct = fk.table(bands["these people"]).loc[("two", "0.05"), "FRR"]
+    direct = fk.table(bands["these people"]).loc[("two", "0.05"), FRR]
     assert table.loc["0.05", "two, these people"] == direct
     with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
         fk.table(bands, across="person")
@@ -125,12 +126,12 @@ def test_a_latex_table_has_whole_rows_and_no_label_is_an_option_behind_one():
 def test_csv_has_numbers(evaluation):
     band = fk.band(evaluation, "frr", target="new people")
     frame = pd.read_csv(io.StringIO(fk.table(band, n_effective=True).to_csv()))
-    heads = "model; FAR; FRR; FRR, lower; FRR, upper; n effective"
-    assert frame.columns.tolist() == heads.split("; ")
-    for head, name in (("FRR", "estimate"), ("FRR, upper", "upper")):
+    heads = ["model", "FAR", FRR, f"{FRR}, lower", f"{FRR}, upper", "n effective"]
+    assert frame.columns.tolist() == heads
+    for head, name in ((FRR, "estimate"), (f"{FRR}, upper", "upper")):
         np.testing.assert_allclose(frame[head], band[name].values.ravel(), rtol=1e-12)
     part = fk.table(band).loc["two"].to_csv()  # a part of a table keeps its numbers
-    assert part.splitlines()[0] == 'FAR,FRR,"FRR, lower","FRR, upper"'
+    assert part.splitlines()[0] == f'FAR,{FRR},"{FRR}, lower","{FRR}, upper"'
 
 
 def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
