@@ -76,7 +76,7 @@ def parse_number(text: str) -> float:
     try:
         number = float(digits.removesuffix("%"))
     except ValueError:
-        raise InputError(f"{text!r} is no number: write 0.001, 1e-3 or 0.1%") from None
+        raise InputError(f"{text!r} is not a number: write 0.001, 1e-3 or 0.1%") from None
     return number / 100 if is_percent else number
 
 
@@ -112,10 +112,10 @@ def real_numbers(name: str, values) -> np.ndarray:
         ) from None
     require(
         array.dtype.kind in "fiub",
-        f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}",
+        f"{name} must be real numbers, got {array.dtype}: {str(values)[:60]}",
     )
     if isinstance(values, (list, tuple)) and np.nanmax(np.abs(array), initial=0) >= LARGEST_WHOLE:
-        given = np.array(values, object)  # NumPy rounded whole numbers that stand among others
+        given = np.array(values, object)  # NumPy rounds integers that are mixed with floats
     require_exact(name, given)
     return np.ma.filled(array, np.nan)
 
@@ -141,7 +141,7 @@ def require_exact(name: str, array: np.ndarray) -> None:
     require(
         largest <= LARGEST_WHOLE,
         f"{name} has whole numbers up to {largest}, and from 2**53 on different ones become equal "
-        "in float64; subtract a constant from all, or divide them where they are made",
+        "in float64; subtract a constant from all of them, or divide them before they are passed",
     )
 
 

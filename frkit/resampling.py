@@ -1,4 +1,4 @@
-"""Resampling schemes as counts: how often each identity, and each image, stands in a replicate."""
+"""Resampling schemes as counts: how often a replicate contains each identity and each image."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Resampling:
         )
         require(
             self.strata is None or SCHEMES[self.scheme].people is not None,
-            f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave "
-            "strata out",
+            f"strata draw identities within groups, but scheme {self.scheme!r} draws no "
+            "identities: leave strata out",
         )
         for name, least in (("n", 2), ("seed", 0), ("subset_size", 1)):
             value = getattr(self, name)
@@ -160,7 +160,7 @@ class Resampling:
         members = _people_by_stratum(person_code, strata)
         people = np.ones((self.n, person_code.max() + 1), np.uint16)
         images = np.ones((self.n, n), np.uint16)
-        # draws follow the names of identities and images, whatever order these stand in
+        # draws follow the names of identities and images, not their order
         order = np.lexsort((image, code))
         n_k = np.bincount(code)
         begin = (np.cumsum(n_k) - n_k)[code[order]]

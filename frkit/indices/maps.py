@@ -93,7 +93,7 @@ def _mapped(scores, score_map):
 
 
 def _angular(cosine):
-    """1 - angle / pi; a number that is no cosine has no angle."""
+    """1 - angle / pi; NaN outside [-1, 1]."""
     cosine = np.where(np.abs(cosine) <= 1 + ROUNDING, np.clip(cosine, -1, 1), np.nan)
     return 1 - np.arccos(cosine) / np.pi
 

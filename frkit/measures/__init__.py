@@ -1,4 +1,4 @@
-"""Measures: functions of evaluations, found by name, whatever dimensions are there."""
+"""Measures: functions of evaluations with any dimensions, found by name."""
 
 from frkit.measures.disparity import fdr, garbe, ir
 from frkit.measures.registry import Measure, measure, names, register

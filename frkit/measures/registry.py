@@ -111,7 +111,7 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
     Returns
     -------
     Measure
-        Call it with the Dataset of a node; the result keeps the dimensions that are there.
+        Call it with the Dataset of a node; the result keeps its dimensions.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     Returns
     -------
     xr.Dataset
-        The variables of `n_sigma` without the subsets' rates, over n_subsets in front. The
+        The variables of `n_sigma` without the subsets' rates, over n_subsets. The
         reference groups stay those of the whole result.
 
     Raises
@@ -90,7 +90,7 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     Returns
     -------
     xr.Dataset
-        The variables of `n_sigma` over subset_size in front.
+        The variables of `n_sigma` over subset_size.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def floor(
 
     Such groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference
     is the best group of these data, so all others look worse (the winner's curse). An estimate
-    within this range is no sign of unfairness.
+    within this range is not evidence of unfairness.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def floor(
     Returns
     -------
     xr.Dataset
-        The variables of `n_sigma`, with the dim `permutation` in front.
+        The variables of `n_sigma`, over `permutation`.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
 
 
 def _stacked(results, dim, labels):
-    """Results along a new dimension in front; references may differ between them."""
+    """Stack results along a new first dimension; their references may differ."""
     return xr.concat(
         results,
         dim=xr.Variable(dim, np.asarray(labels)),

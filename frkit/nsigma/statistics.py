@@ -32,9 +32,9 @@ def n_sigma(
 ) -> xr.Dataset:
     """Say how far the groups lie from the best one, in standard deviations of its EER over subsets.
 
-    N is no test: σ shrinks as the subsets grow, so N depends on `subset_size`, and p on `subsets`,
-    both the user's choice (`by_subset_size` and `by_subsets` show how). A reference group that is
-    chosen as the best one of these very data makes |N| larger than it is (`floor` shows by how
+    N is not a test: σ shrinks as the subsets grow, so N depends on `subset_size`, and p on
+    `subsets`. The user chooses both (`by_subset_size` and `by_subsets` show their effect). Choosing
+    the best group of the same data as the reference makes |N| too large (`floor` shows by how
     much).
 
     Parameters
@@ -128,7 +128,7 @@ def summarise(
     ----------
     rates : xr.Dataset
         `eer` and `tpr` over batch, subset, group (and more), from `nsigma.subset_rates` or a study.
-        A result of `n_sigma` will do: its comparisons are made anew.
+        A result of `n_sigma` is accepted, too: its comparisons are made again.
     reference, risk_levels
         As in `n_sigma`.
 

@@ -27,7 +27,7 @@ class Critic:
     iterations : int
         Largest number of steps.
     patience : int or None
-        Stop when the validation value has not grown for so many steps, and keep the best network
+        Stop after so many steps without a larger validation value, and keep the best network
         (the untrained one included). None: train to the end and keep the last, as the authors do.
     batch : int
         Images in a step.

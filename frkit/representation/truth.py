@@ -59,7 +59,7 @@ def shifted_classes(
     Raises
     ------
     InputError
-        For shares that are no distribution over two or more classes, a negative
+        For shares that are not a distribution over two or more classes, a negative
         distance, a likeness outside [0, 1), or both sides with more than two classes.
 
     Examples

@@ -39,7 +39,7 @@ def crossed_faces(
     female, black : float
         Shares in (0, 1). The other races have equal parts of the rest.
     crossed : bool
-        True: every image draws its sex and race anew, as in the paper's synthetic faces. False:
+        True: every image draws its own sex and race, as in the paper's synthetic faces. False:
         each person has one sex and one race, in numbers as near to the shares as possible.
     dim : int
         Number of features, at least 4.

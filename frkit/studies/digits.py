@@ -57,7 +57,7 @@ def coloured_digits(
     Raises
     ------
     InputError
-        Another case or part, a negative sigma, or copies that are no whole number.
+        Another case or part, a negative sigma, or a number of copies that is not whole.
 
     References
     ----------

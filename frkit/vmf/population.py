@@ -90,7 +90,7 @@ def population_roc(
     far : float or array (far_level,)
         FAR levels in (0, 1).
     by, weights, cross
-        As in `rates`. Thresholds are always those of the whole population.
+        As in `population_rates`. Thresholds are always those of the whole population.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def population_roc(
     Raises
     ------
     InputError
-        As in `rates`. At the paper's sizes the error bound holds down to FAR 1e-20.
+        As in `population_rates`. At the paper's sizes the error bound holds down to FAR 1e-20.
 
     References
     ----------
@@ -137,7 +137,7 @@ def population_summary(
     Raises
     ------
     InputError
-        As in `rates`.
+        As in `population_rates`.
 
     Examples
     --------

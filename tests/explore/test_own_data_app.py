@@ -146,7 +146,7 @@ def test_what_is_wrong_becomes_words(files, tmp_path):
     app.work.start()
     assert "press Read" in app.work.words.value
     app.path.value = files[0]
-    for level, words in (("one percent", "is no number"), ("7", "far must lie in (0, 1)")):
+    for level, words in (("one percent", "is not a number"), ("7", "far must lie in (0, 1)")):
         app.far.value = level
         app.work.start()
         assert words in app.work.words.value and "Traceback" not in app.work.words.value
