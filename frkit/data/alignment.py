@@ -28,13 +28,19 @@ def aligned(inputs, dim=None):
     InputError
         Where labels of two inputs differ, or repeat in another order.
     """
-    sides = {name: each if isinstance(each, tuple) else (each,) for name, each in inputs.items()}
-    labelled = [(name, row_labels(side, dim)) for name in sides for side in sides[name]]
-    first = next(((name, labels) for name, labels in labelled if labels is not None), None)
+    order = first = None
     ordered = {}
     for name, value in inputs.items():
-        in_order = tuple(_in_order_of(first, name, side, dim) for side in sides[name])
-        ordered[name] = in_order if isinstance(value, tuple) else in_order[0]
+        label = name if isinstance(name, str) else name[-1]
+        in_order = []
+        for side in value if isinstance(value, tuple) else (value,):
+            labels = row_labels(side, dim)
+            if labels is not None and order is None:
+                order, first = labels, label
+            elif labels is not None and not labels.equals(order):
+                side = _reordered(side, labels, order, f"{label} and {first}", dim)
+            in_order.append(side)
+        ordered[name] = tuple(in_order) if isinstance(value, tuple) else in_order[0]
     return ordered
 
 
@@ -43,32 +49,24 @@ def row_labels(value, dim=None):
     if isinstance(value, (pd.Series, pd.DataFrame)):
         return value.index
     if isinstance(value, xr.DataArray) and value.ndim > 0:
-        dim = _row_dim(value, dim)
-        return value.indexes.get(dim)
+        return value.indexes.get(_row_dim(value, dim))
     return None
 
 
 def _row_dim(value, dim):
-    if dim in value.dims:
-        return dim
-    return next((name for name in ("image", "pair") if name in value.dims), value.dims[0])
+    """Return the dimension of an array along which its rows are labelled."""
+    dims = [name for name in (dim, "image", "pair") if name in value.dims]
+    return (dims or value.dims)[0]
 
 
-def _in_order_of(first, name, value, dim):
-    """Return an input in the order of the first one, or refuse it."""
-    labels = row_labels(value, dim)
-    if labels is None:
-        return value
-    other, order = first
-    name, other = (each if isinstance(each, str) else each[-1] for each in (name, other))
-    if labels.equals(order):
-        return value
+def _reordered(value, labels, order, names, dim):
+    """Return an input in another order of its labels, or refuse it."""
     is_distinct = labels.is_unique and order.is_unique and len(labels) == len(order)
     places = labels.get_indexer(order) if is_distinct else None
     require(
         is_distinct and (places >= 0).all(),
-        f"{name} and {other} have different labels (an index, or coordinates), so they cannot be "
-        "joined: give both the same distinct labels, or .to_numpy() of each to join by position",
+        f"{names} have different labels (an index, or coordinates), so they cannot be joined: give "
+        "both the same distinct labels, or .to_numpy() of each to join by position",
     )
     if isinstance(value, xr.DataArray):
         return value.isel({_row_dim(value, dim): places})

@@ -85,5 +85,8 @@ def check_faces(faces, name: str = "faces") -> None:
     """Refuse what is no Dataset with embeddings and identities; there may be several models."""
     is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and "identity" in faces.coords
     has_dims = is_faces and {*faces["embedding"].dims} - {"model"} == {"image", "feature"}
-    words = f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature)"
-    require(has_dims, f"{words}; make it with fk.faces or fk.open_faces")
+    require(
+        has_dims,
+        f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature); "
+        "make it with fk.faces or fk.open_faces",
+    )

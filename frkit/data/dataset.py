@@ -150,8 +150,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
             combine_attrs="override",
         )
     except ValueError as error:
-        words = "models must have the same identities and attributes"
-        raise InputError(f"{words}: {error}") from error
+        raise InputError(f"models must have the same identities and attributes: {error}") from error
 
 
 def _aligned(name, faces, first, n_features):

@@ -82,8 +82,7 @@ def file_kind(path):
     with reading("the file"), opener(path)(path, "rb") as file:
         beginning = file.read(4096)
     is_text = beginning.strip() and (b"\0" not in beginning or beginning.startswith(UTF_16))
-    words = f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name"
-    require(is_text, words)
+    require(is_text, f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name")
     return "text"
 
 
@@ -101,11 +100,13 @@ def check_regular(path):
         raise InputError("there is no such file") from None
     except (OSError, ValueError) as error:  # no permission; a name too long or with NUL
         reason = getattr(error, "strerror", None) or error
-        words = f"it cannot be opened ({reason}); check its name and permissions"
-        raise InputError(words) from None
-    words = "is a pipe, a device or a socket, which frkit does not read"
-    is_regular = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-    require(is_regular, f"{words}; write its contents into a file, and give that one")
+        message = f"it cannot be opened ({reason}); check its name and permissions"
+        raise InputError(message) from None
+    require(
+        stat.S_ISREG(mode) or stat.S_ISDIR(mode),
+        "is a pipe, a device or a socket, which frkit does not read; write its contents into a "
+        "file, and give that one",
+    )
 
 
 def opener(path):
@@ -123,9 +124,11 @@ def beside(path, endings, what):
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
-    number = "several" if present else "no"
-    words = f"an .npy needs {what}: {number} {path.stem}{', '.join(endings)} beside it"
-    require(len(present) == 1, f"{words}; say which, labels=")
+    require(
+        len(present) == 1,
+        f"an .npy needs {what}: {'several' if present else 'no'} {path.stem}{', '.join(endings)} "
+        "beside it; say which, labels=",
+    )
     return present[0]
 
 

@@ -21,8 +21,11 @@ def check_heaps(path) -> None:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
             place = contents.find(HEAP)
             while place >= 0:
-                words = f"text in the file is damaged (heap at byte {place})"
-                require(_is_whole(contents, place), f"{words}: copy or write the file again")
+                require(
+                    _is_whole(contents, place),
+                    f"text in the file is damaged (heap at byte {place}): copy or write the file "
+                    "again",
+                )
                 place = contents.find(HEAP, place + len(HEAP))
 
 

@@ -35,18 +35,20 @@ def identities_from(names, pattern):
     A name that does not fit is an error.
     """
     fields = re.findall(r"\{(\w+)\}", pattern)
-    person = sorted(set(fields) & set(PERSON_FIELDS))
-    words = f"must be a pattern with one field that says who it is: {', '.join(PERSON_FIELDS)}"
-    require(len(person) == 1, f"identity={pattern!r} {words}")
+    person = {*fields} & {*PERSON_FIELDS}
+    require(
+        len(person) == 1,
+        f"identity={pattern!r} must be a pattern with one field that says who it is: "
+        f"{', '.join(PERSON_FIELDS)}",
+    )
     expression = re.escape(pattern.replace("\\", "/"))
     for field in fields:
         characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
         escaped = re.escape("{" + field + "}")
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
         expression = expression.replace(escaped, f"(?P={field})")  # the same again
-    images = pd.Series(np.asarray(names, str))
-    people = _paths(images).str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
-    odd = images[people.isna()].unique()
+    people = _paths(names).str.extract(rf"\A(?:.*/)?{expression}\Z")[person.pop()]
+    odd = np.unique(np.asarray(names, str)[people.isna()])
     require(len(odd) == 0, f"identity={pattern!r} does not fit the image names {listed(odd, 3)}")
     return people.to_numpy(str)
 
@@ -80,58 +82,63 @@ def joined(metadata, keys, taken=()):
     dict
         Attribute, in lower case, to the labels of each side; None where the table lacks the name.
     """
-    names_of_sides = {}
-    for kind, sides in keys.items():
-        if all(side is not None for side in sides):
-            names_of_sides[kind] = [clean_labels(side, len(side), kind) for side in sides]
-    words = "metadata= is joined by names of images or people, but this file has neither"
-    require(len(names_of_sides) > 0, words)
+    keys = {
+        kind: [clean_labels(side, len(side), kind) for side in sides]
+        for kind, sides in keys.items()
+        if all(side is not None for side in sides)
+    }
+    require(keys, "metadata= is joined by names of images or people, but this file has neither")
     with named(metadata):
         table = read_frame(Path(metadata)).drop(columns="", errors="ignore")
         rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
-        kind, key = _best_column(rows, names_of_sides)
+        kind, key = _best_column(rows, keys)
         rows = rows[rows[key] != UNKNOWN].drop_duplicates()
         attributes = _attributes(rows, key)
         again = [name for name in attributes if name.lower() in taken]
-        words = "stand in the file of the scores or embeddings too: leave one out"
-        require(not again, f"columns {listed(again)} {words}")
+        require(
+            not again,
+            f"columns {listed(again)} stand in the file of the scores or embeddings too: leave one "
+            "out",
+        )
     labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
-    names = np.unique(np.concatenate(names_of_sides[kind]))
+    names = np.unique(np.concatenate(keys[kind]))
     absent = np.setdiff1d(names, labels.index)
     if len(absent) > 0:
-        words = f"column {key!r} lacks {len(absent)} of {len(names)} {kind} names"
-        warn(f"{metadata}: {words} ({listed(absent, 3)}): they are in no group")
-    sides = [labels.reindex(side) for side in names_of_sides[kind]]
+        warn(
+            f"{metadata}: column {key!r} lacks {len(absent)} of {len(names)} {kind} names "
+            f"({listed(absent, 3)}): they are in no group"
+        )
+    sides = [labels.reindex(side) for side in keys[kind]]
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 
 def _best_column(rows, keys):
     """Return which names identify the rows, and the column that contains most of them."""
-    shares = {}
-    examples = []
-    for kind, sides in keys.items():
-        names = np.unique(np.concatenate(sides))
-        examples.append(f"{kind} names such as {listed(names[:1])}")
-        for column in rows:
-            shares[kind, column] = np.isin(names, rows[column]).mean()
+    names = {kind: np.unique(np.concatenate(sides)) for kind, sides in keys.items()}
+    shares = {
+        (kind, column): np.isin(names[kind], rows[column]).mean()
+        for kind in names
+        for column in rows
+    }
     best = max(shares, key=shares.get)
-    words = f"no column contains {' nor '.join(examples)}, so nothing can be joined"
-    require(shares[best] > 0, f"{words}; the columns are {listed(rows, 12)}")
+    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
+    require(
+        shares[best] > 0,
+        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
+        f"{listed(rows, 12)}",
+    )
     return best
 
 
 def _attributes(rows, key):
     """Return the columns with one label for each name in the key; a warning lists the others."""
-    attributes = []
-    others = []
-    for name in rows.columns.drop(key):
-        if name.lower() in RESERVED or "/" in name:
-            others.append(f"{name!r} (frkit uses the name itself, or cannot store it; rename it)")
-        elif rows.groupby(key)[name].nunique().max() > 1:
-            others.append(f"{name!r} (rows of one {key!r} differ in it)")
-        else:
-            attributes.append(name)
-    if others:
-        warn(f"not read: {', '.join(others)}")
-    require(len(attributes) > 0, f"has no column of labels beside {key!r}")
+    others = rows.columns.drop(key)
+    varying = others[rows.groupby(key)[others].nunique().max() > 1]
+    unusable = [name for name in others if name.lower() in RESERVED or "/" in name]
+    reasons = {name: f"rows of one {key!r} differ in it" for name in varying}
+    reasons |= dict.fromkeys(unusable, "frkit uses the name itself, or cannot store it; rename it")
+    if reasons:
+        warn(f"not read: {', '.join(f'{name!r} ({why})' for name, why in reasons.items())}")
+    attributes = [name for name in others if name not in reasons]
+    require(attributes, f"has no column of labels beside {key!r}")
     return attributes

@@ -13,7 +13,7 @@ from frkit.base import InputError, listed, require
 from frkit.data.files import encoding_of, file_kind, need, opener, reading
 from frkit.data.names import is_known_name, simplified
 
-NO_NUMBER = ("", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>")
+NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 HEAD = 100  # lines that show how a table is written
 WIDE = 20  # columns from which on a table contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
@@ -115,23 +115,59 @@ def _read_text(path, names=None, n_rows=None):
     """Read a text table; blank lines are skipped, and every error names the line."""
     with reading("the table"):
         layout = text_layout(path, names)
-        if any(len(row) > len(layout.names) for row in layout.rows):
-            _check_cells(path, layout)
-        try:
-            table = _read_csv(path, layout, _number_columns(layout), n_rows)
-        except UnicodeDecodeError:
-            raise
-        except ValueError:  # of which pandas' errors of parsing are some
-            _check_cells(path, layout)
-            table = _read_csv(path, layout, [], n_rows)  # `to_numbers` will name the line
-        is_blank = table.isna().all(axis=1)
-        # pandas fills a short line with missing values
-        if (table.iloc[:, -1].isna() & ~is_blank).any():
-            _check_cells(path, layout)
-        table.index += layout.first
-        table = table[~is_blank.to_numpy()] if is_blank.any() else table
+        numbers = _number_columns(layout)
+        table = _read_fast(path, layout, numbers) if n_rows is None else None
+        if table is None:
+            table = _read_with_care(path, layout, numbers, n_rows)
         columns = [_clean(table[place], layout) for place in table]
-        return pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
+        table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
+        is_blank = table.isna().all(axis=1)
+        return table[~is_blank] if is_blank.any() else table
+
+
+def _read_fast(path, layout, numbers):
+    """Read a table by Arrow, which does not know several blanks in a row; None where it cannot."""
+    try:
+        import pyarrow as pa
+        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+    except ImportError:
+        return None
+    types = {str(place): pa.string() for place in range(len(layout.names))}
+    types |= {str(place): pa.float64() for place in numbers}
+    # without threads, which hang in a forked process
+    lines = ReadOptions(column_names=[*types], skip_rows=layout.first - 1, use_threads=False)
+    cells = ParseOptions(delimiter=layout.mark or " ", ignore_empty_lines=False)
+    values = ConvertOptions(column_types=types, null_values=NO_NUMBER, decimal_point=layout.decimal)
+    try:
+        table = read_csv(path, lines, cells, values).to_pandas(use_threads=False)
+    except ValueError:
+        return None
+    texts = [table[name] for name in types if int(name) not in numbers]
+    if layout.mark is None and any(text.str.contains("\t", regex=False).any() for text in texts):
+        return None
+    table.index += layout.first
+    return table
+
+
+def _read_with_care(path, layout, numbers, n_rows):
+    """Read a table with blank lines, or name the line that pandas cannot read."""
+    if any(len(row) > len(layout.names) for row in layout.rows):
+        _check_cells(path, layout)
+    options = {"nrows": n_rows, "sep": layout.mark or r"\s+", "low_memory": False}
+    blanks = dict.fromkeys(range(len(layout.names)), [""])
+    try:
+        missing = blanks | dict.fromkeys(numbers, NO_NUMBER)
+        table = _read_csv(path, layout, numbers, na_values=missing, **options)
+    except UnicodeDecodeError:
+        raise
+    except ValueError:  # of which pandas' errors of parsing are some
+        _check_cells(path, layout)
+        # as text, of which `to_numbers` will name the line
+        table = _read_csv(path, layout, [], na_values=blanks, **options)
+    # pandas fills a short line with missing values
+    if (table.iloc[:, -1].isna() & table.notna().any(axis=1)).any():
+        _check_cells(path, layout)
+    return table
 
 
 def text_layout(path, names=None):
@@ -226,25 +262,24 @@ def _number_columns(layout):
     return places
 
 
-def _read_csv(path, layout, numbers, n_rows):
+def _read_csv(path, layout, numbers, **options):
     """Read columns of numbers as such, and others as text."""
     places = range(len(layout.names))
-    return pd.read_csv(
+    table = pd.read_csv(
         path,
-        sep=layout.mark or r"\s+",
         header=None,
         names=places,
         skiprows=layout.first - 1,
-        nrows=n_rows,
         dtype=dict.fromkeys(places, str) | dict.fromkeys(numbers, float),
         keep_default_na=False,
-        na_values=dict.fromkeys(places, [""]) | dict.fromkeys(numbers, list(NO_NUMBER)),
         skip_blank_lines=False,
         decimal=layout.decimal,
-        low_memory=False,
         encoding=encoding_of(path),
         compression="gzip" if opener(path) is not open else None,
+        **options,
     )
+    table.index += layout.first
+    return table
 
 
 def _check_cells(path, layout):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, InputError, listed, require, warn
+from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import CROSSED, attributes_of, crossed, require_attributes, resolve_varying
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides, of_people
 from frkit.scores.kept import IMAGES, is_list
@@ -129,29 +129,56 @@ def list_images(
     own labels. Without identities, or pair_by_pair, each side of each pair is an image of its own,
     and only a genuine pair shows one person.
     """
-    n_pairs = pairs.sizes["pair"]
-    label = np.full((2, n_pairs), UNKNOWN)
+    n_sides = 2 * pairs.sizes["pair"]
+    label = np.full(n_sides, UNKNOWN)
     if by is not None:
-        label = np.array(labels_of_sides(pairs, by))
-    labels_of_others = {name: np.ravel(labels_of_sides(pairs, name)) for name in others}
-    identity = person = stratum = None
-    if "probe_identity" in pairs.coords:
-        identity = person = np.array(labels_of_sides(pairs, "identity"))
-        if by is not None and of_people(pairs, by) and varying not in ("error", "keep"):
-            name = CROSSED.join(attributes_of(by))
-            resolved = resolve_varying(label.ravel(), identity.ravel(), varying, name)
-            label, identity, split = (x if x is None else x.reshape(2, -1) for x in resolved)
-            person = person if split is None else split
-        elif by is not None:
-            _note_varying(pairs, label, identity, by, stratified)
-        stratum = resolve_varying(label.ravel(), identity.ravel(), "first", "label")[0]
-    groups = groups_among(label.ravel(), by)
-    on_probe = np.repeat([True, False], n_pairs)
-    rows = {"label": label.ravel(), "on_probe": on_probe, "others": labels_of_others}
-    if identity is None or pair_by_pair:
-        return _nameless(pairs, rows, identity, person, groups)
-    rows |= {"identity": identity.ravel(), "person": person.ravel(), "stratum": stratum}
-    return _named(pairs, rows, groups)
+        label = np.ravel(labels_of_sides(pairs, by))
+    others = {name: np.ravel(labels_of_sides(pairs, name)) for name in others}
+    has_people = "probe_identity" in pairs.coords
+    if has_people:
+        label, identity, person = _people(pairs, label, by, varying, stratified)
+    groups = groups_among(label, by)
+    stratum = np.empty(0, str)
+    if has_people and not pair_by_pair:
+        stratum = resolve_varying(label, identity, "first", "label")[0]
+        image, names = _named_images(pairs, identity)
+        codes = {"image": image, "label": group_codes(label, groups)} | others
+        row = pd.DataFrame(codes).groupby([*codes], sort=True).ngroup().to_numpy()
+    else:
+        image = row = np.arange(n_sides)
+        names = np.char.zfill(image.astype(str), 12)
+        if not has_people:
+            identity = person = _one_person_each(pairs, names)
+    first = np.unique(row, return_index=True)[1]
+    if len(stratum) > 0:
+        first_of_image = np.unique(image, return_index=True)[1]
+        stratum = stratum[first_of_image][image[first]]
+    probe, reference = _sides_of(image)
+    images = Images(
+        name=names[image[first]],
+        identity=identity[first],
+        person=person[first],
+        label=label[first],
+        image=image[first],
+        groups=groups,
+        probe=probe[image[first]],
+        reference=reference[image[first]],
+        others={name: labels[first] for name, labels in others.items()},
+        stratum=stratum,
+    )
+    return images, *np.split(row, 2)
+
+
+def _people(pairs, label, by, varying, stratified):
+    """Labels, identities and people of all sides, with the rule for labels that vary applied."""
+    identity = person = np.ravel(labels_of_sides(pairs, "identity"))
+    if by is not None and of_people(pairs, by) and varying not in ("error", "keep"):
+        name = CROSSED.join(attributes_of(by))
+        label, identity, split = resolve_varying(label, identity, varying, name)
+        person = person if split is None else split
+    elif by is not None:
+        _note_varying(pairs, label, identity, by, stratified)
+    return label, identity, person
 
 
 def _note_varying(pairs, label, identity, by, stratified):
@@ -162,87 +189,55 @@ def _note_varying(pairs, label, identity, by, stratified):
         return
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()
-    varies = n_labels.index[n_labels > 1]
-    if len(varies) == 0:
-        return
-    remedy = "say varying='first' or 'most frequent', or draw without strata"
-    require(not stratified, f"{rule} varies within {listed(varies)}; {remedy}")
-    warn(
-        f"{by!r} varies within {len(varies)} of {len(n_labels)} people ({listed(varies, 3)}): "
-        "each pair counts in the group that its own row names; varying='first' or 'most "
-        "frequent' gives a person one label"
-    )
-
-
-def _nameless(pairs, rows, identity, person, groups):
-    """Images of a list where every side of every pair is a new one."""
-    n_pairs = pairs.sizes["pair"]
-    number = np.arange(2 * n_pairs)
-    name = np.char.zfill(number.astype(str), 12)
-    if identity is None:
-        genuine = np.flatnonzero(pairs["genuine"].values)
-        identity = name.copy()
-        identity[n_pairs + genuine] = name[genuine]
-        person = identity
-    images = Images(
-        name=name,
-        identity=identity.ravel(),
-        person=person.ravel(),
-        label=rows["label"],
-        image=number,
-        groups=groups,
-        probe=rows["on_probe"],
-        reference=~rows["on_probe"],
-        others=rows["others"],
-    )
-    return images, number[:n_pairs], number[n_pairs:]
-
-
-def _named(pairs, rows, groups):
-    """Images of a list where identities are known, and images perhaps.
-
-    Without image names an identity stands for all its images.
-    """
-    names = rows["identity"]
-    if "probe" in pairs.coords:
-        names = np.concatenate([pairs[side].values.astype(str) for side in ("probe", "reference")])
-    image, names = pd.factorize(names.astype(object), sort=True)
-    _check_one_person(image, names, rows["identity"])
-    codes = {"image": image, "label": group_codes(rows["label"], groups)} | rows["others"]
-    row = pd.DataFrame(codes).groupby([*codes], sort=True).ngroup().to_numpy()
-    first = np.unique(row, return_index=True)[1]
-    first_of_image = np.unique(image, return_index=True)[1]
-    on_probe = np.bincount(image, rows["on_probe"]) > 0
-    on_reference = np.bincount(image, ~rows["on_probe"]) > 0
-    if np.any(on_probe & on_reference):  # both sides are one set of images
-        on_probe[:] = on_reference[:] = True
-    image = image[first]
-    images = Images(
-        name=names.astype(str)[image],
-        identity=rows["identity"][first],
-        person=rows["person"][first],
-        label=rows["label"][first],
-        image=image,
-        groups=groups,
-        probe=on_probe[image],
-        reference=on_reference[image],
-        others={name: labels[first] for name, labels in rows["others"].items()},
-        stratum=rows["stratum"][first_of_image][image],
-    )
-    return images, *np.split(row, 2)
-
-
-def _check_one_person(image, names, identity):
-    """Refuse an image that shows two people."""
-    first = np.unique(image, return_index=True)[1]
-    differs = np.flatnonzero(identity[first][image] != identity)
-    if len(differs):
-        shown = np.unique(identity[image == image[differs[0]]])
-        raise InputError(
-            f"image {str(names[image[differs[0]]])!r} shows {listed(shown)}: if these are parts of "
-            "one person whose label varies, say varying='first'; give different images different "
-            "names"
+    varying = n_labels.index[n_labels > 1]
+    if len(varying) > 0:
+        require(
+            not stratified,
+            f"{rule} varies within {listed(varying)}; say varying='first' or 'most frequent', or "
+            "draw without strata",
         )
+        warn(
+            f"{by!r} varies within {len(varying)} of {len(n_labels)} people ({listed(varying, 3)}):"
+            " each pair counts in the group that its own row names; varying='first' or 'most "
+            "frequent' gives a person one label"
+        )
+
+
+def _named_images(pairs, identity):
+    """The image on each side, and the names of images; an identity stands for all its images.
+
+    An image that shows two people is refused.
+    """
+    names = identity
+    if "probe" in pairs.coords:
+        names = np.concatenate([pairs["probe"].values, pairs["reference"].values])
+    image, names = pd.factorize(names.astype(object), sort=True)
+    first = np.unique(image, return_index=True)[1]
+    other = np.flatnonzero(identity[first][image] != identity)[:1]
+    shown = np.unique(identity[np.isin(image, image[other])])
+    require(
+        len(other) == 0,
+        f"image {listed(names[image[other]])} shows {listed(shown)}: if these are parts of one "
+        "person whose label varies, say varying='first'; give different images different names",
+    )
+    return image, names.astype(str)
+
+
+def _one_person_each(pairs, names):
+    """Who is on each side where nobody is named: one person in a genuine pair, and else two."""
+    genuine = np.flatnonzero(pairs["genuine"].values)
+    identity = names.copy()
+    identity[pairs.sizes["pair"] + genuine] = names[genuine]
+    return identity
+
+
+def _sides_of(image):
+    """Which images are probes, and which references; all are both where some are."""
+    n_images = image.max() + 1
+    sides = [np.bincount(side, minlength=n_images) > 0 for side in np.split(image, 2)]
+    if np.any(sides[0] & sides[1]):  # both sides are one set of images
+        return [np.ones(n_images, bool)] * 2
+    return sides
 
 
 def images_of(kept: xr.DataTree, by, varying: str) -> Images:

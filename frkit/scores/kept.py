@@ -4,6 +4,7 @@
 xarray tree, whose attribute `design` says who was compared with whom.
 """
 
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,10 @@ WITHIN = "compared_within"  # the attribute within whose groups images were comp
 ANONYMOUS = "anonymous"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
+
+# what zarr says of text and of consolidated metadata when a tree is stored: nobody can act on it
+for MESSAGE in ("The data type .* does not have a Zarr V3", "Consolidated metadata is currently"):
+    warnings.filterwarnings("ignore", message=MESSAGE)
 
 
 class ModelPairs(NamedTuple):
@@ -82,22 +87,21 @@ def node_of_model(name: str | None) -> str:
     return PAIRS if name is None else f"{PAIRS}/{name.replace('/', '%2F')}"
 
 
+def nodes_of_models(kept: xr.DataTree) -> dict[str, xr.Dataset]:
+    """The pairs of each model of a complete design, by the path of its node."""
+    paths = map(node_of_model, model_names_of(kept) or [None])
+    return {path: kept[path].to_dataset(inherit=False) for path in paths}
+
+
 def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """The kept pairs of each model as arrays."""
-    names = model_names_of(kept) or [None]
-    if is_list(kept):
-        scores = kept.to_dataset()["score"]
-        if "model" in scores.dims:
-            return [_of_list(scores.isel(model=k).values) for k in range(len(names))]
-        return [_of_list(scores.values)]
-    return [_of_node(kept[node_of_model(name)].dataset) for name in names]
-
-
-def _of_list(score) -> ModelPairs:
-    """The scores of a list, all of which are kept."""
-    return ModelPairs(
-        None, None, score, None, None, None, float(np.nanmin(score)), float(np.nanmax(score))
-    )
+    if not is_list(kept):
+        return [_of_node(pairs) for pairs in nodes_of_models(kept).values()]
+    of_models = []
+    for score in np.atleast_2d(kept["score"].transpose(..., "pair").values):
+        lowest, highest = float(np.nanmin(score)), float(np.nanmax(score))
+        of_models.append(ModelPairs(None, None, score, None, None, None, lowest, highest))
+    return of_models
 
 
 def _of_node(pairs: xr.Dataset) -> ModelPairs:
@@ -123,7 +127,7 @@ def _of_node(pairs: xr.Dataset) -> ModelPairs:
 
 def facts_of_first_model(kept: xr.DataTree) -> dict:
     """Numbers of pairs of a complete design, of its first model."""
-    return kept[node_of_model((model_names_of(kept) or [None])[0])].attrs
+    return next(iter(nodes_of_models(kept).values())).attrs
 
 
 def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
@@ -131,7 +135,7 @@ def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
     if is_list(kept):
         score = kept["score"].values
         return int(np.isnan(score).sum()), score.size
-    facts = [kept[node_of_model(name)].attrs for name in model_names_of(kept) or [None]]
+    facts = [pairs.attrs for pairs in nodes_of_models(kept).values()]
     n_failed = sum(fact["genuine_pairs_failed"] + fact["impostor_pairs_failed"] for fact in facts)
     return n_failed, sum(fact["genuine_pairs"] + fact["impostor_pairs"] for fact in facts)
 
@@ -143,16 +147,14 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     """The pairs of some images with each other. chosen : (image,) of a complete design."""
     place = np.cumsum(chosen) - 1
     nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset.isel(image=chosen)}
-    for name in model_names_of(kept) or [None]:
-        node = node_of_model(name)
-        pairs = kept[node].to_dataset(inherit=False)
+    for path, pairs in nodes_of_models(kept).items():
         row, col = pairs["probe_image"].values, pairs["reference_image"].values
-        pairs = pairs.isel(pair=chosen[row] & chosen[col], image=chosen)
-        pairs["probe_image"].values = place[pairs["probe_image"].values]
-        pairs["reference_image"].values = place[pairs["reference_image"].values]
-        nodes[node] = pairs.assign_attrs(
-            pairs_kept=pairs.sizes["pair"], images_swept=pairs.sizes["image"]
-        )
+        stays = chosen[row] & chosen[col]
+        pairs = pairs.isel(pair=stays, image=chosen)
+        pairs["probe_image"] = "pair", place[row[stays]].astype(row.dtype)
+        pairs["reference_image"] = "pair", place[col[stays]].astype(col.dtype)
+        sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
+        nodes[path] = pairs.assign_attrs(sizes)
     return xr.DataTree.from_dict(nodes)
 
 
@@ -170,24 +172,17 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         score = table["score"].copy(data=function(table["score"].values)).assign_attrs(attrs)
         return kept_list(table.assign(score=score))
     nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: kept[IMAGES].dataset}
-    for name in model_names_of(kept) or [None]:
-        node = node_of_model(name)
-        pairs = kept[node].to_dataset(inherit=False)
-        for scores in ("score", "self_score"):
-            values = pairs[scores].values.copy()
-            present = ~np.isnan(values) | (scores == "score")
-            values[present] = function(values[present])
-            pairs[scores] = pairs[scores].copy(data=values)
-        for name in ("lowest_score", "highest_score"):
-            pairs.attrs[name] = float(function(np.array([pairs.attrs[name]]))[0])
-        nodes[node] = pairs
+    for path, pairs in nodes_of_models(kept).items():
+        own = pairs["self_score"].values.copy()
+        has_score = ~np.isnan(own)
+        own[has_score] = function(own[has_score])
+        scores = function(pairs["score"].values).astype(pairs["score"].dtype)
+        score = pairs["score"].copy(data=scores)
+        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=own))
+        for end in ("lowest_score", "highest_score"):
+            pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
+        nodes[path] = pairs
     return xr.DataTree.from_dict(nodes)
-
-
-def with_pair_labels(pairs: xr.DataTree, labels: dict) -> xr.DataTree:
-    """A list with further labels of its pairs, (pair,) each."""
-    columns = {name: ("pair", values) for name, values in labels.items()}
-    return kept_list(pairs.to_dataset().assign_coords(columns))
 
 
 def stack_kept(models: dict[str, xr.DataTree]) -> xr.DataTree:
@@ -204,12 +199,11 @@ def stack_kept(models: dict[str, xr.DataTree]) -> xr.DataTree:
             compat="equals",
         )
         return kept_list(joined.assign_coords(model=names))
-    tables = [tree[IMAGES].dataset if IMAGES in tree else None for tree in trees]
-    same_images = all(table is not None and table.identical(tables[0]) for table in tables)
-    if not same_images or len({tree.attrs[DESIGN] for tree in trees}) > 1:
+    tables = [None if is_list(tree) else tree[IMAGES].dataset for tree in trees]
+    is_same = all(table is not None and table.identical(tables[0]) for table in tables)
+    if not is_same or len({tree.attrs[DESIGN] for tree in trees}) > 1:
         raise ValueError("their tables of images differ")
     nodes = {"/": xr.Dataset(coords={"model": names}, attrs=trees[0].attrs), IMAGES: tables[0]}
     for name, tree in models.items():
-        own_name = (model_names_of(tree) or [None])[0]
-        nodes[node_of_model(name)] = tree[node_of_model(own_name)].to_dataset(inherit=False)
+        nodes[node_of_model(name)] = next(iter(nodes_of_models(tree).values()))
     return xr.DataTree.from_dict(nodes)

@@ -17,6 +17,7 @@ from frkit.data.labels import (
     image_names,
     resolve_varying,
 )
+from frkit.data.roles import SIDES
 from frkit.scores.matrix_names import with_names
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
@@ -97,38 +98,24 @@ def score_matrix(
     """
     import dask.array as da
 
-    people = (probe_identity, reference_identity)
-    values, people, (probe, reference), attributes = with_names(
-        values, people, (probe, reference), attributes or {}
-    )
-    require(
-        (people[0] is None) == (people[1] is None),
-        "give probe_identity and reference_identity together; where rows and columns are the same "
-        "images, give the identities twice",
-    )
-    words = "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made"
-    require(
-        not type(values).__module__.startswith("scipy.sparse"),
-        f"{words}; give an array with NaN in place of the latter",
-    )
-    if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
-        values = real_numbers("values", values)
-    shape = tuple(values.shape)
-    require(len(shape) == 2, f"values: a score matrix has two dimensions, got shape {shape}")
-    require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
+    probes = {"identity": probe_identity, "image": probe}
+    references = {"identity": reference_identity, "image": reference}
+    for name, (of_probes, of_references) in (attributes or {}).items():
+        probes[name], references[name] = of_probes, of_references
+    values, probes, references = with_names(values, probes, references)
+    values = _checked(values)
     require_flag("distance", distance)
     require_one_of("failed", failed, FAILED)
-    words = "give probe= and reference= together: with names on one side alone, comparisons of "
-    remedy = "images with themselves would count as genuine pairs"
-    require((probe is None) == (reference is None), words + remedy)
-    probes = _labels_of("probe", shape[0], probe, people[0])
-    references = _labels_of("reference", shape[1], reference, people[1])
-    _add_attributes(probes, references, attributes)
-    named = probe is not None
-    symmetric = _is_one_set_of_images(values, missing, probes, references, named)
+    has_names = _on_both_sides(probes, references)
+    for side, labels, n in zip(SIDES, (probes, references), values.shape):
+        labels["identity"] = complete_labels(labels["identity"], n, f"{side}_identity", side)
+        names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
+        labels["image"] = image_names(names, n, side)
+    _add_attributes(probes, references, attributes or {})
+    symmetric = _is_one_set_of_images(values, missing, probes, references, has_names)
     if symmetric:
         references["image"] = probes["image"]
-    side = block_size(chunks, max(shape))
+    side = block_size(chunks, max(values.shape))
     lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":
@@ -145,35 +132,58 @@ def score_matrix(
     return labelled_tensor(lazy, probes, references, attrs)
 
 
-def _labels_of(side, n, images, identity):
-    """Names of a side's images, which may be numbers, and who they show."""
-    if images is None:
-        images = [f"{side} {k}" for k in range(n)]
-    people = complete_labels(identity, n, f"{side}_identity", side)
-    return {"image": image_names(images, n, side), "identity": people}
+def _checked(values):
+    """Return scores as an array of real numbers, which may be lazy."""
+    require(
+        not type(values).__module__.startswith("scipy.sparse"),
+        "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made; "
+        "give an array with NaN in place of the latter",
+    )
+    if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
+        values = real_numbers("values", values)
+    shape = tuple(values.shape)
+    require(len(shape) == 2, f"values: a score matrix has two dimensions, got shape {shape}")
+    require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
+    return values
+
+
+def _on_both_sides(probes, references):
+    """Return whether images have names; refuse identities or names of one side alone."""
+    require(
+        (probes["identity"] is None) == (references["identity"] is None),
+        "give probe_identity and reference_identity together; where rows and columns are the same "
+        "images, give the identities twice",
+    )
+    has_names = probes["image"] is not None
+    require(
+        has_names == (references["image"] is not None),
+        "give probe= and reference= together: with names on one side alone, comparisons of images "
+        "with themselves would count as genuine pairs",
+    )
+    return has_names
 
 
 def _add_attributes(probes, references, attributes):
     """Clean labels of both sides; a side without labels gets those of its people elsewhere."""
     check_names(attributes)
-    for name, labels_of_sides in attributes.items():
-        for side, labels in zip((probes, references), labels_of_sides, strict=True):
-            if labels is not None:
-                side[name] = clean_labels(labels, len(side["image"]), name)
+    for name in attributes:
+        for side in (probes, references):
+            if side[name] is not None:
+                side[name] = clean_labels(side[name], len(side["image"]), name)
         for side, other in ((probes, references), (references, probes)):
-            if name not in side:
+            if side[name] is None:
                 labels, people, _ = resolve_varying(other[name], other["identity"], "error", name)
                 label_of = dict(zip(people, labels))
                 side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
 
 
-def _is_one_set_of_images(values, missing, probes, references, named):
+def _is_one_set_of_images(values, missing, probes, references, has_names):
     """Whether a matrix compares every image of one set with every other, whichever is the probe."""
-    names = [name for name in probes if named or name != "image"]
-    same_labels = all(np.array_equal(probes[name], references[name]) for name in names)
-    if not same_labels or not _equals_transpose(values, missing):
+    names = [name for name in probes if has_names or name != "image"]
+    is_same = all(np.array_equal(probes[name], references[name]) for name in names)
+    if not is_same or not _equals_transpose(values, missing):
         return False
-    if named:
+    if has_names:
         return True
     corner = np.asarray(values[:WINDOW, :WINDOW], float)
     if len(np.unique(np.triu(corner, 1))) <= 3:
@@ -189,35 +199,26 @@ def _is_one_set_of_images(values, missing, probes, references, named):
 def _equals_transpose(values, missing):
     """Whether scores are symmetric: all in memory, or three windows of those on disk.
 
-    Two scores are equal where they differ by rounding only: by a hundred thousandth of the spread
-    of the scores, or in the last place. So neither a shift nor another scale of all scores changes
-    the answer, nor do a few scores far away.
+    Two scores are equal where they differ by rounding only: by a hundred thousandth of the distance
+    of the quartiles, or in the last place. So neither a shift nor another scale of all scores
+    changes the answer, nor do a few scores far away.
     """
     n = values.shape[0]
-    few = slice(WINDOW // 2)
-    slack = SLACK * _spread(values[few, few], missing)
-    relative = 8 * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0
-
-    def is_equal(scores, turned):
-        scores, turned = np.asarray(scores, float), np.asarray(turned, float)
-        return np.allclose(scores, turned, rtol=relative, atol=slack, equal_nan=True)
-
-    if isinstance(values, np.ndarray):
-        strips = [slice(start, start + WINDOW) for start in range(0, n, WINDOW)]
-        return all(is_equal(values[rows], values[:, rows].T) for rows in strips)
-    starts = 0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)
-    squares = (np.asarray(values[k : k + WINDOW, k : k + WINDOW]) for k in starts)
-    return all(is_equal(square, square.T) for square in squares)
-
-
-def _spread(values, missing):
-    """Distance of the quartiles of the scores that are there."""
-    scores = failed_as_nan(np.asarray(values), missing, False)
-    scores = scores[np.isfinite(scores)]
-    if scores.size == 0:
-        return 0.0
-    low, high = np.quantile(scores, [0.25, 0.75]).tolist()
-    return high - low
+    few = failed_as_nan(np.asarray(values[: WINDOW // 2, : WINDOW // 2]), missing, False)
+    few = few[np.isfinite(few)]
+    low, high = np.quantile(few, [0.25, 0.75]) if few.size else (0, 0)
+    last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
+    in_memory = isinstance(values, np.ndarray)
+    starts = range(0, n, WINDOW) if in_memory else np.maximum([0, (n - WINDOW) // 2, n - WINDOW], 0)
+    for start in starts:
+        rows = slice(start, start + WINDOW)
+        columns = slice(None) if in_memory else rows
+        scores = np.asarray(values[rows, columns], float)
+        turned = scores.T if columns == rows else np.asarray(values[columns, rows], float).T
+        slack = SLACK * (high - low)
+        if not np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True):
+            return False
+    return True
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):
@@ -227,5 +228,4 @@ def _warn_of_failed(lazy, probes, references, symmetric):
     same_person = probes["identity"][row] == references["identity"][col]
     orders = 2 if symmetric else 1
     n_genuine = np.sum(same_person & other_image)
-    n_impostor = np.sum(~same_person)
-    warn_of_failed(n_genuine // orders, n_impostor // orders)
+    warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders)

@@ -78,39 +78,36 @@ def open_scores(
     path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
-        is_table = kind in ("text", "parquet")
-        require(is_table or kind == "npy", "a score matrix is read from a table or an .npy")
+        require(
+            kind in ("text", "parquet", "npy"), "a score matrix is read from a table or an .npy"
+        )
         if kind == "npy":
             values, *ids = _from_npy(path, labels)
         else:
             require(labels is None, "labels= go with an .npy: a text table has its own ids")
             values, *ids = _from_table(read_frame(path))
-        return matrix_of(values, ids, identity, metadata, missing, **options)
+        return _matrix_of(values, ids, identity, metadata, missing, **options)
 
 
-def matrix_of(values, ids, identity=None, metadata=None, missing=-1, **options):
+def _matrix_of(values, ids, identity, metadata, missing, **options):
     """Return the tensor of a matrix with ids of both sides, which are people or images."""
-    images = None
-    how = "the ids are people"
+    people, images, how = ids, None, ""
     if identity is not None:
-        people = [identities_from(side, identity) for side in ids]
-        images = ids
+        people, images = [identities_from(side, identity) for side in ids], ids
         how = f"by the pattern {identity!r} of names of images"
-    elif isinstance(values, np.ndarray):
+    elif isinstance(values, np.ndarray):  # and not on disk
         scores = failed_as_nan(values, missing, False)
-        people, images, found = people_of_matrix(scores, ids, options.get("distance"))
-        how = found or how
-    else:  # on disk
-        people = ids
+        people, images, how = people_of_matrix(scores, ids, options.get("distance"))
     keys = {"identity": people}
     if images is not None:
         options |= dict(zip(SIDES, images))
-        keys = {"image": images, "identity": people}
+        keys = {"image": images} | keys
     if metadata is not None:
-        given = dict(options.get("attributes") or {})
+        given = options.get("attributes") or {}
         options["attributes"] = given | joined(metadata, keys, given)
     scores = score_matrix(values, *people, missing=missing, **options)
     role = "distance" if options.get("distance") else "score"
+    how = how or "the ids are people"
     return scores.assign_attrs(columns=f"{role}: all cells\nidentities: {how}")
 
 
@@ -124,21 +121,16 @@ def _from_table(table):
 
 def _from_npy(path, labels):
     """Return scores, which stay on disk, ids of probes and ids of references."""
-    values = OnDisk(path)
     if labels is None:
         endings = (".txt", ".csv", ".npy")
-        labels = [
-            beside(path, tuple(f"_{side}{end}" for end in endings), "ids")
-            for side in ("probe", "reference")
-        ]
+        labels = [beside(path, tuple(f"_{side}{end}" for end in endings), "ids") for side in SIDES]
     elif isinstance(labels, (str, Path)):
         labels = [labels, labels]
     require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
-    return values, *(_ids(Path(side)) for side in labels)
+    return OnDisk(path), *(_ids(Path(side)) for side in labels)
 
 
 def _ids(path):
+    """Read the ids of one side."""
     with named(path):
-        if file_kind(path) == "npy":
-            return read_npy(path)
-        return face_labels(read_labels(path))
+        return read_npy(path) if file_kind(path) == "npy" else face_labels(read_labels(path))

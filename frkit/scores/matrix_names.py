@@ -24,8 +24,8 @@ def is_matrix(table):
     """Return whether a table has names in its header and its first column, and else numbers."""
     if len(table.columns) < 3 or len(table) < 2:
         return False
-    for place in range(1, min(len(table.columns), SHOWN)):
-        values, is_missing = as_numbers(table.iloc[:SHOWN, place])
+    for name in range(1, min(len(table.columns), SHOWN)):
+        values, is_missing = as_numbers(table.iloc[:SHOWN, name])
         if not (np.isfinite(values) | is_missing).all():
             return False
     names = {*map(str, table.columns[1:])}
@@ -56,65 +56,67 @@ def people_of_matrix(values, names, distance=None):
     names = [np.asarray(side, str) for side in names]
     rows = slice(None, None, max(1, values.size // COMPARED))
     some = np.asarray(values[rows], float)
+    scores = (-some if distance else some).ravel()
+    distinct, places = np.unique(np.concatenate(names), return_inverse=True)
+    probe, reference = np.split(places, [len(names[0])])
+    probe = probe[rows].repeat(len(reference))
+    images = Sides(probe, np.tile(reference, len(some)), distinct)
     if all(len(np.unique(side)) == len(side) for side in names):
-        distinct, places = np.unique(np.concatenate(names), return_inverse=True)
-        probe, reference = np.split(places, [len(names[0])])
-        sides = np.repeat(probe[rows], len(reference)), np.tile(reference, len(some))
-        images = Sides(*sides, distinct)
-        _, way = people_of_names(images, scores=(-some if distance else some).ravel())
-        if not way and distance is None:
-            require(not people_of_names(images, scores=-some.ravel())[1], DISTANCES)
+        _, way = people_of_names(images, scores=scores)
         if way:
             people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
             return people, names, f"from names of images, {way}"
+        is_turned = distance is None and people_of_names(images, scores=-scores)[1]
+        require(not is_turned, DISTANCES)
     if distance is None:
-        genuine = names[0][rows, None] == names[1]
-        area, errors = share_above(some.ravel(), genuine.ravel())
+        area, errors = share_above(scores, images.is_same())
         require(area >= 0.5 or errors > -CLEAR, DISTANCES)
     return names, None, ""
 
 
-def with_names(values, identities, images, attributes):
-    """Return a matrix without labels, and identities, images and attributes of both sides.
+def with_names(values, probes, references):
+    """Return a matrix without labels of its own, and the labels of probes and of references.
 
     A DataFrame's index and columns, or a DataArray's coordinates, are names of images, or of people
     where no identities are given. What has labels is brought into their order.
+
+    Parameters
+    ----------
+    values : array, DataFrame or DataArray
+    probes, references : dict of labels or None
+        `identity`, `image` and attributes.
     """
-    labels = labels_of_matrix(values)
-    if isinstance(values, xr.DataArray):
-        values = values.data
-    elif isinstance(values, pd.DataFrame):
-        values = values.to_numpy()
+    names = _names_of_matrix(values)
+    if isinstance(values, (pd.DataFrame, xr.DataArray)):
+        values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
     sides = []
-    for place, side in enumerate(SIDES):
-        given = {f"{side}_identity": identities[place], side: images[place]}
-        given |= {f"{side} {name}": both[place] for name, both in attributes.items()}
-        if labels[place] is not None:
-            given = {"the matrix": pd.Series(range(len(labels[place])), labels[place])} | given
-        sides.append(aligned(given))
-    identities = [given[f"{side}_identity"] for side, given in zip(SIDES, sides)]
-    images = [given[side] for side, given in zip(SIDES, sides)]
-    attributes = {
-        name: tuple(given[f"{side} {name}"] for side, given in zip(SIDES, sides))
-        for name in attributes
-    }
-    has_labels = all(label is not None for label in labels)
-    if identities[0] is None and identities[1] is None:
-        words = "give probe_identity= and reference_identity=, who is on each row and column"
-        require(has_labels, words)
-        identities, names, _ = people_of_matrix(values, labels)
-        images = images if names is None else names
-    elif images[0] is None and has_labels and all(label.is_unique for label in labels):
-        images = [label.astype(str).to_numpy() for label in labels]
-    return values, identities, images, attributes
+    for side, labels, own_names in zip(SIDES, (probes, references), names):
+        labels = {(name, f"{side} {name}"): each for name, each in labels.items()}
+        if own_names is not None:
+            labels = {"the matrix": pd.Series(range(len(own_names)), own_names)} | labels
+        ordered = aligned(labels)
+        sides.append({key[0]: each for key, each in ordered.items() if key != "the matrix"})
+    has_names = all(own_names is not None for own_names in names)
+    if all(labels["identity"] is None for labels in sides):
+        require(
+            has_names, "give probe_identity= and reference_identity=, who is on each row and column"
+        )
+        people, images, _ = people_of_matrix(values, names)
+        for place, labels in enumerate(sides):
+            labels["identity"] = people[place]
+            if images is not None:
+                labels["image"] = images[place]
+    elif sides[0]["image"] is None and has_names and all(each.is_unique for each in names):
+        for labels, own_names in zip(sides, names):
+            labels["image"] = own_names.astype(str).to_numpy()
+    return values, *sides
 
 
-def labels_of_matrix(values):
+def _names_of_matrix(values):
     """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
+    names = [None, None]
     if isinstance(values, pd.DataFrame):
-        labels = [values.index, values.columns]
+        names = [values.index, values.columns]
     elif isinstance(values, xr.DataArray):
-        labels = [values.indexes.get(dim) for dim in values.dims]
-    else:
-        return [None, None]
-    return [None if isinstance(label, pd.RangeIndex) else label for label in labels]
+        names = [values.indexes.get(dim) for dim in values.dims]
+    return [None if isinstance(each, pd.RangeIndex) else each for each in names]

@@ -22,8 +22,6 @@ from frkit.scores.kept import (
     node_of_model,
 )
 
-PAIR_COLUMNS = ["probe_image", "reference_image", "score", "stands_for"]
-IMAGE_COLUMNS = ["self_score", "failed"]
 SAME_EVERYWHERE = (DESIGN, "similarity", "distance", "self_score")
 
 
@@ -66,14 +64,22 @@ def merge_sites(kept: Mapping[str, xr.DataTree], *, attribute: str = "site") -> 
     2
     """
     _require_alike(kept, attribute)
-    kept = {name: _named_by_site(tree, name) for name, tree in kept.items()}
-    _require_strangers(kept)
+    tables = {site: _named_by_site(tree, site) for site, tree in kept.items()}
     trees = [*kept.values()]
-    if is_list(trees[0]):
-        return kept_list(_joined_lists(kept, attribute))
+    is_listed = is_list(trees[0])
+    _require_strangers(tables, is_listed)
+    names = [f"{side}_{attribute}" for side in SIDES] if is_listed else [attribute]
+    labelled = []
+    for site, table in tables.items():
+        [dim] = {*table.sizes} - {"model"}
+        label = dim, np.full(table.sizes[dim], site)
+        labelled.append(table.assign_coords(dict.fromkeys(names, label)))
+    joined = xr.concat(labelled, dim, combine_attrs="override")
+    if is_listed:
+        return kept_list(joined)
     root = trees[0].to_dataset().assign_attrs({WITHIN: attribute})
     root.attrs.pop("images", None)  # where the images of one site were numbered
-    nodes = {"/": root, IMAGES: _joined_images(kept, attribute)}
+    nodes = {"/": root, IMAGES: joined.reset_coords(attribute)}
     for model in model_names_of(trees[0]) or [None]:
         node = node_of_model(model)
         nodes[node] = _joined_pairs([tree[node].to_dataset(inherit=False) for tree in trees])
@@ -88,62 +94,65 @@ def _require_alike(kept, attribute):
         "kept must name two or more sites and their kept pairs: "
         'fk.merge_sites({"Oslo": fk.sweep(scores), "Lima": fk.open_data("lima.nc")})',
     )
-    first_name, first = next(iter(kept.items()))
-    columns = _attributes(first)
+    forms = {site: _form(tree) for site, tree in kept.items()}
+    first_site, first = next(iter(forms.items()))
     require(
-        attribute not in columns | {"identity", "person", "image", *SIDES},
+        attribute not in first["attributes"] | {"identity", "person", "image", *SIDES},
         f"attribute={attribute!r} is a column of these kept pairs already: choose another name",
     )
-    for name, tree in kept.items():
-        asked = {
-            "models": model_names_of(tree) == model_names_of(first),
-            "attributes": _attributes(tree) == columns,
-        }
-        asked |= {key: tree.attrs.get(key) == first.attrs.get(key) for key in SAME_EVERYWHERE}
-        different = [key for key, is_same in asked.items() if not is_same]
+    for site, form in forms.items():
+        different = [key for key in form if form[key] != first[key]]
         require(
             not different,
-            f"the kept pairs of {name!r} have other {' and other '.join(different)} than those of "
-            f"{first_name!r}: merge data of one kind",
+            f"the kept pairs of {site!r} have other {' and other '.join(different)} than those of "
+            f"{first_site!r}: merge data of one kind",
         )
 
 
-def _attributes(tree):
-    """Names of the columns of images, or of pairs."""
-    if is_list(tree):
-        return {str(name) for name in tree.coords} - {"model", "pair"}
-    return {str(name) for name in tree[IMAGES].data_vars}
+def _form(tree):
+    """What must be the same at every site: names of models and attributes, and how it was made."""
+    names = _table(tree).variables
+    form = {"models": model_names_of(tree), "attributes": {*map(str, names)} - {"model", "score"}}
+    return form | {key: tree.attrs.get(key) for key in SAME_EVERYWHERE}
+
+
+def _table(tree):
+    """The table of images; of a list, that of pairs."""
+    return tree.to_dataset() if is_list(tree) else tree[IMAGES].to_dataset(inherit=False)
 
 
 def _named_by_site(tree, site):
-    """Kept pairs with the name of the site in front of what is only a number.
+    """The table of a site with the name of the site in front of what is only a number.
 
     Anonymous people and images are numbers, and images of embeddings without image names.
     """
+    table = _table(tree)
     is_anonymous = tree.attrs.get(ANONYMOUS)
-    if is_list(tree):
-        names = [name for name in (*SIDES, *WHO) if is_anonymous and name in tree.coords]
-        table = tree.to_dataset()
-        columns = {name: ("pair", _prefixed(table[name], site)) for name in names}
-        return kept_list(table.assign_coords(columns))
-    names = ["identity", "person"] if is_anonymous else []
+    names = _columns_of("person", table, is_list(tree)) if is_anonymous else []
     if is_anonymous or "images" in tree.attrs:
-        names.append("image")
-    images = tree[IMAGES].to_dataset(inherit=False)
-    columns = {name: ("image", _prefixed(images[name], site)) for name in names if name in images}
-    return tree.assign({IMAGES: xr.DataTree(images.assign(columns))})
+        names += _columns_of("image", table, is_list(tree))
+    for name in names:
+        numbers = table[name].values.astype(str)
+        table = table.assign_coords({name: (table[name].dims, np.char.add(f"{site}/", numbers))})
+    return table
 
 
-def _prefixed(names, site):
-    """Names with the site in front."""
-    return np.char.add(f"{site}/", names.values.astype(str))
+def _columns_of(kind, table, is_listed):
+    """The columns with names of people, or of images."""
+    people = WHO if is_listed else ("identity", "person")
+    names = people if kind == "person" else SIDES if is_listed else ("image",)
+    return [name for name in names if name in table.variables]
 
 
-def _require_strangers(kept):
+def _require_strangers(tables, is_listed):
     """Refuse a person, or an image, that is in two sites."""
     for kind in ("person", "image"):
-        for first, second in combinations(kept, 2):
-            shared = sorted(_names(kept[first], kind) & _names(kept[second], kind))
+        names = {
+            site: {*np.ravel([table[name] for name in _columns_of(kind, table, is_listed)])}
+            for site, table in tables.items()
+        }
+        for first, second in combinations(names, 2):
+            shared = sorted(names[first] & names[second])
             require(
                 not shared,
                 f"{len(shared)} name(s) of a {kind} are in {first!r} and in {second!r}, such as "
@@ -152,58 +161,21 @@ def _require_strangers(kept):
             )
 
 
-def _names(tree, kind):
-    """Names of all people, or of all images; none of a list without them."""
-    if not is_list(tree):
-        images = tree[IMAGES].dataset
-        columns = [images["image"]]
-        if kind == "person":
-            columns = [images["person" if "person" in images else "identity"]]
-    else:
-        sides = WHO if kind == "person" else SIDES
-        columns = [tree[side] for side in sides if side in tree.coords]
-    return {name for column in columns for name in column.values.tolist()}
-
-
-# --- tables of all sites -------------------------------------------------------------------------
-
-
-def _joined_lists(kept, attribute):
-    """The lists of all sites, one below the other."""
-    tables = []
-    for site, tree in kept.items():
-        table = tree.to_dataset()
-        label = "pair", np.full(table.sizes["pair"], site)
-        tables.append(table.assign_coords({f"{side}_{attribute}": label for side in SIDES}))
-    return xr.concat(tables, "pair", combine_attrs="override")
-
-
-def _joined_images(kept, attribute):
-    """The tables of images of all sites, one below the other."""
-    tables = []
-    for site, tree in kept.items():
-        images = tree[IMAGES].to_dataset(inherit=False)
-        tables.append(images.assign({attribute: ("image", np.full(images.sizes["image"], site))}))
-    return xr.concat(tables, "image", combine_attrs="override")
-
-
 def _joined_pairs(sites):
     """The pairs of one model: places count on through the images of all sites."""
-    first_image = 0
+    facts = [pairs.attrs for pairs in sites]
+    places = ["probe_image", "reference_image"]
+    n_before = 0
     shifted = []
     for pairs in sites:
-        places = PAIR_COLUMNS[:2]
-        shifted.append(pairs.assign({name: pairs[name] + first_image for name in places}))
-        first_image += pairs.sizes["image"]
-    joined = xr.merge(
-        [
-            xr.concat([pairs[PAIR_COLUMNS] for pairs in shifted], "pair", combine_attrs="override"),
-            xr.concat(
-                [pairs[IMAGE_COLUMNS] for pairs in shifted], "image", combine_attrs="override"
-            ),
-        ]
-    )
-    facts = [pairs.attrs for pairs in sites]
+        shifted.append(pairs.assign({name: pairs[name] + n_before for name in places}))
+        n_before += pairs.sizes["image"]
+    of_dims = []
+    for dim in ("pair", "image"):
+        other = "image" if dim == "pair" else "pair"
+        parts = [pairs.drop_dims(other) for pairs in shifted]
+        of_dims.append(xr.concat(parts, dim, combine_attrs="override"))
+    joined = xr.merge(of_dims)
     joined.attrs = {name: sum(of_site[name] for of_site in facts) for name in facts[0]}
     joined.attrs["lowest_score"] = min(of_site["lowest_score"] for of_site in facts)
     joined.attrs["highest_score"] = max(of_site["highest_score"] for of_site in facts)
