@@ -240,7 +240,7 @@ def frr(people, g):
         "pairs": pairs,
     }
     if people.target == THESE_PEOPLE:
-        return _over_images(people, result, genuine / total)
+        return _over_images(people, result, rejected / total, genuine / total)
     return result
 
 
@@ -264,12 +264,13 @@ def _every_group(people):
     return xr.Variable("any_group", np.arange(people.cells.sizes["partner"] - 1))
 
 
-def _over_images(people, over_people, weight):
+def _over_images(people, over_people, share_of_errors, weight):
     """FRR over new images of the same people: a mean over pairs of images of each person.
 
     The influence of an image on a mean over pairs is twice that on its own mean (a U-statistic).
-    Two images make a single pair, which shows no variance: such people get that of independent
-    pairs with the common rate. weight : of each image, over `unit`.
+    Of few images its squares are far too large, by what `_variance_of_people` says. Two images make
+    a single pair, which shows no variance: such people get that of independent pairs with the
+    common rate. share_of_errors, weight : of each image in all, over `unit`.
     """
     n = people.images_of_owner
     rate = over_people["rate"]
@@ -277,8 +278,36 @@ def _over_images(people, over_people, weight):
     influence = (2 * over_people["influence"] * mean_of_others).where(n > 2, 0.0)
     weight_of_single_pairs = 2 * weight.where(n == 2, 0.0)
     independent_pairs = (weight_of_single_pairs**2).sum(UNIT) / 2
-    noise = -rate * (1 - rate) * independent_pairs
-    return over_people | {"influence": influence, "noise": noise}
+    of_people, if_independent = _variance_of_people(people, share_of_errors, weight)
+    squares = _sums(influence**2, people.first_unit)
+    too_large = (squares - of_people).where(np.isfinite(of_people), 0.0).sum("person_of_units")
+    return over_people | {
+        "influence": influence,
+        "noise": too_large - rate * (1 - rate) * independent_pairs,
+        "least": if_independent.sum("person_of_units"),
+    }
+
+
+def _variance_of_people(people, share_of_errors, weight):
+    """Variance of what each person adds to FRR over new images, and what it is at least.
+
+    Person k adds S = Σ ν e over pairs of n images, and R_i of them with image i. Two pairs without
+    a common image are independent, so S² - Σ R² + ν S, the sum over all such couples of pairs,
+    estimates the square of the mean of S without bias. Fewer than 4 images have no such pairs: NaN.
+    The least is the variance of independent pairs.
+
+    share_of_errors, weight : R_i / 2, and the same if all were rejected, over `unit`.
+    """
+    n = _sums(xr.ones_like(people.owner, float), people.first_unit)
+    added = _sums(share_of_errors, people.first_unit)
+    squares = _sums((2 * share_of_errors) ** 2, people.first_unit)
+    of_all = _sums(weight, people.first_unit)
+    n_pairs = n * (n - 1) / 2
+    of_pair = of_all / np.maximum(n_pairs, 1)
+    apart = (n - 2) * (n - 3) / 2  # pairs without an image of a given one
+    squared_mean = n_pairs / apart.where(n > 3) * (added**2 - squares + of_pair * added)
+    if_independent = of_pair * added * (1 - added / of_all.where(of_all > 0, 1.0))
+    return added**2 - squared_mean, if_independent
 
 
 def variance(contribution):
@@ -303,7 +332,7 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     if kind == "frr":
         # nobody shows how the threshold errs there: log FAR errs by 1, as with one accepted pair
         noise = noise - (slope**2).where(nothing_accepted, 0.0)
-        least = (influence**2).sum(UNIT) / 2
+        least = fixed["least"] if people.target == THESE_PEOPLE else (influence**2).sum(UNIT) / 2
         moved = fixed | {"noise": noise, "least": least, "influence": influence}
         moved["accepting"] = reference["erring"]
         if "alike" in fixed:

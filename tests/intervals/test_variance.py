@@ -1,5 +1,7 @@
 """What people add to rates: loops over pairs, and properties that a wrong formula would break."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -163,7 +165,7 @@ def test_the_eer_by_hand_has_one_unseen_person():
 
 
 def test_these_people_by_hand():
-    """New images of the same people: what images add beyond the mean of their person."""
+    """New images of the same people; pairs without a common image are independent."""
     n_images = 4
     data = faces(10, n_images)
     hand = by_hand(data)
@@ -171,13 +173,19 @@ def test_these_people_by_hand():
     k, t = hand.k, 0.35
     images = k * n_images  # 40, of 45 pairs of people
     rejected = hand.scores <= t
-    of_images = []
+    variance = least = 0
     for person in range(k):
         mine = np.flatnonzero(hand.who == person)
-        means = [np.mean([rejected[i, j] for j in mine if j != i]) for i in mine]
-        of_images += [(mean - np.mean(means)) / n_images / k for mean in means]
-    squares = sum(added**2 for added in of_images) * n_images / (n_images - 1)
-    variance = squares * (2 * (n_images - 1) / (n_images - 2)) ** 2
+        pairs = list(combinations(mine, 2))
+        own = np.mean([rejected[pair] for pair in pairs])
+        apart = [
+            rejected[one] * rejected[two]
+            for one, two in product(pairs, pairs)
+            if not {*one} & {*two}
+        ]
+        variance += (own**2 - np.mean(apart)) / k**2
+        least += own * (1 - own) / len(pairs) / k**2
+    variance = max(variance, least)
     errors = [rejected[i, hand.who == hand.who[i]].sum() for i in range(k * n_images)]
     rate = hand.frr(t)[0]
     n = worth(rate, variance, 6 * k, images, effective_count(errors), images)
