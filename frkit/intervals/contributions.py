@@ -65,7 +65,8 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
         elif of_groups == ["cross"]:  # one group at a time needs less memory than all
             h = _places_of_groups(rate["reference_group"], people)
             rows = [_at_level(variables, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
-            result = {key: _joined([row[key] for row in rows]) for key in rows[0]}
+            joined = xr.concat(map(xr.Dataset, rows), "group", data_vars="minimal")
+            result = dict(joined.variables)
         else:
             result = _at_level(variables, kind, g, g, fixed_threshold)
         result["variance"] = variance(result)
@@ -80,13 +81,6 @@ def _places_of_groups(labels, people):
     """The places of groups among those of `people`."""
     place = people.indexes["partner"].get_indexer(np.atleast_1d(labels))
     return xr.Variable(labels.dims, place.reshape(labels.shape))
-
-
-def _joined(rows):
-    """Values of one group each as values of all groups; what no group has stays as it is."""
-    if isinstance(rows[0], xr.Variable) and "group" in rows[0].dims:
-        return xr.Variable.concat(rows, "group")
-    return rows[0]
 
 
 def _variables(people, rate):
@@ -358,13 +352,9 @@ def far_at_level(people):
     if people.far_of == "all":
         return far(people, None, None), None
     groups = _every_group(people)
-    of_groups = far(people, groups, groups)
-    worst = of_groups["rate"].fillna(-1).argmax("any_group")
-    of_worst = {
-        name: xr.as_variable(values).isel(any_group=worst, missing_dims="ignore")
-        for name, values in of_groups.items()
-    }
-    return of_worst, worst
+    of_groups = xr.Dataset(far(people, groups, groups))
+    worst = of_groups.rate.variable.fillna(-1).argmax("any_group")
+    return dict(of_groups.isel(any_group=worst).variables), worst
 
 
 def threshold_at_far(people):

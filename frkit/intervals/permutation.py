@@ -121,34 +121,8 @@ def permutation_test(
     evaluation, left_out = with_two_people(whole, chosen, NEW_PEOPLE)
     data = data_of(evaluation)
     estimate = chosen(data)
-    images = images_of(kept, by, varying)
-    images = replace(images, groups=data["group"].values)  # others are in no group
-    person, group = groups_of_people(images)
-    message = "these pairs carry no identities, so there are no people whose labels can be permuted"
-    require(person.max() > 0, message)
-    permuted = np.append([group], permutations(group, n, seed), axis=0)
-    level_dim = "far_level" if "far_level" in data.dims else "threshold_level"
-    _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), kept)
-    with warnings.catch_warnings():  # the data's own evaluation has given them
-        warnings.simplefilter("ignore", DataWarning)
-        rates = evaluate_permuted(
-            kept,
-            person,
-            permuted,
-            data["group"].values,
-            weighting,
-            thresholds=thresholds,
-            with_eer="eer_group" in names,
-        )
-    rates = rates.rename(threshold_level=level_dim)[list(names)]
-    for name in names:
-        observed = rates[name].isel(replicate=0)
-        observed = observed.transpose(*data[name].dims)
-        require(
-            np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
-            f"labels of {by!r} differ between the images or pairs of a person, so that people "
-            "cannot change groups; say varying='first' or 'most frequent'",
-        )
+    options["groups"] = data["group"].values
+    rates = _rates_of_permutations(kept, data[[*names, "threshold"]], n, seed, **options)
     draws = chosen(data.assign(rates.isel(replicate=slice(1, None))))
     result = against(estimate, draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
@@ -158,3 +132,31 @@ def permutation_test(
         about["left_out"] = left_out
         warn(without_groups(chosen, left_out))
     return with_attrs(result, evaluation, chosen, "permutation of labels", **about)
+
+
+def _rates_of_permutations(kept, data, n, seed, *, by, varying, weighting, groups):
+    """Rates of groups, first as they are and then of n permutations, over `replicate`.
+
+    data : of the evaluation, the rates of these groups and the thresholds.
+    """
+    images = replace(images_of(kept, by, varying), groups=groups)  # others are in no group
+    person, group = groups_of_people(images)
+    message = "these pairs carry no identities, so there are no people whose labels can be permuted"
+    require(person.max() > 0, message)
+    permuted = np.append([group], permutations(group, n, seed), axis=0)
+    level_dim = "far_level" if "far_level" in data.dims else "threshold_level"
+    _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), kept)
+    names = [*data.data_vars.keys() - {"threshold"}]
+    with warnings.catch_warnings():  # the data's own evaluation has given them
+        warnings.simplefilter("ignore", DataWarning)
+        how = {"thresholds": thresholds, "with_eer": "eer_group" in names}
+        rates = evaluate_permuted(kept, person, permuted, groups, weighting, **how)
+    rates = rates.rename(threshold_level=level_dim)[names]
+    for name in names:
+        observed = rates[name].isel(replicate=0).transpose(*data[name].dims)
+        require(
+            np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
+            f"labels of {by!r} differ between the images or pairs of a person, so that people "
+            "cannot change groups; say varying='first' or 'most frequent'",
+        )
+    return rates

@@ -193,39 +193,10 @@ def _cautions(data, chosen, result):
             f"bands of {chosen.name} that draw people can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
-    if chosen.fair is not None:
-        for name in group_rates:
-            where = _where(data[name] == 0)
-            if where:
-                yield (
-                    f"no error in {name} {where}: a ratio to that rate is infinite or undefined "
-                    f"there, and {chosen.name} rests on a rate nobody has seen. Read it at levels "
-                    "at which every group has errors, or merge groups"
-                )
-    where = _where(~result.resolved) if "resolved" in result else ""
-    if where:
-        in_groups = group_rates and "group" not in result.estimate.dims
-        some = ", in some group" if in_groups else ""
-        yield (
-            f"{chosen.words}: fewer than ten errors {where}{some}: marked as not resolved and "
-            "drawn grey; take more pairs, or other levels"
-        )
-    if chosen.name == "threshold" and "upper" in result:
-        where = _where(np.isinf(result.upper - result.lower))
+    for what, condition, advice in _conditions(data, chosen, result):
+        where = _where(condition)
         if where:
-            yield (
-                f"the interval of the threshold {where} has one end only: fewer than about 2.5 "
-                "independent impostor pairs are accepted there"
-            )
-    if chosen.name.startswith("frr") and "upper" in result:
-        where = _where((result.upper == 1) & (result.estimate < 1))
-        if where:
-            yield (
-                f"{chosen.words}: the interval reaches 1 {where}, because fewer than three pairs "
-                "of people are accepted there and the true threshold may be any higher one: take "
-                "more people, or a higher FAR"
-            )
+            yield f"{what} {where}{advice}"
     left_out = result.attrs.get("left_out")
     if left_out:
         yield without_groups(chosen, left_out)
@@ -233,20 +204,51 @@ def _cautions(data, chosen, result):
         yield from small_groups(data)
     if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
         yield result.attrs["warning"]
-    if "n_nonfinite" in result and "lower" in result:
-        where = _where(result.estimate.notnull() & result.lower.isnull() & result.upper.isnull())
-        if where:
-            yield (
-                f"no interval of {chosen.words} {where}: most replicates contain no such pair; "
-                "name no method, which reads no replicates, or draw within groups, "
-                "Resampling(..., strata='group')"
-            )
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
         yield (
             f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
             "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
+
+
+def _conditions(data, chosen, result):
+    """What may happen at some levels, groups and models, where it does, and what to do then."""
+    group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
+    if chosen.fair is not None:
+        for name in group_rates:
+            advice = (
+                f": a ratio to that rate is infinite or undefined there, and {chosen.name} rests "
+                "on a rate nobody has seen. Read it at levels at which every group has errors, or "
+                "merge groups"
+            )
+            yield f"no error in {name}", data[name] == 0, advice
+    if "resolved" in result:
+        in_groups = group_rates and "group" not in result.estimate.dims
+        advice = ": marked as not resolved and drawn grey; take more pairs, or other levels"
+        advice = f", in some group{advice}" if in_groups else advice
+        yield f"{chosen.words}: fewer than ten errors", ~result.resolved, advice
+    if "upper" not in result:
+        return
+    if chosen.name == "threshold":
+        advice = (
+            " has one end only: fewer than about 2.5 independent impostor pairs are accepted there"
+        )
+        yield "the interval of the threshold", np.isinf(result.upper - result.lower), advice
+    if chosen.name.startswith("frr"):
+        advice = (
+            ", because fewer than three pairs of people are accepted there and the true threshold "
+            "may be any higher one: take more people, or a higher FAR"
+        )
+        at_one = (result.upper == 1) & (result.estimate < 1)
+        yield f"{chosen.words}: the interval reaches 1", at_one, advice
+    if "n_nonfinite" in result:
+        missing = result.estimate.notnull() & result.lower.isnull() & result.upper.isnull()
+        advice = (
+            ": most replicates contain no such pair; name no method, which reads no replicates, or "
+            "draw within groups, Resampling(..., strata='group')"
+        )
+        yield f"no interval of {chosen.words}", missing, advice
 
 
 def without_groups(chosen, left_out):

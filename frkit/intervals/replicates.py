@@ -76,26 +76,25 @@ def tails(level):
 
 
 def quantiles(values, probabilities):
-    """Two quantiles over replicates, with the dims of the values."""
-    values = values.transpose(..., "replicate")
-    place = values.isel(replicate=0, drop=True)
-    return [place.copy(data=ends) for ends in quantiles_of_rows(values.values, probabilities)]
-
-
-def quantiles_of_rows(values, probabilities):
-    """Two quantiles over the last axis of an array, NumPy's default (type 7).
+    """Two quantiles over replicates, NumPy's default (type 7), with the dims of the values.
 
     NaN are left out, infinite values keep their rank: where one of two neighbours is infinite,
     the quantile between them is, too; between both infinities it lies outwards.
     """
-    if np.isfinite(values).all():
-        return np.quantile(values, probabilities, axis=-1)
-    with warnings.catch_warnings():  # of rows without a number: their quantiles are NaN
-        warnings.simplefilter("ignore", RuntimeWarning)
-        low, high = np.nanquantile(values, probabilities, axis=-1)
-        below = np.nanquantile(values, probabilities[0], axis=-1, method="lower")
-        above = np.nanquantile(values, probabilities[1], axis=-1, method="higher")
-    return np.where(np.isnan(low), below, low), np.where(np.isnan(high), above, high)
+    values = values.transpose(..., "replicate")
+    rows = values.values
+    if np.isfinite(rows).all():
+        low, high = np.quantile(rows, probabilities, axis=-1)
+    else:
+        with warnings.catch_warnings():  # of rows without a number: their quantiles are NaN
+            warnings.simplefilter("ignore", RuntimeWarning)
+            low, high = np.nanquantile(rows, probabilities, axis=-1)
+            below = np.nanquantile(rows, probabilities[0], axis=-1, method="lower")
+            above = np.nanquantile(rows, probabilities[1], axis=-1, method="higher")
+        low = np.where(np.isnan(low), below, low)
+        high = np.where(np.isnan(high), above, high)
+    place = values.isel(replicate=0, drop=True)
+    return [place.copy(data=ends) for ends in (low, high)]
 
 
 # --- the three values of a measure ---------------------------------------------------------------
