@@ -9,6 +9,7 @@ from scipy import optimize, stats
 import frkit as fk
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
+from frkit.intervals.pooled import p_of_equality, pooled_frr
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 T = 0.5
@@ -99,6 +100,22 @@ def test_people_with_equal_weights_make_an_analysis_of_variance():
     expected = stats.f_oneway(*of_people).pvalue
     band = fk.band(evaluated(SIX), "frr_max_min")
     assert band.p.item() == pytest.approx(expected)
+
+
+def test_few_people_with_most_of_the_pairs_do_not_decide():
+    """Equal groups of 20 people with 45 pairs and of 80 with 3, pairs counted alike."""
+    rng = np.random.default_rng(1)
+    pairs = np.repeat([45, 3], [20, 80])
+    in_group = np.repeat([[1, 0], [0, 1]], [20, 80], axis=1)
+    weight = in_group * pairs
+    called = []
+    for _ in range(500):
+        frr = rng.beta(0.06 * 7 / 3, 0.94 * 7 / 3, 100)  # 0.3 of the variance is people's own
+        rate = rng.binomial(pairs, frr) / pairs
+        n = pooled_frr(in_group * rate, in_group * pairs, weight)
+        of_groups = (weight * rate).sum(1) / weight.sum(1)
+        called.append(p_of_equality(of_groups, n, 100, np.eye(2)) < 0.05)
+    assert 0.02 < np.mean(called) < 0.08
 
 
 def test_far_of_five_people_by_hand():
