@@ -11,14 +11,14 @@ from frkit.evaluation.sweep import MOST_LABELS, sweep
 from frkit.explore.controls import far_range, menu, several, slider
 from frkit.explore.panel import cached
 from frkit.intervals.bands import EFFECTIVE
+from frkit.reporting.look import labels_of
 from frkit.resampling import DIAGONAL_SCHEMES, OF_IMAGES, Resampling
-from frkit.scores.kept import IMAGES, is_list, model_names_of
+from frkit.scores.kept import is_list, model_names_of
 
 ALL = "all"
 COUNTS = (25, 50, 100, 200, 500, 1000)
 NO_GROUPS = ""  # a menu shows no option whose value is None
 METHODS = (EFFECTIVE, "recentered", "naive", "gaussian", "pivotal")
-NO_LABELS = {"identity", "person", "image", "pair", "genuine", "probe", "reference", "model"}
 WEIGHTINGS = {"identities weigh the same": "identity", "pairs weigh the same": "pair"}
 
 
@@ -41,8 +41,8 @@ class Questions:
         self.far = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(far)
         self.kept = sweep(scores, far=self.far)
         self.models = model_names_of(self.kept)
-        self.labels = labels_of(self.kept)
-        names = [*self.labels] if by is None else [by] if isinstance(by, str) else by
+        self.names = attributes_with_groups(self.kept)
+        names = self.names if by is None else [by] if isinstance(by, str) else by
         self.attributes = {" & ".join(attributes_of(name)): name for name in names}
         self.varying = varying
         self.seed = seed
@@ -81,7 +81,7 @@ class Questions:
 
     def rules(self):
         """Which impostor pairs can be asked for."""
-        return {"all": ALL} | {f"of the same {name}": name for name in self.labels}
+        return {"all": ALL} | {f"of the same {name}": name for name in self.names}
 
     def answer(self, attribute, method, scheme, replicates, weighting, impostors, models=None):
         """The evaluation for these values of the controls."""
@@ -108,16 +108,9 @@ def only_of_replicates(controls):
         controls[name].disabled = controls["method"].value == EFFECTIVE
 
 
-def labels_of(kept):
-    """Labels of the attributes that have two to twenty."""
-    table = kept.to_dataset() if is_list(kept) else kept[IMAGES].dataset
-    labels = {}
-    for column in table.variables:
-        name = column.removeprefix("probe_")
-        if not NO_LABELS & {column, name} and not column.startswith("reference_"):
-            labels[name] = np.unique(table[column].values.astype(str))
-    return {
-        name: values
-        for name, values in labels.items()
-        if 2 <= np.count_nonzero(values != UNKNOWN) <= MOST_LABELS
-    }
+def attributes_with_groups(kept):
+    """The attributes that have two to twenty labels."""
+    labels = labels_of(kept)
+    labels.pop("identity", None)
+    n_groups = {name: len({*column} - {UNKNOWN}) for name, column in labels.items()}
+    return [name for name, n in n_groups.items() if 2 <= n <= MOST_LABELS]

@@ -12,7 +12,7 @@ from frkit.plot.representation import (
     trials,
 )
 from frkit.plot.resample import image_counts, replicates
-from frkit.plot.roc import difference, replicate_curves, roc, roc_by_model
+from frkit.plot.roc import difference, replicate_curves, roc
 from frkit.plot.scores import genuine_and_impostor
 from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
@@ -47,7 +47,6 @@ __all__ = [
     "representation_bias",
     "replicates",
     "roc",
-    "roc_by_model",
     "running_hits",
     "sample_size",
     "score_histograms",

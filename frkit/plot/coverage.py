@@ -12,10 +12,9 @@ from frkit.plot.style import (
     TRUTH,
     UNRESOLVED,
     at_far,
-    curve_colours,
     finish,
     new_axes,
-    plain,
+    parts_of,
 )
 
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
@@ -88,20 +87,12 @@ def coverage(
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
-    methods = study["method"].values
-    for method, colour in zip(methods, curve_colours(methods)):
-        by_method = study.sel({"method": method})
-        _draw_line(ax, study.level, by_method, colour, plain(method), marker="o", markersize=3)
+    for method, colour, line in parts_of(study, "method"):
+        _draw_line(ax, study.level, line, colour, method, marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
-            label = plain(f"{method}, printed")
-            ax.plot(
-                printed.level,
-                printed.sel({"method": method}),
-                "D",
-                label=label,
-                color=colour,
-                markerfacecolor="none",
-            )
+            shown = printed.sel({"method": method})
+            hollow = {"color": colour, "markerfacecolor": "none"}
+            ax.plot(printed.level, shown, "D", label=f"{method}, printed", **hollow)
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
     captions = [words, study.attrs.get("words", "")]
     return finish(ax, "nominal coverage", "estimated coverage", captions)
@@ -167,14 +158,8 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
     else:
         x = np.arange(x.size)  # other quantities are drawn at equal steps
         ax.set_xticks(x, study[along].values.astype(str))
-    if not others:  # one line, without an entry in the legend
-        others = ["line"]
-        study = study.expand_dims(line=[""])
-    (other,) = others
-    names = study[other].values
-    for name, colour in zip(names, curve_colours(names)):
-        line = study.sel({other: name})
-        _draw_line(ax, x, line, colour, plain(name))
+    for name, colour, line in parts_of(study, *(others or ["line"])):
+        _draw_line(ax, x, line, colour, name)
         resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
         ax.scatter(x, line.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)

@@ -17,6 +17,7 @@ from frkit.plot.style import (
     curve_colours,
     finish,
     new_axes,
+    parts_of,
     plain,
     print_captions,
     require_dims,
@@ -380,11 +381,9 @@ def dependence(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axe
     ax = new_axes(ax)
     sizes = result[along].values
     logarithmic = variable in LOGARITHMIC
-    groups = result["group"].values
-    for group, colour in zip(groups, curve_colours(groups)):
-        line = result[variable].sel(group=group)
+    for group, colour, line in parts_of(result[variable], "group"):
         shown = line.where(line > 0) if logarithmic else line
-        ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
+        ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=group)
         if along == "subset_size" and variable in SLOPES:
             growth = (sizes / sizes[-1]) ** SLOPES[variable]
             ax.plot(sizes, line[-1].item() * growth, "--", color=colour, linewidth=0.8)

@@ -1,8 +1,10 @@
 """Figures of single replicates: which images were drawn how often, and what became of the FRR."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 
 from frkit.base import require_returned
 from frkit.plot.style import (
@@ -23,7 +25,6 @@ DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
 CURVES_OF = ("frkit.replicate_curves(evaluation)", "estimate", "replicates", "centre")
 LETTERS = 12  # of a name
 MOST_IMAGES = 20  # of a person
-WIDTH = 200  # points for the images of a person
 
 
 def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
@@ -64,38 +65,31 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     >>> fk.plot.image_counts(counts.isel(replicate=1)).get_title(loc="left")
     '100 % of the genuine pairs are copies: never rejected'
     """
+    import seaborn as sns
+
     require_returned("counts", counts, *DRAWN)
     require_dims("counts", counts, ("image",))
     ax = new_axes(ax)
-    names, person = np.unique(counts.identity.values, return_inverse=True)
-    of_people = [counts.values[person == k].astype(int) for k in range(len(names))]
-    copies = np.array([(n * (n - 1)).sum() / 2 for n in of_people])
-    pairs = np.array([len(n) * (len(n) - 1) / 2 for n in of_people])
-    shown = of_people[:people]
-    longest = min(MOST_IMAGES, max(map(len, shown)))
-    for row, drawn in enumerate(shown):
-        _draw_person(ax, row, drawn[:MOST_IMAGES], min(230, (WIDTH / longest) ** 2))
-        ax.text(longest - 0.4, row, f"{copies[row]:.0f} of {pairs[row]:.0f} pairs", va="center")
-    labels = [plain(name[:LETTERS]) for name in names[:people]]
-    ax.set(xlim=(-0.6, BESIDE * longest), ylim=(len(shown) - 0.4, -0.6), xticks=[])
-    ax.set_yticks(range(len(shown)), labels)
-    several = pairs > 0
-    share = 100 * np.mean(copies[several] / pairs[several])
-    words = f"{share:.0f} % of the genuine pairs are copies: never rejected"
-    ax.set_title(words, loc="left")
-    for colour, words in (("white", "not drawn"), (PALE, "once"), (NAIVE, "twice or more")):
+    table = counts.to_series().astype(int).groupby(counts.identity.values)
+    copies = table.agg(lambda n: (n * (n - 1)).sum() / 2)
+    pairs = table.size() * (table.size() - 1) / 2
+    rows = [drawn.reset_index(drop=True)[:MOST_IMAGES] for _, drawn in [*table][:people]]
+    shown = pd.DataFrame(rows, copies.index[: len(rows)].map(lambda name: plain(name[:LETTERS])))
+    colours = {"not drawn": "white", "once": PALE, "twice or more": NAIVE}
+    how = {"cmap": ListedColormap(colours.values()), "vmin": 0, "vmax": 2, "cbar": False}
+    grid = {"linewidths": 3, "linecolor": "white", "annot_kws": {"weight": "bold"}}
+    sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **how, **grid)
+    width = shown.shape[1]
+    for row in range(len(shown)):
+        words = f"{copies.iloc[row]:.0f} of {pairs.iloc[row]:.0f} pairs"
+        ax.text(width + 0.1, row + 0.5, words, va="center")
+    ax.set(xlim=(0, BESIDE * width), xticks=[])
+    ax.tick_params(axis="y", rotation=0)
+    share = 100 * np.mean((copies / pairs)[pairs > 0])
+    ax.set_title(f"{share:.0f} % of the genuine pairs are copies: never rejected", loc="left")
+    for words, colour in colours.items():
         ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=words)
     return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
-
-
-def _draw_person(ax, row, drawn, size):
-    """A square for each image with its count; copies are lit."""
-    colours = np.choose(np.minimum(drawn, 2), ["white", PALE, NAIVE])
-    places = np.arange(len(drawn))
-    ax.scatter(places, np.full(len(drawn), row), size, color=colours, edgecolor=DARK, marker="s")
-    for place, count in zip(places, drawn):
-        colour = "white" if count > 1 else DARK
-        ax.text(place, row, count, ha="center", va="center", color=colour, weight="bold")
 
 
 def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import xarray as xr
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
@@ -22,7 +21,6 @@ from frkit.plot.style import (
     draw_edge,
     draw_truth,
     finish_levels,
-    headline,
     level_dimension,
     log_floor,
     named_curves,
@@ -135,56 +133,6 @@ def _mark_zeros(ax, curve, floor, colour):
     )
     reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
     draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
-
-
-def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
-    """Draw one axes for each model with the curves of its groups, on the same scales.
-
-    Parameters
-    ----------
-    bands : xr.Dataset
-        What `band` returned of "frr_group" (or another rate of groups), over model, group and
-        levels.
-    scale : {"log", "det"}
-        As in `roc`.
-
-    Returns
-    -------
-    array of matplotlib.axes.Axes
-        One for each model, in a new figure with one legend.
-
-    Raises
-    ------
-    InputError
-        A band without models or without groups, and as `roc`.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
-    >>> faces = mix.sample(per_identity=6)
-    >>> scores = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
-    >>> ev = fk.evaluate(scores, far=[0.05, 0.1, 0.2], by="group")
-    >>> axes = fk.plot.roc_by_model(fk.band(ev, "frr_group"))
-    >>> [ax.get_title(loc="right") for ax in axes]
-    ['A', 'B']
-    """
-    require_returned("bands", bands, *BANDS, "group", "model")
-    models = bands["model"].values
-    size = min(4.2 * len(models), 13.0), 4.2
-    figure, axes = plt.subplots(
-        1, len(models), figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
-    )
-    for ax, model in zip(axes[0], models):
-        roc(bands.sel(model=model, drop=True), ax, scale=scale)
-        ax.set_title(plain(model), loc="right")
-    for ax in axes[0, 1:]:
-        ax.set_title("", loc="left")
-    highest = max(float(bands[name].max()) for name in ("estimate", "upper"))
-    bottom = log_floor(bands.estimate, bands.upper)
-    axes[0, 0].set_ylim(bottom, min(1.3 * highest, DET_TOP))
-    headline(figure, "", one_legend=True)
-    return axes[0]
 
 
 def replicate_curves(

@@ -10,9 +10,9 @@ from frkit.plot.style import (
     DARK,
     NAIVE,
     TRUTH,
-    curve_colours,
     finish,
     new_axes,
+    parts_of,
     plain,
     require_dims,
 )
@@ -139,13 +139,12 @@ def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None =
     noise = 2 * np.sqrt(level * (1 - level) / n)
     ax.fill_between(n, level - noise, np.minimum(level + noise, 1), color="#DDDDDD", linewidth=0)
     ax.axhline(level, color=TRUTH, linestyle="--", linewidth=1, label=f"nominal {level:g}")
-    names = study["interval"].values
     shares = (hit.cumsum(DATA_SET) / xr.DataArray(n, dims=DATA_SET)).isel({DATA_SET: slice(number)})
-    for name, colour in zip(names, curve_colours(names)):
-        share = shares.sel(interval=name).values
-        label = f"{plain(name)}: {share[-1]:.2f}"
-        ax.plot(n[: len(share)], share, color=colour, linewidth=1.8, label=label)
-        ax.plot(n[len(share) - 1], share[-1], "o", color=colour)
+    for name, colour, share in parts_of(shares, "interval"):
+        last = len(share)
+        label = f"{name}: {share.values[-1]:.2f}"
+        ax.plot(n[:last], share, color=colour, linewidth=1.8, label=label)
+        ax.plot(last, share.values[-1], "o", color=colour)
     ax.set(xlim=(1, n[-1]), ylim=(0, 1.03))
     truth = f"truth: the FRR of {study['people'].item()}"
     return finish(ax, "data sets", "share of hits", [truth], **BELOW)

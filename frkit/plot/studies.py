@@ -16,12 +16,11 @@ from frkit.plot.style import (
     TRUTH_WORDS,
     UNRESOLVED,
     at_far,
-    curve_colours,
     finish,
     finish_levels,
     log_floor,
     new_axes,
-    plain,
+    parts_of,
 )
 
 GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", "far_level")
@@ -59,16 +58,12 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax)
     n = result.n_images.values
-    if "model" not in result.dims:
-        result = result.expand_dims(model=[""])
-    models = result["model"].values
-    for model, colour in zip(models, curve_colours(models)):
-        distances = result.sel(model=model)
+    for model, colour, part in parts_of(result, "model"):
         words = f"{model}: root mean square" if model else "root mean square"
-        ax.plot(n, distances.typical, color=colour, linewidth=2, label=plain(words))
-        ax.plot(n, distances.reference, "--", color=colour, linewidth=1)
-        distance = distances.distance.transpose("size", "seed")
-        ax.plot(n, distance, "o", color=colour, alpha=0.35, markersize=4)
+        ax.plot(n, part.typical, color=colour, linewidth=2, label=words)
+        ax.plot(n, part.reference, "--", color=colour, linewidth=1)
+        distances = part.distance.transpose("size", "seed")
+        ax.plot(n, distances, "o", color=colour, alpha=0.35, markersize=4)
     # the entries of the legend have the colour of no model
     ax.plot([], [], "--", color=UNRESOLVED, linewidth=1, label=result.attrs["slope"])
     ax.plot([], [], "o", color=UNRESOLVED, markersize=4, label="one dot a seed")

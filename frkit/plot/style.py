@@ -139,6 +139,15 @@ def curve_colours(names):
     return [colour for _, colour in zip(names, cycle(COLOURS))]
 
 
+def parts_of(result, dim):
+    """Yield the label, the colour and the part of each value of a dimension; of none, all."""
+    if dim not in result.dims:
+        result = result.expand_dims({dim: [""]})
+    labels = result[dim].values
+    for label, colour in zip(labels, curve_colours(labels)):
+        yield plain(label), colour, result.sel({dim: label})
+
+
 def new_axes(ax):
     """Return the axes given, or those of a new figure."""
     if ax is None:

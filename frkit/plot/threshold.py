@@ -15,10 +15,10 @@ from frkit.plot.style import (
     SMALL,
     THEME,
     caption,
-    curve_colours,
     finish,
     log_floor,
     new_axes,
+    parts_of,
     plain,
 )
 
@@ -195,25 +195,25 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
     >>> fk.plot.operating_points(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
     'log'
     """
-    points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]
+    for name, rates in (("far", far), ("frr", frr)):
+        require_returned(name, rates, *BANDS[:-1], LEVEL)
     ax = new_axes(ax)
-    groups = far["group"].values.tolist() if "group" in far.dims else ["all"]
     floors = [log_floor(rates.estimate) for rates in (far, frr)]
-    for group, colour in zip(groups, curve_colours(groups)):
-        chosen = {"group": group} if "group" in far.dims else {}
-        curve = [rates.estimate.sel(chosen) for rates in (far, frr)]
-        shown = (curve[0] > 0) & (curve[1] > 0)
-        ax.plot(*(rate.where(shown) for rate in curve), color=colour, label=plain(group))
-        ends = [np.maximum(_ends(point.sel(chosen)), floor) for point, floor in zip(points, floors)]
+    for group, colour, far_of_group in parts_of(far, "group"):
+        frr_of_group = frr.sel(group=far_of_group["group"]) if "group" in frr.dims else frr
+        x, y = far_of_group.estimate, frr_of_group.estimate
+        shown = (x > 0) & (y > 0)
+        ax.plot(x.where(shown), y.where(shown), color=colour, label=group or "all")
+        points = [at_threshold("far", far_of_group, at), at_threshold("frr", frr_of_group, at)]
+        ends = [np.maximum(_ends(point), floor) for point, floor in zip(points, floors)]
         (low_x, x, high_x), (low_y, y, high_y) = ends
         ax.hlines(y, low_x, high_x, color=colour, linewidth=2)
         ax.vlines(x, low_y, high_y, color=colour, linewidth=2)
-        ax.plot(
-            x, y, "o", color=colour, markeredgecolor="black", markersize=8, zorder=5, clip_on=False
-        )
+        dot = {"color": colour, "markeredgecolor": "black", "markersize": 8}
+        ax.plot(x, y, "o", zorder=5, clip_on=False, **dot)
     ax.set(xscale="log", yscale="log")
     ax.set(xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
-    level = points[0][LEVEL]
+    level = at_threshold("far", far, at)[LEVEL]
     words = f"threshold {level.item():.4g}; {caption(frr.attrs)}"
     return finish(ax, "FAR", "FRR", [words], loc="lower left")
 
