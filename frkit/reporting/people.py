@@ -28,80 +28,66 @@ def drivers(inputs):
     section = Section("People who drive the errors")
     result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
-    clearest = None
+    tiles = []
     for name, people in inputs.by_model(result.isel(inputs.leading)):
-        where = f"{suffix(name)} {level_words(people)}"
+        level = level_words(people)
+        where = f"{suffix(name)} {level}"
         for rate, errors in ERRORS.items():
             table = most_errors(people, rate)
             if table.empty:
                 continue
             section.tables[f"{errors.capitalize()}{where}"] = _people_table(table, rate)
-            pairs = _pairs_table(inputs, name, people, rate, table.index[:3])
+            first = [str(person) for person in table.index[:3]]
+            pairs = _pairs_table(inputs.scores_of(name), people, KINDS[rate], first)
             section.tables[f"Pairs of the first three, {errors}{where}"] = pairs
-            share = table.errors / table.errors.sum()
-            least = share[share.cumsum() >= LARGE].iloc[0]
-            worst = share[share >= least]  # all with as many errors as the last
-            if len(worst) > MOST_PEOPLE:  # they are many, whoever has one error more
-                worst = share[: int((share.cumsum() < LARGE).sum()) + 1]
-            facts = (len(worst), people.sizes["identity"], worst.sum())
-            tile = _tile(facts, table, errors, name, level_words(people))
+            worst = _worst(table.errors / table.errors.sum())
+            value = f"{len(worst):,} of {people.sizes['identity']:,} people"
+            named = first[: len(worst)] if len(worst) <= MOST_PEOPLE else []
+            text = say("drivers", worst, errors, suffix(name), named)
+            section.answers.append(f"{value} {text}")
             if rate == "frr":
                 title = f"People with most false rejects{where}"
                 section.figures[title] = partial(plot.errors_by_person, people)
-                if clearest is None or facts[0] < clearest[0]:
-                    clearest = facts
-                    section.tiles = [tile]
-            section.answers.append(f"{tile.value} {tile.text}")
+                n_errors = int(table.errors.sum())
+                state = CLEAR if n_errors >= RESOLVED else UNDECIDED
+                note = say("drivers_level", level, n_errors, errors)
+                tile = Tile("Who drives the errors?", value, text, state, note)
+                tiles.append((len(worst), tile))
+    section.tiles = [tile for _, tile in sorted(tiles, key=lambda each: each[0])[:1]]
     section.lines.append(say("look_at_images"))
     return section
 
 
-def _tile(facts, table, errors, name, level):
-    """The people with most errors, who make a third of them together."""
-    n_worst, n_people, share = facts
-    few = n_worst <= MOST_PEOPLE
-    names = [str(person) for person in table.index[: min(n_worst, 3)]] if few else []
-    value = f"{n_worst:,} of {n_people:,} people"
-    text = say("drivers", n_worst, share, errors, suffix(name), names, n_worst - len(names))
-    enough = table.errors.sum() >= RESOLVED
-    note = say("drivers_level", level, int(table.errors.sum()), errors)
-    return Tile("Who drives the errors?", value, text, CLEAR if enough else UNDECIDED, note)
+def _worst(share):
+    """The shares of the people with most errors, who make a third of them together."""
+    least = share[share.cumsum() >= LARGE].iloc[0]
+    worst = share[share >= least]  # all with as many errors as the last
+    if len(worst) > MOST_PEOPLE:  # they are many, whoever has one error more
+        worst = share[: int((share.cumsum() < LARGE).sum()) + 1]
+    return worst
 
 
 def _people_table(table, rate):
     """The people with most errors, by number, then by their own rate."""
     head = table.head(MOST_PEOPLE)
-    columns = {}
-    if "group" in head:
-        columns["group"] = head.group.astype(str)
-    columns["images"] = head.images.astype(str)
-    columns[ERRORS[rate]] = column_cells(head.errors.values, head.index)
+    shown = {name: head[name].astype(str) for name in ("group", "images") if name in head}
+    shown[ERRORS[rate]] = column_cells(head.errors.values, head.index)
     if rate == "frr":
-        columns["genuine pairs"] = column_cells(head.pairs.values, head.index)
-        columns["own FRR"] = column_cells(head.own.values, head.index, 3)
-    shares = head.share.values
-    cells = [Cell(f"{share:.1%}", {"": share}) for share in shares]
-    columns[f"share in the {rate.upper()}"] = pd.Series(cells, head.index, dtype=object)
-    frame = pd.DataFrame(columns, dtype=object)
-    return Table(frame.rename_axis("person"))
+        shown["genuine pairs"] = column_cells(head.pairs.values, head.index)
+        shown["own FRR"] = column_cells(head.own.values, head.index, 3)
+    shares = [Cell(f"{share:.1%}", {"": share}) for share in head.share.values]
+    shown[f"share in the {rate.upper()}"] = pd.Series(shares, head.index, dtype=object)
+    return Table(pd.DataFrame(shown, dtype=object).rename_axis("person"))
 
 
-def _pairs_table(inputs, name, people, rate, first):
+def _pairs_table(scores, people, kind, first):
     """The pairs behind the first people, by image name, the worst first."""
-    pairs = worst_pairs(
-        inputs.scores_of(name),
-        people,
-        kind=KINDS[rate],
-        identities=[str(person) for person in first],
-        pairs=MOST_PAIRS,
-    )
+    pairs = worst_pairs(scores, people, kind=kind, identities=first, pairs=MOST_PAIRS)
     names = ["probe", "probe_identity", "reference", "reference_identity"]
-    columns = {
-        side.replace("_identity", " shows"): pairs[side].values.astype(str) for side in names
-    }
-    frame = pd.DataFrame(columns, dtype=object)
-    frame["score"] = column_cells(pairs.score.values, frame.index, 4)
-    return Table(frame)
+    shown = {name.replace("_identity", " shows"): pairs[name].values.astype(str) for name in names}
+    table = Table(pd.DataFrame(shown, dtype=object))
+    table["score"] = column_cells(pairs.score.values, table.index, 4)
+    return table
 
 
 def plans(inputs):

@@ -41,24 +41,27 @@ class Verdict:
 
     @property
     def clearest(self):
-        """The significant pair with the smallest p, the higher rate first; None without one."""
-        if not (self.differ and self.pairs.p_holm.min() <= SIGNIFICANT):
-            return None
-        with np.errstate(divide="ignore"):  # of a group without an error
-            distance = np.abs(np.log(self.pairs.ratio))
-        order = np.lexsort([-distance, self.pairs.p_holm])
-        return self._turned(self.pairs.isel(contrast=order[0]))
+        """The significant pair with the smallest p, the higher rate first; None without one.
 
-    def _turned(self, pair):
-        """Names, errors of the lower rate, and the ratio of higher to lower rate."""
-        names = [str(pair[side].item()) for side in "ab"]
-        ratios = [pair[name].item() for name in ("ratio", "ratio_lower", "ratio_upper")]
+        Its names, the ratio of higher to lower rate, and whether the lower one has few errors.
+        """
+        if not self.differ:
+            return None
+        pairs = self.pairs.to_dataframe()
+        with np.errstate(divide="ignore"):  # of a group without an error
+            pairs["distance"] = -np.abs(np.log(pairs.ratio))
+        pair = pairs.sort_values(["p_holm", "distance"]).iloc[0]
+        if not pair.p_holm <= SIGNIFICANT:
+            return None
+        names = [pair.a, pair.b]
+        ratios = pair[["ratio", "ratio_lower", "ratio_upper"]].to_numpy(float)
         if pair.estimate < 0:
             names = names[::-1]
-            ratios = [np.inf if ratio == 0 else 1 / ratio for ratio in np.take(ratios, [0, 2, 1])]
+            with np.errstate(divide="ignore"):
+                ratios = 1 / ratios[[0, 2, 1]]
         higher, lower = names
         few = lower != REST and self.errors[lower] < RESOLVED
-        p = max(self.p, pair.p_holm.item())
+        p = max(self.p, pair.p_holm)
         return {"higher": higher, "lower": lower, "ratios": ratios, "few": few, "p": p}
 
     @property
@@ -125,42 +128,42 @@ def _why_left_out(inputs, rate, groups):
 
 def tile_of(verdicts, open_questions, level):
     """The tile of the first screen."""
-    named = [verdict for verdict in verdicts if verdict.clearest]
-    differ = [verdict for verdict in verdicts if verdict.differ]
     tested = [verdict for verdict in verdicts if not np.isnan(verdict.p)]
-    sentences = []
-    for verdict in sorted(differ, key=lambda verdict: (not verdict.clearest, verdict.p)):
-        sentences.append(say("of_model", verdict.model, verdict.rate, verdict.sentence))
+    differ = [verdict for verdict in tested if verdict.differ]
+    differ.sort(key=lambda verdict: (not verdict.clearest, verdict.p))
+    sentences = [say("of_model", each.model, each.rate, each.sentence) for each in differ]
     more = len(sentences) - MOST_SENTENCES
-    sentences = sentences[:MOST_SENTENCES]
     if more > 0:
-        sentences.append(say("more_differences", more))
-    alike = {}
+        sentences[MOST_SENTENCES:] = [say("more_differences", more)]
+    largest = {}
     for verdict in tested:
         if not verdict.differ:
-            alike[verdict.rate] = max(verdict.largest, alike.get(verdict.rate, 0))
-    if alike:
-        sentences.append(say("compatible", alike, bool(differ)))
+            largest[verdict.rate] = max(verdict.largest, largest.get(verdict.rate, 0))
+    if largest:
+        sentences.append(say("compatible", largest, bool(differ)))
     sentences += dict.fromkeys(verdict.sentence for verdict in verdicts if np.isnan(verdict.p))
-    headline = "groups differ" if differ else "no clear difference"
-    if differ and not named:
-        headline = "groups differ; which ones is not resolved"
-    state = CLEAR if differ else UNDECIDED
-    if not tested:
-        headline, state = "cannot be decided", TOO_LITTLE
-    note = say("group_tests", level, len(tested))
+    value = (
+        "Groups differ." if differ else "No clear difference." if tested else "Cannot be decided."
+    )
+    if differ and not differ[0].clearest:
+        value = "Groups differ; which ones is not resolved."
+    state = CLEAR if differ else UNDECIDED if tested else TOO_LITTLE
     text = "\n".join([*sentences, *open_questions])
-    return Tile("Do groups differ?", f"{headline.capitalize()}.", text, state, note)
+    note = say("group_tests", level, len(tested))
+    return Tile("Do groups differ?", value, text, state, note)
 
 
 def table_of(verdicts):
     """A row for each model and rate: the verdict, and p."""
-    rows = {"model": [], "rate": [], "verdict": [], "p (Holm)": []}
-    for verdict in verdicts:
-        rows["model"].append(verdict.model)
-        rows["rate"].append(verdict.rate.upper())
-        rows["verdict"].append(verdict.sentence)
-        rows["p (Holm)"].append(Cell(p_words(verdict.p), {"": verdict.p}))
+    rows = [
+        {
+            "model": verdict.model,
+            "rate": verdict.rate.upper(),
+            "verdict": verdict.sentence,
+            "p (Holm)": Cell(p_words(verdict.p), {"": verdict.p}),
+        }
+        for verdict in verdicts
+    ]
     return Table(pd.DataFrame(rows, dtype=object))
 
 
@@ -168,17 +171,15 @@ def table_of_pairs(verdicts):
     """A row for each pair of groups: the ratio of their rates, and p."""
     rows = []
     for verdict in verdicts:
-        for place in range(verdict.pairs.sizes["contrast"]):
-            pair = verdict.pairs.isel(contrast=place)
-            p = np.maximum(pair.p_holm.item(), verdict.p)
-            ratios = [pair[name].item() for name in ("ratio", "ratio_lower", "ratio_upper")]
-            rows.append(
-                {
-                    "model": verdict.model,
-                    "rate": verdict.rate.upper(),
-                    "groups": f"{pair.a.item()} / {pair.b.item()}",
-                    "ratio": Cell(ratio_cell(ratios), dict(zip(("", "lower", "upper"), ratios))),
-                    "p (Holm)": Cell(p_words(p), {"": p}),
-                }
-            )
+        for pair in verdict.pairs.to_dataframe().itertuples():
+            p = np.maximum(pair.p_holm, verdict.p)
+            ratios = {"": pair.ratio, "lower": pair.ratio_lower, "upper": pair.ratio_upper}
+            cells = {
+                "model": verdict.model,
+                "rate": verdict.rate.upper(),
+                "groups": f"{pair.a} / {pair.b}",
+                "ratio": Cell(ratio_cell(ratios.values()), ratios),
+                "p (Holm)": Cell(p_words(p), {"": p}),
+            }
+            rows.append(cells)
     return Table(pd.DataFrame(rows, dtype=object))
