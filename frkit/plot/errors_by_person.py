@@ -1,5 +1,6 @@
 """Who drives the errors, as bars."""
 
+import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -49,25 +50,24 @@ def errors_by_person(
     >>> len(ax.patches)
     3
     """
-    import seaborn as sns
-
     errors = who[ERRORS[rate]]
     require_dims("who", errors, ("identity",))
     table = most_errors(who, rate)
-    bars = table[:people].reset_index()
-    bars["identity"] = bars["identity"].map(plain)
-    colours = {"color": COLOURS[0]}
-    if "group" in bars:
-        groups = sorted(bars["group"].unique())
-        bars["group"] = bars["group"].map(plain)
-        colours = {"hue": "group", "palette": dict(zip(map(plain, groups), curve_colours(groups)))}
+    bars = table[:people]
     ax = new_axes(ax)
-    sns.barplot(bars, x="errors", y="identity", ax=ax, saturation=1, **colours)
+    place = np.arange(len(bars))
+    style = {"color": COLOURS[0]}
+    if "group" in bars:
+        groups = sorted(bars.group.unique())
+        colours = dict(zip(groups, curve_colours(groups)))
+        style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
+    drawn = ax.barh(place, bars.errors, **style)
     if rate == "frr":
-        for place, row in bars.iterrows():
-            text = f" {row.errors:,.0f} of {row.pairs:,.0f}"
-            ax.text(row.errors, place, text, va="center", fontsize=SMALL)
-        ax.set_xlim(right=1.25 * max(bars.errors.max(), 1) if len(bars) else 1)
+        numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
+        ax.bar_label(drawn, numbers, padding=2, fontsize=SMALL)
+        ax.set_xlim(right=1.35 * bars.errors.max() if len(bars) else 1)
+    ax.set_yticks(place, bars.index.map(plain))
+    ax.invert_yaxis()
     words = (
         f"{len(table)} of {errors.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"

@@ -215,7 +215,8 @@ def _with_large_groups(inputs, data, section, fewest):
     people = people_of_groups(inputs)
     small = people[people < fewest]
     largest = people.nlargest(2).tolist()
-    words = f"it needs two groups of {fewest} people or more; the largest have {largest}"
+    sizes = " and ".join(map(str, largest))
+    words = f"it needs two groups of {fewest} people or more, and the largest have {sizes}"
     require(largest[-1] >= fewest, words)
     if small.empty:
         return data

@@ -18,7 +18,7 @@ MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
-MARGIN = 3  # points
+MARGIN = 4  # points
 FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
 STYLE = {
     "font.size": 8,
