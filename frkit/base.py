@@ -112,7 +112,7 @@ def real_numbers(name: str, values) -> np.ndarray:
         ) from None
     require(
         array.dtype.kind in "fiub",
-        f"{name} must be real numbers, got {array.dtype}: {str(values)[:60]}",
+        f"{name} must be numbers, not text or complex ones, got {array.dtype}: {str(values)[:60]}",
     )
     if isinstance(values, (list, tuple)) and np.nanmax(np.abs(array), initial=0) >= LARGEST_WHOLE:
         given = np.array(values, object)  # NumPy rounds integers that are mixed with floats

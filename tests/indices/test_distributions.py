@@ -93,7 +93,7 @@ def test_a_mapped_tensor_computes_nothing_until_asked(scores):
 # --- floors --------------------------------------------------------------------------------------
 
 
-def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
+def test_a_permutation_is_the_evaluation_of_relabelled_people(scores):
     """Each random assignment, made by hand: new group labels for the people, and the twin."""
     ev = fk.indices.distributions(scores, by="group", bins=9, permutations=3)
     who = scores.probe_identity.values
@@ -106,7 +106,7 @@ def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
         assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
 
 
-def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
+def test_the_floor_of_an_index_is_that_of_the_permuted_groups():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
     how = dict(by="group", score_map="identity", bins=7, permutations=39)
     found = fk.fairness_indices(table, **how).sel(variant="normal")
@@ -120,7 +120,7 @@ def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
         assert float(found[f"{index}_p"]) == pytest.approx((1 + n_no_fairer) / 40)
 
 
-def test_floor_calls_the_unfair_unfair_and_needs_deals():
+def test_floor_calls_the_unfair_unfair_and_needs_permutations():
     mix = fk.vmf.mixture(24, 8, kappa=(20, 30), seed=0, groups={"a": {}, "b": {"kappa": (4, 6)}})
     scores = fk.score_tensor(mix.sample(6, seed=1))
     floor = fk.fair_floor(

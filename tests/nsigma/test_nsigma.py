@@ -230,7 +230,7 @@ def test_sigma_falls_with_the_root_of_the_subset_size():
     np.testing.assert_allclose(ratio, 2, rtol=0.2)
 
 
-def test_the_floor_deals_people_and_not_images():
+def test_the_floor_permutes_people_and_not_images():
     faces = small_faces()
     found = floor(fk.score_tensor(faces), by="group", permutations=4, subsets=20, fpr=0.1)
     n_people = [len(set(faces.identity.values[faces.group.values == group])) for group in "ab"]

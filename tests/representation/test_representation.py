@@ -172,12 +172,12 @@ def test_generated_faces_follow_their_seed_and_description():
 # --- real embeddings
 @pytest.mark.slow
 @pytest.mark.skipif(not LFW.is_dir(), reason=f"the real data are not here: {LFW}")
-def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
+def test_gender_shows_in_real_embeddings_and_a_permuted_one_does_not():
     """That real embeddings give what made ones with a known truth give in the tests above."""
     faces = fk.open_faces(LFW / "lfw158_facenet.npz")
-    dealt = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
-    faces = faces.assign_coords(dealt=("image", dealt))
-    found = bias(faces, ["gender", "dealt"], critic=None, seeds=1)
+    permuted = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
+    faces = faces.assign_coords(permuted=("image", permuted))
+    found = bias(faces, ["gender", "permuted"], critic=None, seeds=1)
     assert found.verdict.values.tolist() == ["detected", "not detectable"]
     assert found.rlb[0] > 0.3 and found.rlb[1] < 2 * found.rlb_se[1] + 1e-12
 

@@ -22,7 +22,7 @@ def faces_of_sizes(*sizes):
 
 
 # --- split ---------------------------------------------------------------------------------------
-def test_the_split_halves_every_identity_and_deals_the_odd_images_in_turn():
+def test_the_split_halves_every_identity_and_gives_the_odd_images_in_turn():
     faces = faces_of_sizes(1, 4, 3, 6, 5, 7, 3)
     first, second = fk.studies.split(faces, seed=0)
     counts = [dict(zip(*np.unique(part.identity, return_counts=True))) for part in (first, second)]
@@ -104,7 +104,7 @@ def test_wrong_arguments_of_consistency_are_named(mixture):
 
 
 # --- bias ----------------------------------------------------------------------------------------
-def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the_estimate(mixture):
+def test_naive_replicates_surround_the_v_statistic_and_recentered_ones_the_estimate(mixture):
     how = dict(per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
     with pytest.warns(fk.DataWarning, match="fewer than 5 images .40 of 40 people"):
         study = fk.studies.bootstrap_bias(mixture, **how)
