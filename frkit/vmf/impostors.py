@@ -16,24 +16,23 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from frkit.base import InputError, require
-from frkit.vmf.series import TAIL, Identities, pair_coefficients, survival
+from frkit.vmf.series import TAIL, pair_coefficients, survival
 
 LARGEST_ERROR = 1e-6  # of a FAR, relative
 FIRST_TERMS, MOST_TERMS = 96, 4096
 NEGLIGIBLE = 1e-25  # mass of the last terms
-SHARPEST = 100  # identities of each group that determine how many terms are needed
+SHARPEST = 100  # identities that determine how many terms are needed
 
 
 class ImpostorScores:
-    """P(score > t) of identity pairs between two groups, or within one if left is right."""
+    """P(score > t) of pairs of identities."""
 
-    def __init__(self, left, right):
-        self.dim = left.directions.shape[1]
+    def __init__(self, directions, concentrations):
+        self.dim = directions.shape[1]
         # the identities with the largest concentrations need the most terms
-        sharpest_left = _sharpest(left)
-        sharpest_right = sharpest_left if left is right else _sharpest(right)
-        n_terms = _enough_terms(sharpest_left, sharpest_right)
-        self.coefficients = pair_coefficients(left, right, n_terms)
+        sharpest = np.argsort(-concentrations)[:SHARPEST]
+        n_terms = _enough_terms(directions[sharpest], concentrations[sharpest])
+        self.coefficients = pair_coefficients(directions, concentrations, n_terms)
 
     def survival(self, thresholds):
         """P(score > t) and a bound on its absolute error, shaped like thresholds."""
@@ -59,25 +58,19 @@ class ImpostorScores:
         require(
             bool(relative[worst] <= LARGEST_ERROR),
             f"FAR of {pairs} at threshold {thresholds[worst]:.6g}, {value}, cannot be trusted: ask "
-            "for larger FAR levels or lower thresholds, leave out by= and cross=, merge identities "
+            "for larger FAR levels or lower thresholds, leave out by=, merge identities "
             "that are one person, or evaluate a large sample of the mixture",
         )
         return far, relative
 
 
-def _sharpest(group):
-    """The identities of a group with the largest concentrations."""
-    rows = np.argsort(-group.concentrations)[:SHARPEST]
-    return Identities(*(values[rows] for values in group))
-
-
-def _enough_terms(left, right):
+def _enough_terms(directions, concentrations):
     """Number of terms until the last ones are negligible."""
-    dim = left.directions.shape[1]
+    dim = directions.shape[1]
     grid = np.linspace(-0.999, 0.999, 101)
     n_terms = FIRST_TERMS
     while n_terms <= MOST_TERMS:
-        last = pair_coefficients(left, right, n_terms)
+        last = pair_coefficients(directions, concentrations, n_terms)
         last[:, :-TAIL] = 0
         # the mass of the last terms is what further ones could add
         _, mass = survival(grid, dim, last)

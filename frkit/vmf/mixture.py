@@ -166,13 +166,11 @@ class Mixture:
         directions = c * self.mean_directions + s * noise
         return Mixture(directions, self.concentrations * factor, self.groups)
 
-    def rotated_copies(
-        self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0
-    ) -> Mixture:
+    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, seed: int = 0) -> Mixture:
         """One rotated copy of the mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
-        mixture. The copies have the attribute `by` and the attributes of this mixture.
+        mixture. The copies have the attribute "group" and the attributes of this mixture.
         """
         n_copies = len(set(names))
         require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
@@ -183,7 +181,7 @@ class Mixture:
             rotation, _ = np.linalg.qr(gaussian)
             directions.append(self.mean_directions @ rotation)
         groups = {name: np.tile(labels, n_copies) for name, labels in self.groups.items()}
-        groups[by] = np.repeat(list(names), self.n_identities)
+        groups["group"] = np.repeat(list(names), self.n_identities)
         concentrations = np.tile(self.concentrations, n_copies)
         return Mixture(np.concatenate(directions), concentrations, groups)
 

@@ -1,14 +1,13 @@
 """Exact population rates of a mixture: FAR from the impostor scores, FRR from the genuine scores.
 
 Rates weigh identities as Conti & Clemencon do (2024, eq. 2-3): FAR is the mean over identity
-pairs k < l and FRR the mean over identities, or weighted by p_k p_l and p_k squared, as in
-`evaluate`. No image is drawn, so the values have no sampling noise, and each FAR has a bound on
-its error. Where the bound is not small, the functions raise an error.
+pairs k < l and FRR the mean over identities. No image is drawn, so the values have no sampling
+noise, and each FAR has a bound on its error. Where the bound is not small, the functions raise an
+error.
 """
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +16,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from frkit.base import require
-from frkit.vmf.arguments import levels_in, one_per_identity
+from frkit.vmf.arguments import levels_in
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.impostors import ImpostorScores
-from frkit.vmf.series import Identities
 
 
 def population_rates(
@@ -28,8 +26,6 @@ def population_rates(
     threshold: ArrayLike,
     *,
     by: str | None = None,
-    weights: ArrayLike | None = None,
-    cross: bool = False,
 ) -> xr.Dataset:
     """Exact population FAR and FRR of a mixture; a pair is accepted when its score exceeds t.
 
@@ -41,24 +37,19 @@ def population_rates(
     by : str, optional
         Attribute of the mixture: adds the rates of each of its groups (both identities in the
         group).
-    weights : array (K,), optional
-        Weight p_k of each identity; equal by default.
-    cross : bool
-        With `by`: add the FAR between groups.
 
     Returns
     -------
     xr.Dataset
         `threshold, far, frr, error_bound` (threshold_level); with `by` also `far_group,
-        frr_group, error_bound_group` (threshold_level, group); with `cross` also `far_cross,
-        error_bound_cross` (threshold_level, group, reference_group). Error bounds are those of
-        FAR, relative to it.
+        frr_group, error_bound_group` (threshold_level, group). Error bounds are those of FAR,
+        relative to it.
 
     Raises
     ------
     InputError
         Where an error bound exceeds 1e-6 of its FAR, a threshold is outside (-1, 1), an attribute
-        is unknown, a group has one identity, or a weight is negative.
+        is unknown, or a group has one identity.
 
     References
     ----------
@@ -71,7 +62,7 @@ def population_rates(
     ('threshold_level',)
     """
     threshold = levels_in("threshold", threshold, -1)
-    return _rates(groups_of_mixture(mix, by, weights), "threshold_level", threshold, cross)
+    return _rates(groups_of_mixture(mix, by), "threshold_level", threshold)
 
 
 def population_roc(
@@ -79,8 +70,6 @@ def population_roc(
     far: ArrayLike,
     *,
     by: str | None = None,
-    weights: ArrayLike | None = None,
-    cross: bool = False,
 ) -> xr.Dataset:
     """Exact population ROC of a mixture: thresholds where FAR reaches each level, and rates there.
 
@@ -89,13 +78,13 @@ def population_roc(
     mix : Mixture
     far : float or array (far_level,)
         FAR levels in (0, 1).
-    by, weights, cross
+    by
         As in `population_rates`. Thresholds are always those of the whole population.
 
     Returns
     -------
     xr.Dataset
-        The variables of `rates`, over `far_level` instead of `threshold_level`.
+        The variables of `population_rates`, over `far_level` instead of `threshold_level`.
 
     Raises
     ------
@@ -113,20 +102,18 @@ def population_roc(
     ('far_level',)
     """
     far = levels_in("far", far, 0)
-    return _rates(groups_of_mixture(mix, by, weights), "far_level", far, cross)
+    return _rates(groups_of_mixture(mix, by), "far_level", far)
 
 
-def population_summary(
-    mix, *, by: str | None = None, weights: ArrayLike | None = None
-) -> xr.Dataset:
+def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
     """Exact equal error rate with its threshold, and area under the ROC curve.
 
     The area is P(genuine > impostor).
 
     Parameters
     ----------
-    mix, by, weights
-        As in `rates`; groups have an EER and a threshold of their own.
+    mix, by
+        As in `population_rates`; groups have their own EER and threshold.
 
     Returns
     -------
@@ -145,7 +132,7 @@ def population_summary(
     >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
     True
     """
-    population = groups_of_mixture(mix, by, weights)
+    population = groups_of_mixture(mix, by)
     values = [_summary(members.impostors, members.genuine) for members in population]
     return with_groups(xr.Dataset(), values, [members.name for members in population[1:]])
 
@@ -154,42 +141,33 @@ class Subpopulation(NamedTuple):
     """All identities or those of one group, and the exact distributions of their scores."""
 
     name: str
-    identities: Identities
+    directions: np.ndarray
+    concentrations: np.ndarray
     impostors: ImpostorScores
     genuine: GenuineScores
 
 
-def groups_of_mixture(mix, by=None, weights=None):
-    """Members of a mixture: first all identities, then each group.
-
-    Those with equal weights are kept with the mixture.
-    """
-    if weights is None and by in mix._populations:
+def groups_of_mixture(mix, by=None):
+    """First all identities of a mixture, then each group; they are kept with the mixture."""
+    if by in mix._populations:
         return mix._populations[by]
-    weight = one_per_identity("weights", 1 if weights is None else weights, mix.n_identities)
-    valid = (weight >= 0) & (weight < np.inf)
-    require(bool(valid.all()), "weights must be finite numbers >= 0")
-    weight = weight / weight.max()
-    rows_of = {"all identities": weight > 0}
+    members = {"all identities": np.ones(mix.n_identities, bool)}
     if by is not None:
         labels = mix.labels(by)
-        for name in np.unique(labels):
-            rows_of[name] = (labels == name) & (weight > 0)
+        members |= {name: labels == name for name in np.unique(labels)}
     population = []
-    for name, rows in rows_of.items():
-        words = "fewer than two identities have a positive weight; merge the group"
-        require(rows.sum() >= 2, f"'{name}': {words}")
-        people = Identities(mix.mean_directions[rows], mix.concentrations[rows], weight[rows])
-        impostors = ImpostorScores(people, people)
-        # an identity's genuine pairs weigh p_k squared, as in `evaluate`
-        genuine = GenuineScores(people.concentrations, people.weights**2, mix.dim)
-        population.append(Subpopulation(name, people, impostors, genuine))
-    if weights is None:
-        mix._populations[by] = population
+    for name, rows in members.items():
+        require(rows.sum() >= 2, f"'{name}' has fewer than two identities; merge the group")
+        directions = mix.mean_directions[rows]
+        concentrations = mix.concentrations[rows]
+        impostors = ImpostorScores(directions, concentrations)
+        genuine = GenuineScores(concentrations, np.ones(rows.sum()), mix.dim)
+        population.append(Subpopulation(name, directions, concentrations, impostors, genuine))
+    mix._populations[by] = population
     return population
 
 
-def _rates(population, level, levels, cross):
+def _rates(population, level, levels):
     """FAR, FRR and error bounds at thresholds, or at the thresholds of FAR levels."""
     by_far = level == "far_level"
     threshold = population[0].impostors.threshold_at(levels) if by_far else levels
@@ -203,12 +181,7 @@ def _rates(population, level, levels, cross):
         {level: levels},
         {"source": "exact von Mises-Fisher population rates"},
     )
-    groups = population[1:]
-    dataset = with_groups(dataset, rates, [group.name for group in groups])
-    if cross:
-        require(len(groups) > 0, "cross=True needs by=, the attribute whose groups are compared")
-        dataset = dataset.assign(_cross_rates(groups, threshold, level))
-    return dataset
+    return with_groups(dataset, rates, [group.name for group in population[1:]])
 
 
 def with_groups(dataset, values, groups):
@@ -223,28 +196,6 @@ def with_groups(dataset, values, groups):
         if len(groups) > 0:
             dataset[f"{name}_group"] = ((*dims, "group"), np.transpose(group_values))
     return dataset.assign_coords(group=groups) if len(groups) > 0 else dataset
-
-
-def _cross_rates(groups, threshold, level):
-    """FAR between groups and its error bound, with their labels."""
-    n_groups = len(groups)
-    rates = np.empty((2, len(threshold), n_groups, n_groups))
-    for g, h in combinations_with_replacement(range(n_groups), 2):
-        left = groups[g]
-        right = groups[h]
-        scores = left.impostors
-        if g != h:
-            scores = ImpostorScores(right.identities, left.identities)
-        pairs = f"'{left.name}' and '{right.name}'"
-        far_and_bound = scores.far(threshold, pairs)
-        rates[:, :, g, h] = far_and_bound
-        rates[:, :, h, g] = far_and_bound
-    far, error_bound = rates
-    dims = (level, "group", "reference_group")
-    return xr.Dataset(
-        {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
-        {"reference_group": [group.name for group in groups]},
-    )
 
 
 def _summary(impostor, genuine):

@@ -60,7 +60,6 @@ def population_distributions(mix, per_identity: int, *, by: str, bins: int = 100
     centres = (edges[1:] + edges[:-1]) / 2
     groups = []
     for members in groups_of_mixture(mix, by)[1:]:
-        people = members.identities
         above, error = members.impostors.survival(inner)
         require(
             bool(error.max() <= LARGEST_MASS_ERROR),
@@ -69,14 +68,14 @@ def population_distributions(mix, per_identity: int, *, by: str, bins: int = 100
         )
         genuine_masses = _masses(members.genuine.frr(inner))
         impostor_masses = _masses(1 - above.clip(0, 1))
-        n = float(len(people.concentrations))
+        n = float(len(members.concentrations))
         values = {
             "genuine_histogram": ("score_bin", genuine_masses),
             "impostor_histogram": ("score_bin", impostor_masses),
             "images": n * per_identity,
             "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
             "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
-            **_moments(people.directions, people.concentrations),
+            **_moments(members.directions, members.concentrations),
         }
         named = {f"{name}_group": value for name, value in values.items()}
         groups.append(xr.Dataset(named, {"score_bin": centres, "group": members.name}))

@@ -1,7 +1,5 @@
 """The Gegenbauer series of impostor scores: its coefficients, its sum and a bound on the error."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from frkit.vmf.densities import bessel_ratios, log_uniform, uniform_tail
@@ -11,14 +9,6 @@ EPSILON = np.finfo(np.float64).eps
 SAFETY = 30  # roundings that a term is allowed
 TAIL = 8  # last terms, which bound those that are cut off
 BLOCK = 512  # identities on each side of a block of pairs
-
-
-class Identities(NamedTuple):
-    """Identities of one group."""
-
-    directions: np.ndarray  # (K, p)
-    concentrations: np.ndarray  # (K,)
-    weights: np.ndarray  # (K,)
 
 
 def survival(thresholds, dim, coefficients):
@@ -67,30 +57,25 @@ def survival_terms(thresholds, dim, n_terms):
         now = following
 
 
-def pair_coefficients(left, right, n_terms):
-    """Coefficients c_m: weighted means over identity pairs, in row 0 of the result (2, m).
+def pair_coefficients(directions, concentrations, n_terms):
+    """Coefficients c_m: means over pairs of identities, in row 0 of the result (2, m).
 
-    c_m is the mean of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l). Row 1 is the same with |P_m|: the
-    size of what row 0 sums, which says how much rounding row 0 carries. If left is right, pairs are
-    those with k < l.
+    c_m is the mean of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l) over k < l. Row 1 is the same with
+    |P_m|: the size of what row 0 sums, which says how much rounding row 0 carries.
     """
-    dim = left.directions.shape[1]
-    left_ratios = _ratios(left, n_terms)
-    right_ratios = _ratios(right, n_terms)
+    n_identities, dim = directions.shape
+    ratios = bessel_ratios(concentrations, dim, n_terms).T
     total = np.zeros((2, n_terms))
-    for i in range(0, len(left.directions), BLOCK):
+    for i in range(0, n_identities, BLOCK):
         rows = slice(i, i + BLOCK)
-        first = i if left is right else 0
-        for j in range(first, len(right.directions), BLOCK):
+        for j in range(i, n_identities, BLOCK):
             columns = slice(j, j + BLOCK)
-            cosines = left.directions[rows] @ right.directions[columns].T
+            cosines = directions[rows] @ directions[columns].T
             included = np.ones_like(cosines)
-            if left is right and i == j:
+            if i == j:
                 included = np.triu(included, 1)
-            left_block = left_ratios[:, rows]
-            right_block = right_ratios[:, columns]
-            total += _block_sums(cosines, included, left_block, right_block, dim)
-    return total / pair_weight(left, right)
+            total += _block_sums(cosines, included, ratios[:, rows], ratios[:, columns], dim)
+    return total / (n_identities * (n_identities - 1) / 2)
 
 
 def _block_sums(cosines, included, left, right, dim):
@@ -110,18 +95,3 @@ def _block_sums(cosines, included, left, right, dim):
         before = now
         now = following
     return sums
-
-
-def pair_weight(left, right):
-    """Sum of w_k w_l over k < l in one group, or over all k and l of two groups."""
-    total = left.weights.sum()
-    if left is right:
-        own_square = (left.weights**2).sum()
-        return (total**2 - own_square) / 2
-    return total * right.weights.sum()
-
-
-def _ratios(group, n_terms):
-    """w_k A_m(kappa_k), shape (m, K)."""
-    ratios = bessel_ratios(group.concentrations, group.directions.shape[1], n_terms)
-    return (ratios * group.weights[:, None]).T

@@ -10,7 +10,7 @@ import frkit as fk
 from frkit import InputError, vmf
 from frkit.vmf import densities
 from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.series import Identities, pair_coefficients, survival
+from frkit.vmf.series import pair_coefficients, survival
 
 
 @pytest.fixture(scope="module")
@@ -86,43 +86,26 @@ def test_monte_carlo_of_ten_million_pairs():
 
 def test_threshold_and_far_agree(small):
     levels = np.geomspace(1e-8, 0.5, 12)
-    roc = small.population_roc(levels, by="group", cross=True)
+    roc = small.population_roc(levels, by="group")
     np.testing.assert_allclose(roc.far, levels, rtol=1e-9)
-    rates = small.population_rates(roc.threshold.values, by="group", cross=True)
+    rates = small.population_rates(roc.threshold.values, by="group")
     assert rates.sizes["threshold_level"] == 12
-    for name in ("frr", "far_group", "frr_group", "far_cross", "error_bound"):
+    for name in ("frr", "far_group", "frr_group", "error_bound"):
         np.testing.assert_array_equal(rates[name], roc[name])
     assert np.all(np.diff(roc.threshold) < 0)
     assert float(roc.error_bound.max()) < 1e-9
 
 
-def test_groups_make_up_the_whole(small):
-    roc = small.population_roc([1e-5, 1e-2], by="group", cross=True)
-    n = np.array([60, 60])
-    pairs = np.where(np.eye(2, dtype=bool), n[:, None] * (n - 1) / 2, n[:, None] * n / 2)
-    far = (roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum()
-    np.testing.assert_allclose(far, roc.far)
+def test_groups_have_the_rates_of_their_own_identities(small):
+    roc = small.population_roc([1e-5, 1e-2], by="group")
     np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
-    within = roc.far_cross.isel(group=1, reference_group=1)
-    np.testing.assert_array_equal(within, roc.far_group.isel(group=1))
+    in_b = small.groups["group"] == "b"
+    alone = vmf.Mixture(small.mean_directions[in_b], small.concentrations[in_b])
+    alone = alone.population_rates(roc.threshold.values)
+    np.testing.assert_allclose(roc.far_group.sel(group="b"), alone.far, rtol=1e-12)
+    np.testing.assert_allclose(roc.frr_group.sel(group="b"), alone.frr, rtol=1e-12)
     assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
-
-
-@pytest.mark.slow
-def test_weights_are_those_of_a_weighted_evaluation():
-    """FRR weighs an identity by p_k squared, as its genuine pairs are among all pairs (eq. 3
-    weighted)."""
-    mix = vmf.mixture(12, 8, kappa=(2, 40), groups={"a": {}, "b": {}}, seed=0)
-    weights = np.where(mix.concentrations < 20, 3.0, 1.0)
-    scores = fk.score_tensor(mix.sample(250, seed=1))
-    evaluation = fk.evaluate(scores, far=[0.05], by="group", weighting=weights)
-    found = evaluation["empirical"].isel(far_level=0)
-    exact = mix.population_roc(0.05, by="group", weights=weights).isel(far_level=0)
-    assert float(found.frr) == pytest.approx(float(exact.frr), abs=0.02)
-    np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.02)
-    unsquared = mix.population_rates(exact.threshold.values, weights=np.sqrt(weights)).frr[0]
-    assert abs(float(unsquared) - float(exact.frr)) > 0.08
 
 
 def test_summary_meets_the_rates(small):
@@ -195,8 +178,7 @@ def test_error_bound_holds_where_directions_are_close():
     mean = rng.standard_normal((60, 128))
     mean[:, 0] += 6
     mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
-    people = Identities(mix.mean_directions, mix.concentrations, np.ones(60))
-    coefficients = pair_coefficients(people, people, n_terms)
+    coefficients = pair_coefficients(mix.mean_directions, mix.concentrations, n_terms)
     rows, columns = np.triu_indices(60, 1)
     directions = mix.mean_directions.astype(np.longdouble)
     cosine = (directions[rows] * directions[columns]).sum(axis=1)
