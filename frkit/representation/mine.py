@@ -78,7 +78,6 @@ class Reading(NamedTuple):
 
     t: np.ndarray  # (n_test, K) T of the test images
     in_sample: float  # DV of the last network on its own training images
-    steps: int  # of the network that was kept
     curve: np.ndarray  # (check, 3) step, in-sample DV, validation SN
 
 
@@ -120,7 +119,7 @@ def train_and_read(x, problem, fold, critic):
             batch_values.append(value)
         step += n_steps
     in_sample, _ = donsker_varadhan(_outputs(parameters, train), z_train, shares)
-    return Reading(_outputs(best_parameters, test), in_sample, best_step, np.array(curve))
+    return Reading(_outputs(best_parameters, test), in_sample, np.array(curve))
 
 
 def _scaled(train, *others):

@@ -75,8 +75,7 @@ def representation_bias(
           rlb ± 2 standard errors covers it in 47 % of the data sets.
         - `rlb_dv`, `mutual_information_dv`, and their `_se`: the paper's bound (eq. 3), mean over
           seeds, on the same held-out people.
-        - `rlb_by_seed`, `rlb_dv_by_seed` over seed: one network each; `rlb_seed_sd`: their
-          standard deviation.
+        - `rlb_by_seed` over seed: one network each; `rlb_seed_sd`: their standard deviation.
         - `rlb_in_sample`: the paper's value, from the training images of the last networks. It
           shows how far they overfit.
         - `verdict`: "detected" where rlb exceeds two standard errors, else "not detectable".
@@ -84,7 +83,7 @@ def representation_bias(
           size. For Gaussian classes, an RLB of this size is detected in 19 of 20 data sets with as
           many independent images and directions, and half of it in about every second one. It is
           at most 1, at most `rlb` where that is detected, and at least `rlb` where it is not.
-        - `steps`: mean number of training steps kept. `n_images`, `n_identities`, `n_classes`.
+        - `n_images`, `n_identities`, `n_classes`.
 
     Raises
     ------
@@ -246,10 +245,8 @@ def _summary(x, problem, plan, readings, folds):
         **_bound("_dv", dv_terms.mean(axis=0), problem),
         "entropy": h,
         "rlb_by_seed": (SEED, sn / h),
-        "rlb_dv_by_seed": (SEED, dv_terms.mean(axis=1) / h),
         "rlb_seed_sd": (sn / h).std(ddof=1) if n_seeds > 1 else np.nan,
         "rlb_in_sample": np.mean([reading.in_sample for reading in readings]) / h,
-        "steps": np.mean([reading.steps for reading in readings]),
         "n_images": n,
         "n_identities": len(np.unique(problem.person)),
         "n_classes": len(shares),

@@ -108,7 +108,6 @@ def test_numbers_of_a_result_fit_each_other(two_attributes):
     for kind in ("", "_dv"):
         information = found[f"rlb{kind}"] * found.entropy
         np.testing.assert_allclose(information, found[f"mutual_information{kind}"], rtol=1e-12)
-    np.testing.assert_allclose(found.rlb_dv_by_seed.mean("seed"), found.rlb_dv, atol=1e-12)
     np.testing.assert_allclose(found.rlb_by_seed.std("seed", ddof=1), found.rlb_seed_sd, atol=1e-12)
     assert (found.rlb >= found.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
     assert found.attribute.values.tolist() == ["gender", "gender & race"]
