@@ -45,7 +45,7 @@ from .representation import representation_bias as representation_bias
 from .resampling import Resampling as Resampling
 from .scores.matrix_files import open_scores as open_scores
 from .scores.matrix import score_matrix as score_matrix
-from .scores.pair_files import open_pairs as open_pairs
+from .scores.pair_table import open_pairs as open_pairs
 from .scores.pairs import pairs as pairs
 from .scores.sites import merge_sites as merge_sites
 from .scores.tensor import score_tensor as score_tensor

@@ -16,7 +16,7 @@ from frkit.base import DataWarning, InputError, parse_number, require
 
 BAD, STOPPED = 2, 130
 BAD_CHECK = 3  # of `frkit check`, where 2 says that the data cannot decide
-FAR = [1e-2, 1e-3, 1e-4]  # where no levels are asked for
+FAR = [1e-2, 1e-3, 1e-4]  # where no levels are given
 
 
 def _number(text):
@@ -120,21 +120,22 @@ REPORT = {
     "pdf": {"action": "store_true", "help": "write the figures as PDF, too (always as SVG)"},
     "open": {"action": "store_true", "help": "show the report in the browser"},
 }
+FILE_HELP = "one file, or one for each model (of the same images)"
 FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(words: list[str] | None = None) -> int:
     """Run one command; 0 where it went well, 2 for bad input, 130 where it was interrupted.
 
-    `frkit check` returns what it found, and 3 for bad input.
+    `frkit check` returns its outcome, and 3 for bad input.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
-    bad = BAD_CHECK if arguments[:1] == ["check"] else BAD
+    words = sys.argv[1:] if words is None else words
+    bad = BAD_CHECK if words[:1] == ["check"] else BAD
     try:
-        asked = parser().parse_args(arguments)
+        arguments = parser().parse_args(words)
     except SystemExit as end:  # argparse has said what is wrong, or has shown the help
         sys.exit(bad if end.code else 0)
-    asked.line = shlex.join(["frkit", *arguments])
+    arguments.line = shlex.join(["frkit", *words])
     commands = {"report": _report, "look": _look, "demo": _demo, "check": _check}
     shown = logging.StreamHandler()
     log = logging.getLogger("frkit")
@@ -144,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the report says them
-            return commands[asked.command](asked)
+            return commands[arguments.command](arguments)
     except (InputError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # as of `frkit report ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,8 +174,8 @@ def _with_options(message):
     """Turn columns={...} into --columns ..., and the like."""
     from frkit.reporting.look import column_words
 
-    def as_words(found):
-        return "--columns " + shlex.join(column_words(ast.literal_eval(found[1])))
+    def as_option(match):
+        return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
 
     message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
     roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
@@ -183,31 +184,40 @@ def _with_options(message):
     names = "|".join({*READING, *REPORT} - {"columns", "distance"})
     message = re.sub(rf"(?<![\w-])({names})=(?=-)", r"--\1=", message)  # a negative number
     message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)
-    return re.sub(r"columns=(\{[^{}]*\})", as_words, message)
+    return re.sub(r"columns=(\{[^{}]*\})", as_option, message)
 
 
 def parser() -> argparse.ArgumentParser:
     """All commands and options."""
     raw = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    words = "How good is this matching system, how fair, and how sure is that?"
-    top = argparse.ArgumentParser("frkit", description=words, epilog=EPILOG, **raw)
+    question = "How good is this matching system, how fair, and how sure is that?"
+    top = argparse.ArgumentParser("frkit", description=question, epilog=EPILOG, **raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     report = commands.add_parser(
         "report", help="evaluate files and write a report", epilog=EPILOG, **raw
     )
-    several = "one file, or one for each model (of the same images)"
-    report.add_argument("files", nargs="+", metavar="FILE", help=several)
     look = commands.add_parser("look", help="say what frkit sees in files")
-    look.add_argument("files", nargs="+", metavar="FILE", help=several)
+    for command in (report, look):
+        command.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
     demo = commands.add_parser("demo", help="the same on faces that come with frkit")
     for command, folder in ((report, "frkit-report"), (demo, "frkit-demo")):
         _add_options(command, REPORT)
         levels = command.add_mutually_exclusive_group()
         levels.add_argument("--far", **SEVERAL, type=_number, metavar="LEVEL", help=FAR_HELP)
-        fixed = "fixed score thresholds instead"
-        levels.add_argument("--threshold", **SEVERAL, type=_number, metavar="SCORE", help=fixed)
-        where = f"folder for the report (default: {folder})"
-        command.add_argument("-o", "--output", default=folder, metavar="DIR", help=where)
+        levels.add_argument(
+            "--threshold",
+            **SEVERAL,
+            type=_number,
+            metavar="SCORE",
+            help="fixed score thresholds instead",
+        )
+        command.add_argument(
+            "-o",
+            "--output",
+            default=folder,
+            metavar="DIR",
+            help=f"folder for the report (default: {folder})",
+        )
     for command in (report, look):
         reading = command.add_argument_group("how to read the file, where it does not say")
         _add_options(reading, READING)
@@ -221,8 +231,12 @@ def parser() -> argparse.ArgumentParser:
     limits = check.add_argument_group("limits, of which at least one must be given")
     limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
     limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
-    margin = "by how much a rate may be higher than in OLD (default: frr=0)"
-    limits.add_argument("--margin", **SEVERAL, metavar="LIMIT", help=margin)
+    limits.add_argument(
+        "--margin",
+        **SEVERAL,
+        metavar="LIMIT",
+        help="by how much a rate may be higher than in OLD (default: frr=0)",
+    )
     check.add_argument("--model", metavar="NAME", help="the model that is checked (default: all)")
     check.add_argument("--junit", metavar="FILE", help="write the outcomes as JUnit XML, too")
     check.add_argument("--json", metavar="FILE", help="write the outcomes as JSON, too")
@@ -230,37 +244,38 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_options(command, options):
-    for name, how in options.items():
-        command.add_argument(f"--{name}", **how)
+    """Add options to a command."""
+    for name, settings in options.items():
+        command.add_argument(f"--{name}", **settings)
 
 
-def _report(asked):
+def _report(arguments):
     """Files to a folder."""
     from frkit.reporting.opening import by_model, opened
 
-    print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
-    data = by_model(asked.files) if len(asked.files) > 1 else asked.files[0]
-    opening = _opening(asked)
-    return _write(asked, opened(data, opening), opening)
+    print(f"frkit: reading {', '.join(arguments.files)}", file=sys.stderr)
+    data = by_model(arguments.files) if len(arguments.files) > 1 else arguments.files[0]
+    opening = _opening(arguments)
+    return _write(arguments, opened(data, opening), opening)
 
 
-def _look(asked):
+def _look(arguments):
     """What frkit sees in files."""
     from frkit.reporting.look import look
 
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
-    seen = look(asked.files if len(asked.files) > 1 else asked.files[0], **_opening(asked))
-    for line in seen.splitlines():
+    files = arguments.files if len(arguments.files) > 1 else arguments.files[0]
+    for line in look(files, **_opening(arguments)).splitlines():
         print(spoken(line) if line.startswith("notice: ") else line)
     return 0
 
 
-def _opening(asked):
+def _opening(arguments):
     """Options of `open_data`."""
-    options = vars(asked)
+    options = vars(arguments)
     opening = {name: options[name] for name in READING if options[name] is not None}
-    if asked.columns is not None:
-        opening["columns"] = _columns(asked.columns)
+    if arguments.columns is not None:
+        opening["columns"] = _columns(arguments.columns)
     return opening
 
 
@@ -274,67 +289,69 @@ def _columns(words):
     return {role: names if len(names) > 1 else names[0] for role, names in columns.items()}
 
 
-def _demo(asked):
+def _demo(arguments):
     """The bundled faces to a folder."""
     from frkit.data.opening import demo_faces
 
-    asked.by = asked.by or ["gender"]
-    return _write(asked, demo_faces(), {})
+    arguments.by = arguments.by or ["gender"]
+    return _write(arguments, demo_faces(), {})
 
 
-def _write(asked, data, opening):
+def _write(arguments, data, opening):
     """Evaluate, write the folder, and say what came out."""
     import webbrowser
 
     from frkit.reporting.report import report
     from frkit.reporting.writing import NUMBERS, PAGE, check_free
 
-    check_free(Path(asked.output))
+    check_free(Path(arguments.output))
     finished_report = report(
         data,
-        by=asked.by[0] if asked.by and len(asked.by) == 1 else asked.by,
-        far=asked.far or FAR,
-        threshold=asked.threshold,
-        level=asked.level,
-        quick=asked.quick,
-        seed=asked.seed,
-        weighting=asked.weighting,
-        varying=asked.varying,
+        by=arguments.by[0] if arguments.by and len(arguments.by) == 1 else arguments.by,
+        far=arguments.far or FAR,
+        threshold=arguments.threshold,
+        level=arguments.level,
+        quick=arguments.quick,
+        seed=arguments.seed,
+        weighting=arguments.weighting,
+        varying=arguments.varying,
         opening=opening,
         progress=sys.stderr.isatty(),
     )
-    finished_report.command = asked.line
+    finished_report.command = arguments.line
     sections = finished_report.sections.values()
     lines_of_sections = [section.lines for section in sections]
     for lines in (finished_report.cautions, finished_report.left_out, *lines_of_sections):
         lines[:] = map(spoken, lines)
-    folder = finished_report.save(asked.output, pdf=asked.pdf)
+    folder = finished_report.save(arguments.output, pdf=arguments.pdf)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
-    if asked.open:
+    if arguments.open:
         webbrowser.open((folder / PAGE).absolute().as_uri())
     return 0
 
 
-def _check(asked):
+def _check(arguments):
     """A report's numbers against limits, and against those of an earlier report."""
     from frkit.reporting import check
 
-    old = asked.no_worse_than
-    require(asked.max or old, "nothing to check: give --max or --no-worse-than")
-    require(old or not asked.margin, "--margin needs --no-worse-than")
-    limits = [check.parse_limit(text) for text in asked.max or []]
-    margins = [check.parse_limit(text) for text in asked.margin or ["frr=0"]]
+    old = arguments.no_worse_than
+    require(arguments.max or old, "nothing to check: give --max or --no-worse-than")
+    require(old or not arguments.margin, "--margin needs --no-worse-than")
+    limits = [check.parse_limit(text) for text in arguments.max or []]
+    margins = [check.parse_limit(text) for text in arguments.margin or ["frr=0"]]
     try:
-        checked = check.check(asked.file, limits, model=asked.model, old=old, margins=margins)
+        checked = check.check(
+            arguments.file, limits, model=arguments.model, old=old, margins=margins
+        )
     except Exception as error:  # Python would end with 1, which says "above"
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{asked.file} cannot be checked: {error!r}") from error
-    if asked.junit:
-        check.write_junit(checked, asked.junit)
-    if asked.json:
-        check.write_json(checked, asked.json)
+        raise InputError(f"{arguments.file} cannot be checked: {error!r}") from error
+    if arguments.junit:
+        check.write_junit(checked, arguments.junit)
+    if arguments.json:
+        check.write_json(checked, arguments.json)
     with suppress(BrokenPipeError):  # the outcome counts, also where nobody reads the lines
         print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
     return check.status_of(checked)

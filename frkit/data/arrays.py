@@ -43,16 +43,27 @@ def read_npy(path, mmap_mode=None):
 
 
 def read_folder(path):
-    """Read a folder with an .npy for each image, perhaps in folders of people."""
+    """Read a folder with an .npy for each image, perhaps in folders of people, or for each person.
+
+    Where an .npy has several rows, images are called as in folders: "Anna/0", "Anna/1".
+    """
     files = sorted(path.rglob("*.npy"))
     require(len(files) > 0, "is a folder without a Zarr store and without .npy files: give a file")
-    rows = []
+    images = []
     for file in files:
         with named(file):
-            rows.append(read_npy(file).ravel())
-            require(len(rows[-1]) == len(rows[0]), f"has {len(rows[-1])} features, not as others")
+            rows = np.atleast_2d(read_npy(file))
+            images.append(rows)
+            require(
+                rows.ndim == 2 and rows.shape[1] == images[0].shape[1],
+                f"has shape {rows.shape}; the first .npy of the folder has {images[0].shape}",
+            )
     names = [file.relative_to(path).with_suffix("").as_posix() for file in files]
-    return {"embedding": np.stack(rows), "image": np.array(names)}
+    if any(len(rows) > 1 for rows in images):
+        names = [
+            f"{name}/{place}" for name, rows in zip(names, images) for place in range(len(rows))
+        ]
+    return {"embedding": np.concatenate(images), "image": np.array(names)}
 
 
 class OnDisk:
@@ -69,6 +80,17 @@ class OnDisk:
 
     def __dask_tokenize__(self):
         return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
+def read_embedding(path):
+    """Read an .npy as the embedding, which stays on disk until it is compared."""
+    import dask.array as da
+
+    stored = OnDisk(path)
+    if stored.ndim < 2:
+        return {"embedding": read_npy(path)}
+    chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
+    return {"embedding": da.from_array(stored, chunks=chunks, asarray=False)}
 
 
 def read_mat(path):
@@ -178,6 +200,17 @@ def _columns(stored):
     columns["image_attributes"] = np.array(keep, str)
     columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
     return columns
+
+
+READERS = {
+    "npz": read_npz,
+    "npy": read_embedding,
+    "mat": read_mat,
+    "hdf5": read_hdf5,
+    "netcdf": read_netcdf,
+    "zarr": read_zarr,
+    "folder": read_folder,
+}
 
 
 def open_tree(path, what: str) -> xr.DataTree:

@@ -156,10 +156,14 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
 def _aligned(name, faces, first, n_features):
     """Return the embedding of the images in the order of the first encoder, as wide as all."""
     images = first["image"].values
-    differ = np.setxor1d(images, faces["image"].values)
-    words = f"model {name!r} must have the images and attributes of the first model, only one has"
-    require(len(differ) == 0, f"{words} {listed(differ)}")
-    differ = sorted({*first.coords} ^ {*faces.coords})
-    require(len(differ) == 0, f"{words} {listed(differ)}")
+    differences = {
+        "images": np.setxor1d(images, faces["image"].values),
+        "attributes": sorted({*first.coords} ^ {*faces.coords}),
+    }
+    for what, names in differences.items():
+        require(
+            len(names) == 0,
+            f"model {name!r} must have the {what} of the first model, only one has {listed(names)}",
+        )
     faces = faces[["embedding"]].sel(image=images).transpose("image", "feature")
     return faces.pad(feature=(0, n_features - faces.sizes["feature"]), constant_values=0)

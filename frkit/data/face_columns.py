@@ -31,10 +31,10 @@ def faces_of_frame(frame, names, columns, varying):
     """
     names = {name: labels for name, labels in names.items() if labels is not None}
     pattern = names.pop("identity") if is_pattern(names.get("identity")) else None
-    own = {name: labels for name, labels in names.items() if not isinstance(labels, str)}
-    in_order = aligned({"frame": frame.rename(columns=str), **own})
+    arrays = {name: labels for name, labels in names.items() if not isinstance(labels, str)}
+    in_order = aligned({"frame": frame.rename(columns=str), **arrays})
     frame = in_order.pop("frame").assign(**in_order)
-    given = as_mapping(columns) | names | dict(zip(own, own))
+    given = as_mapping(columns) | names | dict(zip(arrays, arrays))
     contents = gathered(frame, given)
     attributes = [name for name in given if name not in NO_ATTRIBUTES]
     if varying == "error":

@@ -326,8 +326,8 @@ def varies(labels, identity):
 
 def _filled(images, several, name):
     """Return labels, those of a person's other images where an image has none; none may vary."""
-    known = several[several.label != UNKNOWN]
-    varying = known.identity[known.identity.duplicated()].unique()
+    labelled = several[several.label != UNKNOWN]
+    varying = labelled.identity[labelled.identity.duplicated()].unique()
     if len(varying) > 0:
         first = several.identity[several.identity.isin(varying)].iloc[0]
         examples = several.label[several.identity == first][:4]
@@ -338,7 +338,7 @@ def _filled(images, several, name):
             "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown "
             "ones), 'keep' (the label belongs to the image), or leave the attribute out"
         )
-    label_of = known.set_index("identity").label
+    label_of = labelled.set_index("identity").label
     labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))
     labels = labels.fillna(UNKNOWN)
     n_filled = (labels != images.label).sum()

@@ -5,82 +5,66 @@ import re
 import numpy as np
 import pandas as pd
 
+
+def _sets(**texts):
+    """Return the words of each text."""
+    return {role: frozenset(text.split()) for role, text in texts.items()}
+
+
 # Names are compared whole, in lower case, without blanks and signs (`simplified`). Those that mean
 # something else elsewhere are weak: the data must agree with them.
-SCORE = """score scores similarity similarities sim cosine cos cossim cosinesimilarity simscore
-similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore"""
-DISTANCE = """distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
-cosinedistance cosdist dissimilarity"""
-GENUINE = """genuine isgenuine mated ismated mate match ismatch matched same issame samesame
-sameperson sameidentity samesubject samespeaker sameuser actual actuals actualissame target istarget
-truth groundtruth gt positive ispositive"""
-WEAK_GENUINE = "label labels y ytrue key class type kind pairtype trialtype comparisontype ismate"
-IMPOSTOR = """impostor isimpostor imposter isimposter different isdifferent diff nonmated
-isnonmated nontarget nonmatch mismatch differentperson negative isnegative"""
-IDENTITY = """identity identities identityid subject subjects subjectid subjectname person persons
-personid personname people user username individual individualid speaker speakerid spk spkid sid pid
-uid userid client clientid celebrity celebrityid realid who subj subjid patient patientid donor
-donorid participant participantid"""
-WEAK_IDENTITY = "label labels name names id ids class classid target targets y"
-IMAGE = """image images img imgs imagename imagenames imageid imagefile imagepath imgpath filename
-filenames file files filepath path paths fileid filelist key photo template templateid templateids
-imglist imagelist imgpaths imagepaths
-sample sampleid utterance utt utteranceid recording wav fname"""
-EMBEDDING = """embedding embeddings emb embs feature features feat feats vector vectors template
-templates x descriptor descriptors encoding encodings representation"""
-# "": columns that are called 0, 1, ...
-PREFIXES = """f feat feats feature features emb embs embedding embeddings dim d x v vec e"""
+NAMES = _sets(
+    score="""score scores similarity similarities sim cosine cos cossim cosinesimilarity simscore
+        similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore""",
+    distance="""distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
+        cosinedistance cosdist dissimilarity""",
+    genuine="""genuine isgenuine mated ismated mate match ismatch matched same issame samesame
+        sameperson sameidentity samesubject samespeaker sameuser actual actuals actualissame
+        target istarget truth groundtruth gt positive ispositive""",
+    impostor="""impostor isimpostor imposter isimposter different isdifferent diff nonmated
+        isnonmated nontarget nonmatch mismatch differentperson negative isnegative""",
+    identity="""identity identities identityid subject subjects subjectid subjectname person persons
+        personid personname people user username individual individualid speaker speakerid spk
+        spkid sid pid uid userid client clientid celebrity celebrityid realid who subj subjid
+        patient patientid donor donorid participant participantid""",
+    image="""image images img imgs imagename imagenames imageid imagefile imagepath imgpath filename
+        filenames file files filepath path paths fileid filelist key photo template templateid
+        templateids imglist imagelist imgpaths imagepaths sample sampleid utterance utt
+        utteranceid recording wav fname""",
+    embedding="""embedding embeddings emb embs feature features feat feats vector vectors template
+        templates x descriptor descriptors encoding encodings representation""",
+)
+WEAK = _sets(
+    genuine="label labels y ytrue key class type kind pairtype trialtype comparisontype ismate",
+    identity="label labels name names id ids class classid target targets y",
+)
+PREFIXES = frozenset(
+    "f feat feats feature features emb embs embedding embeddings dim d x v vec e".split()
+)
+PREFIXES |= {""}  # of columns that are called 0, 1, ...
 
 # Words within a name that say what a column is not.
-DECISION = """decision decisions accept accepted reject rejected pred predicted prediction
-predictions verified hypothesis output verdict result"""
-NO_TRUTH = "gender sex race ethnicity"
-NO_SCORE = """quality age det detection confidence conf threshold thr pose yaw pitch roll blur
-sharpness landmark landmarks bbox box time gap fold liveness year iod width height size weight count
-number index line row id"""
-GENUINE_WORDS = "1 true yes y match mated target genuine same positive mate client intra intraclass"
-IMPOSTOR_WORDS = """0 -1 false no n nonmatch nonmated nontarget impostor imposter different diff
-negative mismatch nonmate inter interclass"""
-
-
-def _words(text):
-    return frozenset(text.split())
-
-
-NAMES = {
-    "score": _words(SCORE),
-    "distance": _words(DISTANCE),
-    "genuine": _words(GENUINE),
-    "impostor": _words(IMPOSTOR),
-    "identity": _words(IDENTITY),
-    "image": _words(IMAGE),
-    "embedding": _words(EMBEDDING),
-}
-WEAK = {"genuine": _words(WEAK_GENUINE), "identity": _words(WEAK_IDENTITY)}
-PREFIXES = _words(PREFIXES) | {""}
-DECISION = _words(DECISION)
-NO_TRUTH = _words(NO_TRUTH) | DECISION
-NO_SCORE = _words(NO_SCORE)
-GENUINE_WORDS = _words(GENUINE_WORDS)
-IMPOSTOR_WORDS = _words(IMPOSTOR_WORDS)
-SIDES = (
-    ("probe", "reference"),
-    ("probe", "gallery"),
-    ("probe", "ref"),
-    ("query", "gallery"),
-    ("query", "reference"),
-    ("enrol", "test"),
-    ("enroll", "test"),
-    ("enroll", "verif"),
-    ("query", "candidate"),
-    ("probe", "candidate"),
-    ("model", "test"),
-    ("left", "right"),
-    ("first", "second"),
-    ("a", "b"),
-    ("x", "y"),
-    ("1", "2"),
+_WITHIN = _sets(
+    decision="""decision decisions accept accepted reject rejected pred predicted prediction
+        predictions verified hypothesis output verdict result""",
+    no_truth="gender sex race ethnicity",
+    no_score="""quality age det detection confidence conf threshold thr pose yaw pitch roll blur
+        sharpness landmark landmarks bbox box time gap fold liveness year iod width height size
+        weight count number index line row id""",
 )
+DECISION = _WITHIN["decision"]
+NO_TRUTH = _WITHIN["no_truth"] | DECISION
+NO_SCORE = _WITHIN["no_score"]
+
+_TRUTH = _sets(
+    genuine="1 true yes y match mated target genuine same positive mate client intra intraclass",
+    impostor="""0 -1 false no n nonmatch nonmated nontarget impostor imposter different diff
+        negative mismatch nonmate inter interclass""",
+)
+LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
+LONG_MARKS += "enroll-test enroll-verif query-candidate probe-candidate model-test"
+SHORT_MARKS = "left-right first-second a-b x-y 1-2"
+SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 
 
 def simplified(name):
@@ -96,10 +80,9 @@ def words_of(name):
 
 def is_known_name(name):
     """Return whether a text is the usual name of a column, also of one side."""
-    bare = simplified(name)
-    if any(bare in names for names in (*NAMES.values(), *WEAK.values())):
-        return True
-    return any(side in words_of(name) for sides in SIDES[:11] for side in sides)
+    usual = frozenset().union(*NAMES.values(), *WEAK.values())
+    sides = {*LONG_MARKS.replace("-", " ").split()}
+    return simplified(name) in usual or bool(words_of(name) & sides)
 
 
 def words_of_truth(column):
@@ -110,5 +93,5 @@ def words_of_truth(column):
     text = pd.Series(distinct, dtype=object).astype(str).str.strip().str.lower()
     text = text.str.removesuffix(".0")
     bare = text.where(text == "-1", text.str.replace(r"[\W_]+", "", regex=True))
-    verdicts = bare.isin(GENUINE_WORDS), bare.isin(IMPOSTOR_WORDS)
+    verdicts = bare.isin(_TRUTH["genuine"]), bare.isin(_TRUTH["impostor"])
     return [np.append(verdict, False)[codes] for verdict in verdicts]  # missing: the last

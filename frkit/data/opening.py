@@ -6,17 +6,7 @@ from pathlib import Path
 import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
-from frkit.data.arrays import (
-    OnDisk,
-    read_folder,
-    read_hdf5,
-    read_mat,
-    read_netcdf,
-    read_npy,
-    read_npz,
-    read_zarr,
-)
-from frkit.data.checks import ROWS
+from frkit.data.arrays import READERS
 from frkit.data.face_columns import faces_of_columns
 from frkit.data.face_roles import gathered
 from frkit.data.files import beside, file_kind, named
@@ -105,18 +95,15 @@ def open_faces(
         if labels is None and file_kind(path) == "npy":
             labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
-            _add_labels(contents, labels)
+            with named(labels):
+                more = read_labels(require_path("labels", labels))
+            twice = sorted({*contents} & {*more})
+            require(
+                not twice,
+                f"{listed(twice)} stand both in the file and in {labels}; leave them in one",
+            )
+            contents |= more
         return faces_of_columns(contents, given, varying, attributes, metadata, pattern)
-
-
-def _add_labels(columns, labels):
-    """Add the columns of a table of labels to those of the embeddings."""
-    with named(labels):
-        more = read_labels(require_path("labels", labels))
-    twice = sorted(set(columns) & set(more))
-    where = f"stand both in the file and in {labels}; leave them in one"
-    require(not twice, f"{listed(twice)} {where}")
-    columns |= more
 
 
 def demo_file(name: str) -> Path:
@@ -149,8 +136,9 @@ def demo_file(name: str) -> Path:
     for folder in (package / "demo", package.parent / "data"):
         if (folder / name).is_file():
             return folder / name
-    remedy = "install frkit from its wheel or a clone"
-    raise InputError(f"{name} did not come with this installation: {remedy}")
+    raise InputError(
+        f"{name} did not come with this installation: install frkit from its wheel or a clone"
+    )
 
 
 def demo_faces() -> xr.Dataset:
@@ -180,19 +168,7 @@ def demo_faces() -> xr.Dataset:
 def read_columns(path, given=None):
     """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
     kind = file_kind(path)
-    if kind in TABLES:
-        return gathered(read_frame(path), given)
-    if kind == "npy":
-        return {"embedding": _on_disk(path)}
-    readers = {
-        "npz": read_npz,
-        "mat": read_mat,
-        "hdf5": read_hdf5,
-        "netcdf": read_netcdf,
-        "zarr": read_zarr,
-        "folder": read_folder,
-    }
-    return readers[kind](path)
+    return gathered(read_frame(path), given) if kind in TABLES else READERS[kind](path)
 
 
 def column_names(path):
@@ -208,20 +184,9 @@ def column_names(path):
 
 def read_labels(path):
     """Read labels: a table, or a text file with one identity a line."""
-    if file_kind(path) in TABLES:
-        table = read_frame(path)
-        if len(table.columns) == 1 and table.columns[0] == "1":
-            table.columns = ["identity"]
-        return {name: table[name] for name in table if name}
-    return read_columns(path)
-
-
-def _on_disk(path):
-    """Return the array of an .npy; an embedding stays on disk until it is compared."""
-    import dask.array as da
-
-    stored = OnDisk(path)
-    if stored.ndim < 2:
-        return read_npy(path)
-    chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
-    return da.from_array(stored, chunks=chunks, asarray=False)
+    if file_kind(path) not in TABLES:
+        return read_columns(path)
+    table = read_frame(path)
+    if [*table] == ["1"]:
+        table.columns = ["identity"]
+    return {name: table[name] for name in table if name}

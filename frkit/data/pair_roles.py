@@ -46,7 +46,7 @@ def looks_like_pairs(table):
     return has_score + has_truth + bool(sides) >= 2
 
 
-def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=()):
+def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_user=()):
     """Find out what the columns of a list of pairs are.
 
     Parameters
@@ -58,8 +58,8 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
         False where the scores are in another file.
     distance : bool, optional
         Whether all columns of scores are distances, whatever their names say.
-    said : set of str
-        The roles that the user said, and not the format.
+    from_user : set of str
+        The roles that the user gave, and not the format.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, said=())
             roles.attributes[name] = [name]
         else:
             roles.unused.append(name)
-    roles.given &= said
+    roles.given &= {*from_user}
     if needs_score and distance is not None:
         role = "distance" if distance else "score"
         roles.columns |= {OPPOSITE[role]: [], role: roles.scores()}

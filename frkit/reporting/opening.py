@@ -28,8 +28,8 @@ from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_files import open_scores
 from frkit.scores.matrix_names import is_matrix
-from frkit.scores.pair_files import open_pairs
 from frkit.scores.pair_formats import format_of_header, kinds_of_scores, recognised_format
+from frkit.scores.pair_table import open_pairs
 from frkit.scores.pairs import pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
@@ -207,9 +207,7 @@ def kind_of_table(table, options):
     header = list(table.columns)
     if len({*header}) < len(header):  # of a table, names would be distinct
         return "matrix"
-    if kinds_of_scores(header):
-        return "vectors"
-    is_pairs = looks_like_pairs(table)
+    is_pairs = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_pairs and side_columns(header)):
         return "faces"
     if is_pairs:

@@ -81,8 +81,8 @@ class Images:
         both = (sides.p & sides.r).to_numpy()
         if both.all():
             return identity
-        words = np.where(both, "both", np.where(sides.p, "probe", "reference"))
-        return np.char.add(np.char.add(identity, "\x1f"), words)
+        side = np.where(both, "both", np.where(sides.p, "probe", "reference"))
+        return np.char.add(np.char.add(identity, "\x1f"), side)
 
 
 def table_images(kept: xr.DataTree, by, varying: str, others=()) -> Images:

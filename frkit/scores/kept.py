@@ -173,12 +173,12 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         return kept_list(table.assign(score=score))
     nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: kept[IMAGES].dataset}
     for path, pairs in nodes_of_models(kept).items():
-        own = pairs["self_score"].values.copy()
-        has_score = ~np.isnan(own)
-        own[has_score] = function(own[has_score])
+        of_images = pairs["self_score"].values.copy()
+        has_score = ~np.isnan(of_images)
+        of_images[has_score] = function(of_images[has_score])
         scores = function(pairs["score"].values).astype(pairs["score"].dtype)
         score = pairs["score"].copy(data=scores)
-        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=own))
+        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=of_images))
         for end in ("lowest_score", "highest_score"):
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
         nodes[path] = pairs

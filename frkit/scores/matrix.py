@@ -208,17 +208,18 @@ def _equals_transpose(values, missing):
     few = few[np.isfinite(few)]
     low, high = np.quantile(few, [0.25, 0.75]) if few.size else (0, 0)
     last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
-    in_memory = isinstance(values, np.ndarray)
-    starts = range(0, n, WINDOW) if in_memory else np.maximum([0, (n - WINDOW) // 2, n - WINDOW], 0)
-    for start in starts:
-        rows = slice(start, start + WINDOW)
-        columns = slice(None) if in_memory else rows
+    slack = SLACK * (high - low)
+
+    def is_symmetric(rows, columns):
         scores = np.asarray(values[rows, columns], float)
         turned = scores.T if columns == rows else np.asarray(values[columns, rows], float).T
-        slack = SLACK * (high - low)
-        if not np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True):
-            return False
-    return True
+        return np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True)
+
+    if isinstance(values, np.ndarray):
+        strips = [slice(start, start + WINDOW) for start in range(0, n, WINDOW)]
+        return all(is_symmetric(rows, slice(None)) for rows in strips)
+    starts = [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
+    return all(is_symmetric(*[slice(start, start + WINDOW)] * 2) for start in starts)
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):

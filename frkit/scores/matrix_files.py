@@ -91,13 +91,13 @@ def open_scores(
 
 def _matrix_of(values, ids, identity, metadata, missing, **options):
     """Return the tensor of a matrix with ids of both sides, which are people or images."""
-    people, images, how = ids, None, ""
+    people, images, source = ids, None, ""
     if identity is not None:
         people, images = [identities_from(side, identity) for side in ids], ids
-        how = f"by the pattern {identity!r} of names of images"
+        source = f"by the pattern {identity!r} of names of images"
     elif isinstance(values, np.ndarray):  # and not on disk
         scores = failed_as_nan(values, missing, False)
-        people, images, how = people_of_matrix(scores, ids, options.get("distance"))
+        people, images, source = people_of_matrix(scores, ids, options.get("distance"))
     keys = {"identity": people}
     if images is not None:
         options |= dict(zip(SIDES, images))
@@ -107,8 +107,8 @@ def _matrix_of(values, ids, identity, metadata, missing, **options):
         options["attributes"] = given | joined(metadata, keys, given)
     scores = score_matrix(values, *people, missing=missing, **options)
     role = "distance" if options.get("distance") else "score"
-    how = how or "the ids are people"
-    return scores.assign_attrs(columns=f"{role}: all cells\nidentities: {how}")
+    source = source or "the ids are people"
+    return scores.assign_attrs(columns=f"{role}: all cells\nidentities: {source}")
 
 
 def _from_table(table):

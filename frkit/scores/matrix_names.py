@@ -50,7 +50,7 @@ def people_of_matrix(values, names, distance=None):
     -------
     people : pair of arrays
     images : pair of arrays or None
-    how : str
+    source : str
         How people were read from names of images.
     """
     names = [np.asarray(side, str) for side in names]

@@ -8,6 +8,7 @@ two races).
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -67,6 +68,7 @@ BFW_TABLE = {
 BFW_OTHERS = ("fold", "a1", "a2", "")
 BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
 BOB_NAMES = ("reference_id", "key", "template_id")  # columns that name an image, the first one wins
+TWO_KINDS = {"score": "score", "genuine": "genuine"}
 BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")
 HEADERS = {  # columns that a table of this format has
     "rfw": {*RFW_TABLE.values()},
@@ -257,31 +259,25 @@ def _without_attacks(table):
     attacks = [name for name in table if simplified(name).endswith("attacktype")]
     is_attack = pd.Series(False, table.index)
     for name in attacks:
-        words = table[name].astype(object).fillna("").map(simplified)
-        is_attack |= ~words.isin(BONA_FIDE)
+        types = table[name].astype(object).fillna("").map(simplified)
+        is_attack |= ~types.isin(BONA_FIDE)
     if is_attack.any():
         warn(f"{is_attack.sum():,} rows of presentation attacks are left out")
     return table[~is_attack].drop(columns=attacks)
 
 
 def read_vectors(path):
-    """Read genuine scores and impostor scores from two files, or two columns or arrays of one."""
+    """Read genuine scores and impostor scores from two files, or from two arrays of one."""
     if isinstance(path, Path):
-        columns = read_columns(path)
-        kinds = kinds_of_scores(columns)
-        require(kinds, "it must have two columns, genuine and impostor scores, and no others")
-        # blanks at the end fill the shorter column of a table
-        vectors = [pd.Series(columns[kinds[kind]]) for kind in ("genuine", "impostor")]
-        scores = [to_numbers(vector.loc[: vector.last_valid_index()]) for vector in vectors]
-        is_flag = all(np.isin(values, [0, 1]).all() for values in scores)
-        require(not is_flag, "it contains only 0 and 1, which are no scores")
-        return _two_kinds(*scores)
+        table = two_kinds(read_columns(path))
+        require(table is not None, "it must have genuine and impostor scores, and nothing else")
+        return table, TWO_KINDS, ""
     require(len(path) == 2, "two files are needed, a pair of paths: (genuine, impostor)")
     scores = []
     for file in path:
         with named(file):
             scores.append(to_numbers(read_frame(Path(file), ["score"])["score"]))
-    return _two_kinds(*scores)
+    return _table_of_kinds(*scores), TWO_KINDS, ""
 
 
 def kinds_of_scores(names):
@@ -294,13 +290,27 @@ def kinds_of_scores(names):
     return kinds if len(names) == len(kinds) == 2 else None
 
 
-def _two_kinds(genuine, impostor):
+def two_kinds(columns):
+    """Return a table of pairs from a column of genuine and one of impostor scores, else None."""
+    kinds = kinds_of_scores(columns)
+    if kinds is None:
+        return None
+    scores = []
+    for kind in ("genuine", "impostor"):
+        column = pd.Series(columns[kinds[kind]]).rename(kinds[kind])
+        # blanks at the end fill the shorter column of a table
+        scores.append(to_numbers(column.loc[: column.last_valid_index()]))
+    is_flag = all(np.isin(values, [0, 1]).all() for values in scores)
+    return None if is_flag else _table_of_kinds(*scores)
+
+
+def _table_of_kinds(genuine, impostor):
     """Return a table of genuine and of impostor scores."""
     tables = [
         pd.DataFrame({"score": genuine, "genuine": 1}),
         pd.DataFrame({"score": impostor, "genuine": 0}),
     ]
-    return pd.concat(tables, ignore_index=True), {"score": "score", "genuine": "genuine"}, ""
+    return pd.concat(tables, ignore_index=True)
 
 
 # --- JSON ----------------------------------------------------------------------------------------
@@ -318,7 +328,7 @@ def read_json(path):
             return _nested(data)
         elif {*data} == {"genuine", "impostor"}:
             with reading("the JSON"):
-                return _two_kinds(**data)
+                return _table_of_kinds(**data), TWO_KINDS, ""
     with reading("the JSON"):
         is_list = isinstance(data, list)
         table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
@@ -350,7 +360,7 @@ def _nested(data):
     return by_row(table.reset_index()), roles, ""
 
 
-PAIR_FORMATS = {
+PAIR_FORMATS: dict[str, Callable] = {
     "rfw": read_rfw,
     "lfw": read_lfw,
     "bfw": read_bfw,

@@ -101,13 +101,13 @@ def pairs(
     """
     refuse_file_name(score)
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
-    how = {"missing": missing, "failed": failed}
+    options = {"missing": missing, "failed": failed}
     if isinstance(score, pd.DataFrame):
         given = sides | {"genuine": genuine, "trial": trial}
         given = {role: names for role, names in given.items() if names is not None}
         given |= as_mapping(columns) | attributes
         table = score.rename(columns=str)
-        return pairs_of_table(table, given, distance=distance or None, **how)
+        return pairs_of_table(table, given, distance=distance or None, **options)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores, inputs, trial, attributes = _in_one_order(
         score if isinstance(score, Mapping) else {"score": score},
@@ -118,8 +118,8 @@ def pairs(
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))
-    how |= {"model": model, "distance": distance}
-    return listed_pairs(scores, inputs["genuine"], images, people, trial, attributes, **how)
+    options |= {"model": model, "distance": distance}
+    return listed_pairs(scores, inputs["genuine"], images, people, trial, attributes, **options)
 
 
 def _in_one_order(*inputs):

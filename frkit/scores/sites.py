@@ -173,8 +173,8 @@ def _joined_pairs(sites):
     of_dims = []
     for dim in ("pair", "image"):
         other = "image" if dim == "pair" else "pair"
-        parts = [pairs.drop_dims(other) for pairs in shifted]
-        of_dims.append(xr.concat(parts, dim, combine_attrs="override"))
+        tables = [pairs.drop_dims(other) for pairs in shifted]
+        of_dims.append(xr.concat(tables, dim, combine_attrs="override"))
     joined = xr.merge(of_dims)
     joined.attrs = {name: sum(of_site[name] for of_site in facts) for name in facts[0]}
     joined.attrs["lowest_score"] = min(of_site["lowest_score"] for of_site in facts)

@@ -154,6 +154,12 @@ def write_folder(path):
         np.save(path / person / image[:-4], vector)
 
 
+def write_folder_of_people(path):
+    path.mkdir()
+    for person in np.unique(SUBJECT):
+        np.save(path / person, VECTORS[person == SUBJECT])
+
+
 def write_kinds(path):
     cosines = PAIRS.cosine.to_numpy()
     np.savez(path, genuine_scores=cosines[SAME], impostor_scores=cosines[~SAME])
@@ -243,6 +249,7 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "struct.mat": (write_struct, OF_FACES),
     "image_list.npz": (write_image_list, OF_FACES),
     "folder": (write_folder, OF_FACES),
+    "people": (write_folder_of_people, OF_FACES),
     "kinds.npz": (write_kinds, OF_PAIRS),
     "kinds.csv": (
         write_csv(pd.concat(KINDS, axis=1, keys=["genuine", "impostor"])),

@@ -46,6 +46,9 @@ def names(tmp_path_factory):
     labels[["image"]].join(features).to_csv(folder / "images.csv", index=False)
     pd.DataFrame(scores, labels.image, labels.image).to_csv(folder / "matrix.csv")
     np.save(folder / "matrix.npy", scores)
+    for who, image, vector in zip(labels.subject, labels.image, vectors):
+        (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
+        np.save(folder / "embeddings" / who / image[:-4], vector)
     (folder / "ids.txt").write_text("\n".join(labels.subject))
 
     probe, reference = np.triu_indices(len(labels), 1)

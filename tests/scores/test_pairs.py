@@ -1,6 +1,8 @@
 """Pair lists: against their slow twin; what is refused."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -231,3 +233,12 @@ def test_the_name_of_a_file_is_refused_with_what_opens_it(ask):
 def test_embeddings_in_place_of_scores_are_refused_with_what_compares_them():
     with pytest.raises(fk.InputError, match="fk.score_tensor"):
         fk.evaluate(fk.demo_faces())
+
+
+def test_a_list_is_stored_as_zarr_without_warnings_of_the_library(tmp_path):
+    pytest.importorskip("zarr")
+    script = "import frkit as fk; fk.pairs([0.9, 0.1], [1, 0], ['a', 'b'], ['c', 'd'])"
+    script = f"{script}.to_zarr({str(tmp_path / 'pairs.zarr')!r})"
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert process.stderr == b""
+    assert fk.open_data(tmp_path / "pairs.zarr").genuine.values.tolist() == [True, False]
