@@ -183,6 +183,7 @@ def _with_options(message):
     message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
     names = "|".join({*READING, *REPORT} - {"columns", "distance"})
     message = re.sub(rf"(?<![\w-])({names})=(?=-)", r"--\1=", message)  # a negative number
+    message = re.sub(rf"(?<![\w-])({names})=(?=[\s,;:]|$)", r"--\1 ...", message)
     message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)
     return re.sub(r"columns=(\{[^{}]*\})", as_option, message)
 

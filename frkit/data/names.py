@@ -63,7 +63,7 @@ _TRUTH = _sets(
 )
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
 LONG_MARKS += "enroll-test enroll-verif query-candidate probe-candidate model-test"
-SHORT_MARKS = "left-right first-second a-b x-y 1-2"
+SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 
 

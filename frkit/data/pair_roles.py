@@ -268,7 +268,8 @@ def _add_other_side(roles, given, other, table):
 def _identities(roles, sides, table):
     """Return the stem of columns of both sides that are identities, if any.
 
-    Their name says so, and the truth does not contradict them; or their contents do.
+    Their name says so, and the truth does not contradict them; or they alone are equal in every
+    genuine pair and in no impostor pair.
     """
     truth = _truth(roles, table)
     for stem, columns in sides.items():
@@ -281,7 +282,10 @@ def _identities(roles, sides, table):
             is_same = _is_same(table, columns)
             if is_same.any() if truth is None else np.array_equal(is_same, truth):
                 return stem
-    return None
+    if truth is None or len({*truth}) < 2 or len(truth) < FEWEST:
+        return None
+    agreeing = [stem for stem in sides if np.array_equal(_is_same(table, sides[stem]), truth)]
+    return agreeing[0] if len(agreeing) == 1 else None
 
 
 def _check_truth(roles, columns, is_wrong, table):

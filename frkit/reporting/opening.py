@@ -16,7 +16,7 @@ from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
 from frkit.data.names import NAMES, simplified, words_of
-from frkit.data.opening import PREVIEW, column_names, open_faces
+from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
 from frkit.data.pair_roles import looks_like_pairs
 from frkit.data.roles import OF_FACES as ROLES_OF_FACES
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
@@ -26,7 +26,8 @@ from frkit.data.tables import is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list, stack_kept
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
-from frkit.scores.matrix_files import open_scores
+from frkit.scores.matrix_arrays import matrix_roles
+from frkit.scores.matrix_files import OF_ARRAYS, open_scores
 from frkit.scores.matrix_names import is_matrix
 from frkit.scores.pair_formats import format_of_header, kinds_of_scores, recognised_format
 from frkit.scores.pair_table import open_pairs
@@ -35,7 +36,7 @@ from frkit.scores.pairs import pairs
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 DISTANCES = NAMES["distance"]
 OF_FACES = "columns labels embedding identity image attributes varying metadata".split()
-OF_MATRIX = "missing distance labels identity metadata failed".split()
+OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
@@ -184,6 +185,9 @@ def guess_format(path, options):
         return "json"
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
+    if kind in OF_ARRAYS and not {*options.get("columns", ())} & {*ROLES_OF_FACES}:
+        if matrix_roles(read_columns(path), options.get("columns")) is not None:
+            return "matrix"
     if kind in ARRAYS:
         is_scores = kind == "npz" and kinds_of_scores(names_of_npz(path))
         return "vectors" if is_scores else "faces"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,15 @@ from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.face_roles import face_labels
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, joined
-from frkit.data.opening import read_labels
+from frkit.data.opening import read_columns, read_labels
 from frkit.data.roles import SIDES
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
+from frkit.scores.matrix_arrays import matrix_of_arrays
 from frkit.scores.matrix_names import people_of_matrix
 from frkit.scores.pair_list import failed_as_nan
+
+OF_ARRAYS = ("npz", "mat")
 
 
 def open_scores(
@@ -29,15 +32,17 @@ def open_scores(
     labels: str | Path | Sequence[str | Path] | None = None,
     identity: str | None = None,
     metadata: str | Path | None = None,
+    columns: Mapping | None = None,
     **options,
 ) -> xr.DataArray:
-    r"""Open a matrix file: CSV with ids as header and first column, or .npy with files of ids.
+    r"""Open a matrix file: a table with ids on both sides, an .npz, or .npy with files of ids.
 
     Parameters
     ----------
     path : str or Path
         A table with the references' ids as header and the probes' ids as first column; or an .npy
-        of shape (n_probes, n_references), which is mapped and never whole in memory.
+        of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz or
+        .mat with the matrix and labels of both sides, such as `scores`, `probe_ids`, `gallery_ids`.
     missing : float, sequence of float or None, default -1
         The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
     labels : path or pair of paths, optional
@@ -52,6 +57,9 @@ def open_scores(
     metadata : str or Path, optional
         A table of people or images: its other columns become attributes of the ids that one of its
         columns names.
+    columns : mapping, optional
+        Of an .npz or .mat: role (`score` or `distance`, `probe_identity`, `reference_identity`,
+        `probe`, `reference`) or attribute to array(s), where their names do not tell.
     **options
         As in `score_matrix`.
 
@@ -78,8 +86,13 @@ def open_scores(
     path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
+        if kind in OF_ARRAYS:
+            require(labels is None, "labels= go with an .npy: here other arrays are the labels")
+            return matrix_of_arrays(read_columns(path), columns, missing=missing, **options)
+        require(columns is None, "columns= are of named arrays: a table has ids on both sides")
         require(
-            kind in ("text", "parquet", "npy"), "a score matrix is read from a table or an .npy"
+            kind in ("text", "parquet", "npy"),
+            "a score matrix is read from a table, an .npy, an .npz or a .mat",
         )
         if kind == "npy":
             values, *ids = _from_npy(path, labels)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.io import savemat
 from scipy.sparse import csr_array
 
 import frkit as fk
@@ -231,3 +232,38 @@ def test_scores_that_would_give_a_wrong_number_are_refused(case):
     call, words = REFUSED[case]
     with pytest.raises(InputError, match=words):
         call()
+
+
+@pytest.mark.parametrize("write", [np.savez, lambda path, **arrays: savemat(path, arrays)])
+def test_a_matrix_among_named_arrays_has_labels_of_both_sides(tmp_path, write):
+    path = tmp_path / ("m.npz" if write is np.savez else "m.mat")
+    sides = {"probe_ids": PROBES, "gallery_ids": REFERENCES}
+    sexes = {"probe_sex": list("fm" * len(PROBES))[: len(PROBES)]}
+    sexes["gallery_sex"] = list("fm" * len(REFERENCES))[: len(REFERENCES)]
+    arrays = {name: np.array(labels) for name, labels in (sides | sexes).items()}
+    write(path, scores=SCORES, **arrays)
+    scores = fk.open_data(path)
+    assert ids(scores) == (PROBES, REFERENCES)
+    np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
+    assert scores["probe_sex"].values.tolist() == sexes["probe_sex"]
+    columns = {"distance": "scores", "probe_identity": "probe_sex"}
+    columns["reference_identity"] = "gallery_sex"
+    turned = fk.open_data(path, columns=columns)
+    np.testing.assert_array_equal(turned, -scores)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_square_matrix_may_have_one_array_of_people(tmp_path):
+    rng = np.random.default_rng(0)
+    who = np.repeat(list("abcdefgh"), 3)
+    square = rng.normal(size=(24, 24)) + 3 * (who[:, None] == who)
+    np.savez(tmp_path / "m.npz", similarity=square + square.T, labels=who)
+    scores = fk.open_data(tmp_path / "m.npz")
+    assert ids(scores) == (who.tolist(), who.tolist())
+
+
+def test_embeddings_with_as_many_features_as_images_are_no_matrix(tmp_path):
+    rng = np.random.default_rng(0)
+    embedding = rng.normal(size=(8, 24)).repeat(3, 0) + 0.3 * rng.normal(size=(24, 24))
+    np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
+    assert fk.open_data(tmp_path / "f.npz").embedding.shape == (24, 24)
