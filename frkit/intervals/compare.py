@@ -119,20 +119,22 @@ def compare(
     data = data_of(evaluation_a)
     chosen = with_reads(find_measure(measure if of_two else evaluation_b), data)
     method = choose(method, evaluation_a, chosen)
-    how = chosen, method, target, level
+    settings = chosen, method, target, level
     if of_two:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        rows = [_of_two_evaluations((evaluation_a, evaluation_b), *how)]
+        rows = [_of_two_evaluations((evaluation_a, evaluation_b), *settings)]
     elif groups is not None:
         pairs = _pairs(data, "group", groups)
         between = _group_contrasts if method == EFFECTIVE else partial(_between, "group")
-        rows = between(evaluation_a, pairs, *how)
+        rows = between(evaluation_a, pairs, *settings)
     else:
         pairs = _pairs(data, "model", models)
-        some = evaluation_a if models in (None, "all") else evaluation_a.sel(model=list(models))
-        rows = _between("model", some, pairs, *how)
+        compared = evaluation_a
+        if models not in (None, "all"):
+            compared = evaluation_a.sel(model=list(models))
+        rows = _between("model", compared, pairs, *settings)
     if "all" in (models, groups) or len(pairs) > 1:
         result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
     else:

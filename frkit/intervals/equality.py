@@ -142,23 +142,19 @@ def _over_groups(function, *values, dims=()):
         )
 
 
-def at_each_place(function, groups, dims=(), **options):
+@computed_once
+def at_each_place(evaluation, name, target, function, dims=(), **options):
     """Apply a function of (rate, n, people, precision[, curve]) at every level and model."""
-    inputs = {name: core_dims for name, core_dims in OF_GROUPS.items() if name in groups}
+    groups = equal_groups(evaluation, name, target)
+    inputs = {each: core_dims for each, core_dims in OF_GROUPS.items() if each in groups}
     return xr.apply_ufunc(
         function,
-        *(groups[name] for name in inputs),
+        *(groups[each] for each in inputs),
         kwargs=options,
         input_core_dims=[*inputs.values()],
         output_core_dims=[dims],
         vectorize=True,
     )
-
-
-@computed_once
-def _at_each_place(evaluation, name, target, function, dims=(), **options):
-    """`at_each_place` of the groups of an evaluation, once for all measures of a rate."""
-    return at_each_place(function, equal_groups(evaluation, name, target), dims, **options)
 
 
 def equality_test(evaluation, chosen, target):
@@ -167,7 +163,7 @@ def equality_test(evaluation, chosen, target):
     p = []
     for name in rates_of_line(chosen, data_of(evaluation)):
         rates[name] = equal_groups(evaluation, name, target)
-        p_of_rate = _at_each_place(evaluation, name, target, p_of_equality)
+        p_of_rate = at_each_place(evaluation, name, target, p_of_equality)
         p.append(_tested(p_of_rate, evaluation, rates[name]))
     test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
     if len(rates) == 1:
@@ -188,7 +184,7 @@ def draws_of_equal_groups(evaluation, chosen, target):
     rates, test = equality_test(evaluation, chosen, target)
     dims = "replicate", "group"
     drawn = {
-        name: _at_each_place(evaluation, name, target, equal_draws, dims, draws=DRAWS)
+        name: at_each_place(evaluation, name, target, equal_draws, dims, draws=DRAWS)
         for name in rates
     }
     return chosen(xr.Dataset(drawn)), test
@@ -208,7 +204,7 @@ def disparity_interval(evaluation, chosen, level, target):
     options = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
     dims = "truth", "group"
     truths = {
-        name: _at_each_place(evaluation, name, target, compatible_rates, dims, **options)
+        name: at_each_place(evaluation, name, target, compatible_rates, dims, **options)
         for name in rates
     }
     lower, upper = _ends(chosen, data, truths)
@@ -248,8 +244,9 @@ def _of_ratios(chosen, data, estimate):
 def group_contrast(evaluation, name, sides, target, level):
     """The difference and the ratio of two sides, each of some groups, with p and intervals."""
     groups = equal_groups(evaluation, name, target)
-    weights = np.array([np.isin(groups["group"], side) for side in sides], float)
-    values = at_each_place(contrast, groups, ["value"], weights=weights, level=level)
+    weights = tuple(tuple(np.isin(groups["group"], side).tolist()) for side in sides)
+    options = {"weights": weights, "level": level}
+    values = at_each_place(evaluation, name, target, contrast, ("value",), **options)
     result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
     result["p"] = _tested(result["p"], evaluation, groups)
     return result.assign_attrs(groups.attrs)

@@ -149,8 +149,8 @@ def _rates_of_permutations(kept, data, n, seed, *, by, varying, weighting, group
     names = [*data.data_vars.keys() - {"threshold"}]
     with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
-        how = {"thresholds": thresholds, "with_eer": "eer_group" in names}
-        rates = evaluate_permuted(kept, person, permuted, groups, weighting, **how)
+        points = {"thresholds": thresholds, "with_eer": "eer_group" in names}
+        rates = evaluate_permuted(kept, person, permuted, groups, weighting, **points)
     rates = rates.rename(threshold_level=level_dim)[names]
     for name in names:
         observed = rates[name].isel(replicate=0).transpose(*data[name].dims)

@@ -249,7 +249,7 @@ def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
     effective number of both sides, the ratio and its ends.
     """
     was_compared = np.isfinite(rate + n)
-    rate, n, weights = rate[was_compared], n[was_compared], weights[:, was_compared]
+    rate, n, weights = rate[was_compared], n[was_compared], np.array(weights)[:, was_compared]
     if not weights.any(1).all():
         return np.full(8, np.nan)
     correlation = np.linalg.pinv(precision, hermitian=True)
