@@ -98,17 +98,10 @@ def fair_floor(
     evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
     estimate = chosen(data)
+    test = {}
     if chosen.permuted:
-        require(
-            PERMUTED in evaluation.children,
-            f"the floor of {chosen.name!r} assigns people to groups at random, which needs the "
-            "scores: make the evaluation with "
-            "fk.indices.distributions(scores, by=..., permutations=200)",
-        )
-        permuted = evaluation[PERMUTED].to_dataset()
-        draws = chosen(permuted)
-        test = {}
-        about = {"size": SIZES[permuted.attrs["permuted"]]}
+        draws, size = _of_permutations(evaluation, chosen)
+        about = {"size": size}
     else:
         require(
             "people" in evaluation.children and rates_of_line(chosen, data),
@@ -124,6 +117,18 @@ def fair_floor(
     result = with_attrs(result, evaluation, chosen, "fair floor", level=level, **about)
     warn_of(whole, chosen, result)
     return result
+
+
+def _of_permutations(evaluation, chosen):
+    """A measure where people, or scores, were permuted, and what its p is worth as a test."""
+    require(
+        PERMUTED in evaluation.children,
+        f"the floor of {chosen.name!r} assigns people to groups at random, which needs the "
+        "scores: make the evaluation with "
+        "fk.indices.distributions(scores, by=..., permutations=200)",
+    )
+    permuted = evaluation[PERMUTED].to_dataset()
+    return chosen(permuted), SIZES[permuted.attrs["permuted"]]
 
 
 def against(estimate, draws, fair, level):

@@ -184,28 +184,32 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     p0 = np.clip(errors / n.sum(), TINY, HIGHEST)
     limit = limit_of_chi_square(level, n, p0, n_people)
 
-    def at_level(logarithm, step):
-        return np.minimum(np.exp(logarithm)[..., None] * line[step], HIGHEST)
+    def at_level(logarithm):
+        return np.minimum(np.exp(logarithm)[..., None] * line, HIGHEST)
 
-    def excess(logarithm, step):
-        return chi_square(rate, at_level(logarithm, step), n, precision, curve) - limit
+    def excess(logarithm):
+        return chi_square(rate, at_level(logarithm), n, precision, curve) - limit
 
-    steps = np.arange(STEPS)
     levels = np.zeros((1, STEPS))
-    if free_level:  # the level at which X² is smallest, for rates well below 1, and both ends
+    if free_level:  # around the level at which X² is smallest, for rates well below 1
         squares = np.maximum((n * rate**2 / line).sum(1), TINY)
         middle = np.log(squares / (n * line).sum(1)) / 2
-        rejected = middle + 10 / np.sqrt(max(errors, 0.5)) * np.array([[-1], [1]])
-        accepted = np.broadcast_to(middle, rejected.shape)
-        for _ in range(HALVINGS):
-            between = (accepted + rejected) / 2
-            inside = excess(between, steps) <= 0
-            accepted = np.where(inside, between, accepted)
-            rejected = np.where(inside, rejected, between)
-        levels = np.vstack([middle, accepted])
-    rates = at_level(levels, steps)
-    rates[excess(levels, steps) > 1e-6] = observed
+        levels = _accepted_levels(excess, middle, 10 / np.sqrt(max(errors, 0.5)))
+    rates = at_level(levels)
+    rates[excess(levels) > 1e-6] = observed
     return np.vstack([*rates, observed])
+
+
+def _accepted_levels(excess, middle, reach):
+    """Logarithms of the middle level, and of the lowest and highest accepted ones, by bisection."""
+    rejected = middle + np.array([[-reach], [reach]])
+    accepted = np.broadcast_to(middle, rejected.shape)
+    for _ in range(HALVINGS):
+        between = (accepted + rejected) / 2
+        inside = excess(between) <= 0
+        accepted = np.where(inside, between, accepted)
+        rejected = np.where(inside, rejected, between)
+    return np.vstack([middle, accepted])
 
 
 def _line(observed, rate, n):
