@@ -40,7 +40,6 @@ UNIT = "unit"
 BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
-LABELLED = ("far_level", "threshold_level", "group")  # dims of the node `people`
 UNSEEN = 2  # further units that are assumed to err
 
 
@@ -54,7 +53,7 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     """
     rate = evaluation["empirical"][name]
     people = _people(evaluation, target)
-    variables = _variables(people, rate)
+    variables = _variables(people, name)
     kind, *of_groups = name.split("_")
     g: Any = _places_of_groups(rate["group"], people) if of_groups else None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -83,17 +82,13 @@ def _places_of_groups(labels, people):
     return xr.Variable(labels.dims, place.reshape(labels.shape))
 
 
-def _variables(people, rate):
+def _variables(people, name_of_rate):
     """The sums of a rate, as variables under their names: at its levels and of its groups.
 
     At the EER (or of 1 - AUC), of all or of each group, they have the names of those at levels.
     """
-    for dim in {*LABELLED} & {*people.dims} & {*rate.dims}:
-        # a selection may have fewer labels than were evaluated, in another order
-        if not people.indexes[dim].equals(rate.indexes[dim]):
-            people = people.drop_duplicates(dim).sel({dim: rate[dim]})
     variables = {name: values.variable for name, values in people.data_vars.items()}
-    suffix = f"_{rate.name}"
+    suffix = f"_{name_of_rate}"
     at_point = [name for name in variables if name.endswith(suffix)]
     variables |= {name.removesuffix(suffix): variables[name] for name in at_point}
     return SimpleNamespace(**variables, **people.attrs)
