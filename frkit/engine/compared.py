@@ -24,13 +24,12 @@ def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
     failed_cell, row, col = failed_cell[counted], failed_row[counted], failed_col[counted]
     failed_weight = protocol.impostor_weights(row, col)
     scales = [np.where(failed_images, 0, scale) for scale in protocol.scales]
+    twice = 2 if protocol.symmetric else 1  # each pair, in either order
     totals = np.zeros((protocol.n_cells, protocol.n_columns))
     for column, counts in enumerate(protocol.counts.T):
         probe, reference = (_by_person(protocol, scale * counts) for scale in scales)
         pairs = _of_two_people(probe, reference)
-        of_cells = np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells)
-        if protocol.symmetric:
-            of_cells /= 2
+        of_cells = np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells) / twice
         lost = failed_weight * counts[row] * counts[col]
         left = of_cells - np.bincount(failed_cell, lost, protocol.n_cells)
         # where all failed, rounding is left

@@ -279,3 +279,32 @@ def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums
         w = col_counts[np.uintp(partner[i])]
         for b in range(len(sums)):
             sums[b] += weight[i] * times(v[b], w[b]) * above[b]
+
+
+# --- what each person adds -----------------------------------------------------------------------
+
+
+@compiled(**COMPILE)
+def sums_so_far(first, second, n_members, weight):
+    """For each pair the weight of the pairs of the same two members up to this one.
+
+    first, second: (pair,) the members, in either order. The sums lie in a hash table, of which some
+    places stay free.
+    """
+    size = 2
+    while size < 1.4 * len(weight) + 2:
+        size *= 2
+    numbers = np.full(size, -1)
+    sums = np.zeros(size)
+    so_far = np.empty(len(weight))
+    last_place = np.uint64(size - 1)
+    for u in range(len(weight)):
+        couple = min(first[u], second[u]) * n_members + max(first[u], second[u])
+        hashed = np.uint64(couple) * np.uint64(0x9E3779B97F4A7C15)
+        place = (hashed >> np.uint64(20)) & last_place
+        while numbers[place] != couple and numbers[place] >= 0:
+            place = (place + np.uint64(1)) & last_place
+        numbers[place] = couple
+        sums[place] += weight[u]
+        so_far[u] = sums[place]
+    return so_far

@@ -8,9 +8,9 @@ means "in no group".
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from frkit.engine.compared import Compared, both_orders, couples, members_of_rows
+from frkit.engine import kernels
+from frkit.engine.compared import Compared, both_orders, members_of_rows
 from frkit.engine.rates import (
     false_acceptance,
     false_rejection,
@@ -153,9 +153,7 @@ def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     weight = impostors.weight
     member = members_of_rows(tally.protocol)
     first, second = member[impostors.row], member[impostors.col]
-    together = (
-        pd.Series(weight).groupby(couples(first, second, member.max() + 1)).cumsum().to_numpy()
-    )
+    together = kernels.sums_so_far(first, second, member.max() + 1, weight)
     squares = weight * (2 * together - weight) - weight**2 * (1 - 1 / impostors.stands_for)
     return squares, weight * compared.of_couples(first, second)
 

@@ -1,8 +1,9 @@
 """Who counts how much: the images of a question as codes, counts of replicates, and weights."""
 
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,26 +18,18 @@ from frkit.scores.kept import WITHIN, is_list, is_symmetric
 MOST_COPIES = 255  # of an image in a replicate: counts are bytes
 
 
-@dataclass(frozen=True, eq=False)
-class ListedPairs:
+class ListedPairs(NamedTuple):
     """The pairs of a list.
 
-    Attributes
-    ----------
-    row, col : (pair,) rows of the table of images.
-    impostor, genuine : positions of both kinds, without pairs of an image with itself.
-    factor : (pair,) weight of each impostor pair, or None where all are equal.
-    n_impostor_pairs : with those that `impostors=` leaves out.
-    n_with_itself : pairs of an image with itself.
+    row, col : (pair,) rows of the table of images. is_genuine, is_impostor : (pair,), both False
+    for an image with itself. with_itself : (pair,).
     """
 
     row: np.ndarray
     col: np.ndarray
-    impostor: np.ndarray
-    genuine: np.ndarray
-    n_impostor_pairs: int
-    n_with_itself: int
-    factor: np.ndarray | None = None
+    is_genuine: np.ndarray
+    is_impostor: np.ndarray
+    with_itself: np.ndarray
 
 
 @dataclass(eq=False)
@@ -59,8 +52,7 @@ class Protocol:
     symmetric : whether every image was compared with every other, each pair once.
     listed : the pairs of a list, or None for a complete design.
     has_copies : whether replicates contain pairs of an image with its own copies.
-    people_known : False for a list whose pairs are drawn one by one although people are known.
-    facts : counts of a list for the provenance.
+    people_are_named, images_are_named : whether this question knows who is who.
     counts : (row, column) how often a row counts.
     image_counts : (row, column) how often it counts within its identity.
     identity_counts : (column, identity).
@@ -74,10 +66,11 @@ class Protocol:
     share: np.ndarray
     pooled: bool
     symmetric: bool
-    listed: ListedPairs | None = None
-    has_copies: bool = False
-    people_known: bool = True
-    facts: dict = field(default_factory=dict)
+    listed: ListedPairs | None
+    has_copies: bool
+    people_are_named: bool
+    images_are_named: bool
+    people_known: bool
 
     def __post_init__(self, drawn) -> None:
         self.groups = self.images.groups
@@ -101,51 +94,62 @@ class Protocol:
             self.counts = self.image_counts * copies
         self.n_columns = self.counts.shape[1]
 
+    def number_by_identity(self, rows) -> np.ndarray:
+        """How many of some rows each identity has."""
+        return np.bincount(self.identity[rows], minlength=len(self.share))
+
     def images_and_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of images and of genuine pairs of each identity."""
-        n_identities = len(self.share)
         if self.listed is not None:
-            first = self.images.first_row
-            n_images = np.bincount(self.identity[first], minlength=n_identities)
-            genuine = self.listed.row[self.listed.genuine]
-            return n_images, np.bincount(self.identity[genuine], minlength=n_identities)
-        n_images, n_probes, n_references, n_both = (
-            np.bincount(self.identity[rows], minlength=n_identities)
-            for rows in (
-                slice(None),
-                self.images.probe,
-                self.images.reference,
-                self.images.probe & self.images.reference,
-            )
-        )
-        n_pairs = n_probes * n_references - n_both
-        return n_images, n_pairs // 2 if self.symmetric else n_pairs
+            genuine = self.listed.row[self.listed.is_genuine]
+            return self.number_by_identity(self.images.first_row), self.number_by_identity(genuine)
+        probe, reference = self.images.probe, self.images.reference
+        n_pairs = self.number_by_identity(probe) * self.number_by_identity(reference)
+        n_pairs -= self.number_by_identity(probe & reference)
+        return self.number_by_identity(slice(None)), n_pairs // 2 if self.symmetric else n_pairs
 
     def cells(self, row, col):
         """The cell of each impostor pair, -1 where `impostors=` leaves it out."""
         n_kinds = len(self.cells_of_kinds)
+        if n_kinds == 1:
+            return np.zeros(len(row), np.int32)
         return self.cells_of_kinds.take(self.kind[row] * n_kinds + self.kind[col])
 
     # --- weights ---------------------------------------------------------------------------------
 
     @cached_property
-    def scales(self) -> tuple[np.ndarray, np.ndarray]:
+    def scales(self) -> list[np.ndarray]:
         """p_k / n_k of each row as probe and as reference (eq. 2), equal ones being 1.
 
         n_k counts the identity's images on that side. An image that is not there has 0.
         """
-        sides = []
+        scales = []
         for side in (self.images.probe, self.images.reference):
-            if self.pooled:
-                sides.append(side.astype(float))
-                continue
-            n_images = np.bincount(self.identity[side], minlength=len(self.share))
-            scale = np.where(side, self.share[self.identity], 0)
-            scale = scale / np.maximum(n_images, 1)[self.identity]
-            of_side = scale[side]
-            equal = np.ptp(of_side) <= 1e-14 * of_side[0]  # then sums of ones are exact
-            sides.append(side.astype(float) if equal else scale)
-        return sides[0], sides[1]
+            scale = side.astype(float)
+            if not self.pooled:
+                n_images = self.number_by_identity(side)[self.identity[side]]
+                scale[side] = _ones_if_equal(self.share[self.identity[side]] / n_images)
+            scales.append(scale)
+        return scales
+
+    @cached_property
+    def listed_weights(self):
+        """(pair,) weights of the impostor pairs of a list, eq. 2.
+
+        Those of the same two people share the weight of these two.
+        """
+        assert self.listed is not None
+        row, col, _, is_impostor, _ = self.listed
+        weight = np.ones(len(row))
+        if not self.pooled:
+            identity = self.identity.astype(np.int64)
+            both = identity[row[is_impostor]], identity[col[is_impostor]]
+            low, high = np.sort(both, axis=0)
+            couple = low * len(self.share) + high
+            _, couple, n_pairs = np.unique(couple, return_inverse=True, return_counts=True)
+            shared = self.share[low] * self.share[high] / n_pairs[couple]
+            weight[is_impostor] = _ones_if_equal(shared)
+        return weight
 
     def impostor_weights(self, row, col, position=None):
         """FAR is a mean over pairs of identities k < l of a mean over their pairs (eq. 2).
@@ -153,13 +157,10 @@ class Protocol:
         Weighted by p_k p_l (section 2.1); the n_k n_l image pairs of two identities share their
         weight, or in a list as many as it contains. position : of the pairs in the list.
         """
-        if self.pooled:
-            return np.ones(len(row))
         if self.listed is not None:
-            factor = self.listed.factor
-            return np.ones(len(row)) if factor is None else factor[position]
+            return self.listed_weights[position]
         probe_scale, reference_scale = self.scales
-        if all(np.all(np.isin(scale, (0, 1))) for scale in self.scales):
+        if np.isin(self.scales, (0, 1)).all():
             return np.ones(len(row))
         return probe_scale[row] * reference_scale[col]
 
@@ -171,11 +172,7 @@ class Protocol:
         """
         identity = self.identity[row]
         weight = self.share[identity] ** 2
-        if not self.pooled:
-            weight = weight / n_pairs[identity]
-        if np.ptp(weight) <= 1e-14 * weight[0]:
-            weight = np.ones(len(weight))  # rates do not change, and sums are exact
-        return weight
+        return _ones_if_equal(weight if self.pooled else weight / n_pairs[identity])
 
     def vstatistic_weights(self, row, col, weight):
         """The V-statistic is a mean over all pairs of images, those with themselves too (eq. 19).
@@ -193,6 +190,11 @@ class Protocol:
         return weight * mean_count
 
 
+def _ones_if_equal(weight):
+    """Weights, or ones where all are equal: rates do not change, and sums are exact."""
+    return np.ones(len(weight)) if np.ptp(weight) <= 1e-14 * weight[0] else weight
+
+
 # --- from options to a protocol ------------------------------------------------------------------
 
 
@@ -206,68 +208,72 @@ def make_protocol(
     resampling: Resampling | None = None,
 ) -> Protocol:
     """The protocol of kept pairs; options are those of `evaluate`."""
-    labels_of_impostors = dict(impostors) if isinstance(impostors, Mapping) else {}
-    if WITHIN in kept.attrs:
-        site = kept.attrs[WITHIN]
-        require(
-            labels_of_impostors.get(site) != "other",
-            f"impostors={{{site!r}: 'other'}}: images of different sites were not compared",
-        )
-        labels_of_impostors[site] = "same"
-    others = tuple(labels_of_impostors)
-    pair_scheme = resampling is not None and resampling.scheme == "pair"
-    listed: ListedPairs | None = None
-    facts: dict = {}
+    labels = _labels_of_impostors(kept, impostors)
+    scheme = None if resampling is None else resampling.scheme
+    people_are_named = not is_list(kept) or "probe_identity" in kept.coords
+    listed = None
     if is_list(kept):
-        stratified = resampling is not None and resampling.strata is not None
-        how = {"others": others, "stratified": stratified, "pair_by_pair": pair_scheme}
-        images, row, col = list_images(kept, by, varying, **how)
+        images, row, col = list_images(
+            kept, by, varying, others=tuple(labels),
+            stratified=resampling is not None and resampling.strata is not None,
+            pair_by_pair=scheme == "pair",
+        )  # fmt: skip
     else:
-        images = table_images(kept, by, varying, others)
+        images = table_images(kept, by, varying, tuple(labels))
         require(
             len(np.unique(images.person_code)) > 1,
             "there is no impostor pair: all images show one person; at least two are needed",
         )
     cells = group_cells(len(images.groups), impostors)
     kind, cells_of_kinds = images.group_code, cells
-    if others:
-        kind, cells_of_kinds = _kinds(images, cells, labels_of_impostors)
+    if labels:
+        kind, cells_of_kinds = _kinds(images, cells, labels)
+    if is_list(kept):
+        left_out = cells_of_kinds[kind[row], kind[col]] < 0 if labels else False
+        listed = _listed_pairs(kept, images, row, col, left_out)
     if weighting is None:
         weighting = "pair" if is_list(kept) else "identity"
-    pooled = isinstance(weighting, str) and weighting == "pair"
-    share = shares(weighting, images.identities)
-    if is_list(kept):
-        left_out = np.zeros(len(row), bool)
-        if others:
-            left_out = cells_of_kinds[kind[row], kind[col]] < 0
-        listed = _listed_pairs(kept, images, row, col, left_out)
-        if not pooled:
-            listed = replace(listed, factor=_factors(images, listed, share))
-        facts = _facts_of_list(kept, images, listed, by, pair_scheme)
-    if pair_scheme:
+    if scheme == "pair":
         drawn = _draw_pairs(listed, len(images.identities), resampling)
     else:
         drawn = _draw_people(images, by, resampling)
-    draws_images = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
     protocol = Protocol(
         images=images,
         kind=kind,
         cells_of_groups=cells,
         cells_of_kinds=cells_of_kinds,
         drawn=drawn,
-        share=share,
-        pooled=pooled,
+        share=shares(weighting, images.identities),
+        pooled=isinstance(weighting, str) and weighting == "pair",
         symmetric=is_symmetric(kept),
         listed=listed,
-        has_copies=draws_images and listed is None and any(images.probe & images.reference),
-        people_known=not (pair_scheme and "probe_identity" in kept.coords),
-        facts=facts,
+        has_copies=scheme in DIAGONAL_SCHEMES
+        and listed is None
+        and any(images.probe & images.reference),
+        people_are_named=people_are_named and scheme != "pair",
+        images_are_named=people_are_named
+        and scheme != "pair"
+        and (listed is None or "probe" in kept.coords),
+        people_known=scheme != "pair" or not people_are_named,
     )
     require(
         protocol.images_and_pairs()[1].any(),
         "there is no genuine pair: no identity has two images to compare; check the identities",
     )
     return protocol
+
+
+def _labels_of_impostors(kept, impostors) -> dict:
+    """Which labels of which attributes impostors have: "same" or "other" ones."""
+    labels = dict(impostors) if isinstance(impostors, Mapping) else {}
+    if WITHIN in kept.attrs:
+        site = kept.attrs[WITHIN]
+        require(
+            labels.get(site) != "other",
+            f"impostors={{{site!r}: 'other'}}: images of different sites were not compared",
+        )
+        labels[site] = "same"
+    return labels
 
 
 def group_cells(n_groups: int, impostors: str | Mapping):
@@ -330,76 +336,34 @@ def _draw_people(images: Images, by, resampling: Resampling | None) -> tuple:
 
 
 def _listed_pairs(pairs, images: Images, row, col, left_out) -> ListedPairs:
-    """The pairs of a list by kind; left_out : (pair,) which impostors= leaves out."""
+    """The pairs of a list by kind; left_out : (pair,) which `impostors=` leaves out."""
     with_itself = np.zeros(len(row), bool)
     if "probe" in pairs.coords:
         with_itself = pairs["probe"].values == pairs["reference"].values
-    n_with_itself = int(with_itself.sum())
-    if n_with_itself:
+    if with_itself.any():
         words = "pair(s) compare an image with itself: they are left out of every rate"
-        warn(f"{n_with_itself} {words}")
-    genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
-    impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
+        warn(f"{with_itself.sum()} {words}")
+    is_genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
+    is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
     if "probe_identity" not in pairs.coords:
-        genuine &= pairs["genuine"].values.astype(bool)
-    require(genuine.any(), "there is no genuine pair in the list: nothing can be falsely rejected")
-    require(
-        impostor.any(), "there is no impostor pair in the list: nothing can be falsely accepted"
-    )
-    n_impostor_pairs = int(impostor.sum())
-    impostor &= ~left_out
-    require(impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
-    return ListedPairs(
-        row=row.astype(np.int32),
-        col=col.astype(np.int32),
-        impostor=np.flatnonzero(impostor),
-        genuine=np.flatnonzero(genuine),
-        n_impostor_pairs=n_impostor_pairs,
-        n_with_itself=n_with_itself,
-    )
-
-
-def _factors(images: Images, listed: ListedPairs, share):
-    """Weights of impostor pairs: those of the same two people share the weight of these two.
-
-    None where all weights are equal.
-    """
-    identity = images.identity_code.astype(np.int64)
-    both = identity[listed.row[listed.impostor]], identity[listed.col[listed.impostor]]
-    low, high = np.sort(both, axis=0)
-    _, two_people, n_pairs = np.unique(
-        low * len(share) + high, return_inverse=True, return_counts=True
-    )
-    weight = share[low] * share[high] / n_pairs[two_people]
-    if np.ptp(weight) == 0:
-        return None
-    factor = np.zeros(len(listed.row))
-    factor[listed.impostor] = weight
-    return factor
-
-
-def _facts_of_list(pairs, images: Images, listed: ListedPairs, by, pair_scheme) -> dict:
-    """Numbers for the provenance; None is unknown."""
-    facts: dict = {
-        "n_genuine_pairs": len(listed.genuine),
-        "n_impostor_pairs": listed.n_impostor_pairs,
-        "n_pairs_of_an_image_with_itself": listed.n_with_itself,
-    }
-    if by is not None:
-        unlabelled = images.label == UNKNOWN
-        unlabelled = unlabelled[listed.row] | unlabelled[listed.col]
-        facts["n_pairs_without_label"] = int(unlabelled.sum())
-    if "probe_identity" not in pairs.coords or pair_scheme:
-        facts |= dict.fromkeys(("n_images", "n_identities", "images_per_identity"))
-    elif "probe" not in pairs.coords:
-        facts |= dict.fromkeys(("n_images", "images_per_identity"))
-    return facts
+        is_genuine &= pairs["genuine"].values.astype(bool)
+    for kind, chosen, error in (
+        ("genuine", is_genuine, "rejected"),
+        ("impostor", is_impostor, "accepted"),
+    ):
+        message = f"there is no {kind} pair in the list: nothing can be falsely {error}"
+        require(chosen.any(), message)
+    is_impostor &= ~np.asarray(left_out)
+    require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
+    row, col = row.astype(np.int32), col.astype(np.int32)
+    return ListedPairs(row, col, is_genuine, is_impostor, with_itself)
 
 
 def _draw_pairs(listed, n_identities, resampling):
     """Counts where every pair is drawn alone: those of the image on its first side."""
-    positions = np.append(listed.genuine, listed.impostor)
-    kinds = np.repeat(["genuine", "impostor"], [len(listed.genuine), len(listed.impostor)])
+    positions = [np.flatnonzero(kind) for kind in (listed.is_genuine, listed.is_impostor)]
+    kinds = np.repeat(["genuine", "impostor"], [*map(len, positions)])
     image_count = np.ones((resampling.n, 2 * len(listed.row)), np.uint8)
-    image_count[:, listed.row[positions]] = resampling.weights(kinds)["image_count"].values
+    drawn = resampling.weights(kinds)["image_count"].values
+    image_count[:, listed.row[np.concatenate(positions)]] = drawn
     return image_count, np.ones((resampling.n, n_identities), np.uint8)

@@ -66,12 +66,20 @@ def false_rejection(tally: Tally, thresholds):
 
 def number_above(impostors: Pairs, thresholds):
     """How many impostor pairs are accepted at thresholds, and come first."""
-    return len(impostors.score) - np.searchsorted(impostors.score[::-1], thresholds, "right")
+    rising = impostors.score[::-1]
+    return len(rising) - np.searchsorted(rising, _in_precision_of(rising, thresholds), "right")
 
 
 def number_up_to(genuine: Pairs, thresholds):
     """How many genuine pairs are rejected at thresholds, and come first."""
-    return np.searchsorted(genuine.score, thresholds, "right")
+    return np.searchsorted(genuine.score, _in_precision_of(genuine.score, thresholds), "right")
+
+
+def _in_precision_of(scores, thresholds):
+    """Thresholds in the precision of scores, rounded down: the same scores lie above them."""
+    rounded = np.asarray(thresholds).astype(scores.dtype)
+    lower = np.nextafter(rounded, scores.dtype.type(-np.inf))
+    return np.where(rounded > thresholds, lower, rounded)
 
 
 def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int):
@@ -128,8 +136,8 @@ def thinning_errors(tally: Tally, thresholds):
     (level, cell) and (level,). A pair that stands for s pairs was kept with probability 1 / s: of
     its weight s m the variance is s (s - 1) m².
     """
-    pairs = tally.impostors
-    n_errors = number_above(pairs, thresholds)
+    n_errors = number_above(tally.impostors, thresholds)
+    pairs = tally.impostors.select(slice(n_errors.max()))
     noise = pairs.weight**2 * (1 - 1 / pairs.stands_for)
     variance, accepted = (
         sums_of_errors(n_errors, value, pairs.cell, tally.protocol.n_cells)

@@ -176,12 +176,9 @@ def kinds_of_pairs(kept: ModelPairs, protocol: Protocol) -> tuple:
         if protocol.images.person is not protocol.images.identity:
             is_impostor = protocol.person[row] != protocol.person[col]
     else:
-        row, col = listed.row, listed.col
-        is_genuine, is_impostor = np.zeros((2, len(row)), bool)
-        is_genuine[listed.genuine] = True
-        is_impostor[listed.impostor] = True
+        row, col, is_genuine, is_impostor, _ = listed
     if np.any(protocol.cells_of_kinds < 0):
-        is_impostor &= protocol.cells(row, col) >= 0
+        is_impostor = is_impostor & (protocol.cells(row, col) >= 0)
     return row, col, is_genuine, is_impostor
 
 

@@ -8,7 +8,7 @@ from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
-LARGEST = "the threshold there is the largest impostor score, whose bootstrap is not valid"
+LARGEST = "the threshold there is the largest impostor score"
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group who were compared"),
     ("frr_group", "FRR", "it takes an identity with two images in the group that were compared"),
@@ -64,7 +64,7 @@ def caution_of_failures(n_failed, n_genuine):
 def _number_of_impostor_pairs(protocol):
     """About how many impostor pairs there are."""
     if protocol.listed is not None:
-        return len(protocol.listed.impostor)
+        return np.count_nonzero(protocol.listed.is_impostor)
     return protocol.images.probe.sum() * protocol.images.reference.sum() / 2
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -241,21 +240,17 @@ def worst_pairs(
         wrong = is_impostor & (score > threshold)
     person = protocol.identity
     wrong &= among_worst[person[row]] | among_worst[person[col]]
-    table = pd.DataFrame({"row": row, "col": col, "score": score})
-    table = table[wrong].sort_values(
-        ["score", "row", "col"], ascending=[kind == "genuine", True, True]
-    )
-    table = table.head(pairs)
-    image_names = protocol.images.name
-    probe = person[table.row]
-    reference = person[table.col]
+    some = np.flatnonzero(wrong)
+    worst_first = score[some] if kind == "genuine" else -score[some]
+    some = some[np.lexsort((col[some], row[some], worst_first))][:pairs]
+    probe, reference = person[row[some]], person[col[some]]
     columns = {
-        "probe": image_names[table.row],
-        "reference": image_names[table.col],
+        "probe": protocol.images.name[row[some]],
+        "reference": protocol.images.name[col[some]],
         "probe_identity": names[probe],
         "reference_identity": names[reference],
-        "score": 0.0 + sign * table.score.to_numpy(),
+        "score": 0.0 + sign * score[some],
         "share": np.maximum(share[probe], share[reference]),
     }
     variables = {name: ("pair", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"pair": np.arange(len(table))})
+    return xr.Dataset(variables, {"pair": np.arange(len(some))})

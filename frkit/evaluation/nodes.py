@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 import frkit
-from frkit.base import require, require_path, warn
+from frkit.base import UNKNOWN, require, require_path, warn
 from frkit.data.arrays import open_tree
 from frkit.data.files import named
 from frkit.data.opening import demo_file
@@ -150,41 +150,60 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
     """What made these numbers, as JSON can contain it; options are those of `evaluate`."""
     weighting, by = options.get("weighting"), options.get("by")
     impostors = options.get("impostors", "all")
-    images, _ = protocol.images_and_pairs()
-    word = "pair" if protocol.pooled else "identity"
+    averages = "pair" if protocol.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):
-        word = "p_k"
-    table = scores.to_dataset() if is_list(scores) else scores[IMAGES].dataset
-    digests = {}  # of the labels of images or pairs
-    for name in sorted({*map(str, table.variables)} - {"score", "model"}):
-        labels = table[name].values.astype(str)
-        text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
-        digests[name] = hashlib.sha256(text).hexdigest()[:16]
-    facts = {}
-    if resampling is not None:
-        facts = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
-        facts["copies"] = protocol.has_copies
-        facts["varies"] = _varies(protocol)
-        facts["target"] = resampling.target(len(np.unique(protocol.person)))
-    facts |= {
-        "weighting": word,
+        averages = "p_k"
+    facts = {
+        "weighting": averages,
         "impostors": impostors if isinstance(impostors, str) else dict(impostors),
         "by": by if by is None or isinstance(by, str) else list(by),
         "compared_within": scores.attrs.get(WITHIN),
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),
-        "n_images": int(images.sum()),
-        "n_identities": len(images),
-        "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "versions": versions(),
-        "labels": digests,
+        "labels": _digests(scores),
         "images": scores.attrs.get("images"),
     }
-    for name, value in protocol.facts.items():  # of a list; None is unknown
-        facts[name] = value
-        if value is None:
-            del facts[name]
+    images, _ = protocol.images_and_pairs()
+    if protocol.people_are_named:
+        facts["n_identities"] = len(images)
+    if protocol.images_are_named:
+        facts["n_images"] = int(images.sum())
+        summary = [int(images.min()), float(np.median(images)), int(images.max())]
+        facts["images_per_identity"] = summary
+    if protocol.listed is not None:
+        facts |= _facts_of_list(protocol, by)
+    if resampling is not None:
+        facts |= {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
+        facts["varies"] = _varies(protocol)
+        facts["target"] = resampling.target(len(np.unique(protocol.person)))
     return facts
+
+
+def _digests(scores) -> dict:
+    """A digest of each column of labels of images or pairs."""
+    table = scores.to_dataset() if is_list(scores) else scores[IMAGES].dataset
+    digests = {}
+    for name in sorted({*map(str, table.variables)} - {"score", "model"}):
+        labels = table[name].values.astype(str)
+        text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
+        digests[name] = hashlib.sha256(text).hexdigest()[:16]
+    return digests
+
+
+def _facts_of_list(protocol: Protocol, by) -> dict:
+    """Numbers of pairs of a list."""
+    row, col, is_genuine, _, with_itself = protocol.listed
+    of_two_people = protocol.person[row] != protocol.person[col]
+    facts = {
+        "n_genuine_pairs": is_genuine.sum(),
+        "n_impostor_pairs": (of_two_people & ~with_itself).sum(),
+        "n_pairs_of_an_image_with_itself": with_itself.sum(),
+    }
+    if by is not None:
+        unlabelled = protocol.images.label == UNKNOWN
+        facts["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
+    return {name: int(number) for name, number in facts.items()}
 
 
 def _varies(protocol):

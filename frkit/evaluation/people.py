@@ -81,7 +81,7 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     coords["partner"] = [*protocol.groups, UNKNOWN]
     if tally.n_groups:
         coords["group"] = protocol.groups
-    if "n_identities" not in protocol.facts:  # people are known by name
+    if protocol.people_are_named:
         coords["identity"] = np.unique(protocol.images.person)
     return xr.Dataset(variables, coords)
 

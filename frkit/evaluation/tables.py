@@ -114,7 +114,7 @@ def distribution_table(tally, edges):
         of_curves["genuine_pairs"] = [COLUMN], genuine
         of_curves["impostor_pairs"] = [COLUMN], impostor
     images = genuine + impostor
-    if "n_images" not in protocol.facts:  # a list that names no images has pairs in their place
+    if protocol.images_are_named:  # otherwise pairs stand in their place
         first = protocol.images.first_row
         group = protocol.images.stratum[first]
         in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]

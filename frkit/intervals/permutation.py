@@ -28,6 +28,7 @@ from frkit.intervals.reading import (
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
+from frkit.scores.kept import is_list
 
 
 def permutation_test(
@@ -110,6 +111,10 @@ def permutation_test(
     )
     options = {"by": by, "varying": varying, "weighting": weighting}
     kept = swept(checked_scores(scores), far, threshold)
+    require(
+        not is_list(kept) or "probe_identity" in kept.coords,
+        "these pairs carry no identities, so there are no people whose labels can be permuted",
+    )
     whole = evaluate_parts(kept, far=far, threshold=threshold, **options)
     chosen(data_of(whole))  # raises if a variable is missing
     names = rates_of_line(chosen, data_of(whole))
@@ -141,8 +146,6 @@ def _rates_of_permutations(kept, data, n, seed, *, by, varying, weighting, group
     """
     images = replace(images_of(kept, by, varying), groups=groups)  # others are in no group
     person, group = groups_of_people(images)
-    message = "these pairs carry no identities, so there are no people whose labels can be permuted"
-    require(person.max() > 0, message)
     permuted = np.append([group], permutations(group, n, seed), axis=0)
     level_dim = "far_level" if "far_level" in data.dims else "threshold_level"
     _, thresholds, _ = asked_levels(None, data.threshold.drop_vars(level_dim), kept)

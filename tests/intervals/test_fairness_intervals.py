@@ -161,6 +161,12 @@ def test_a_permutation_test_needs_a_disparity_of_rates_and_whole_people(scores):
         fk.permutation_test(scores, "frr_gini", by="gender", far=[0.3], varying="split")
 
 
+def test_a_permutation_test_of_pairs_without_identities_says_what_is_missing():
+    nameless = fk.pairs(np.arange(40.0), np.arange(40) > 20, race=["a", "b"] * 20)
+    with pytest.raises(fk.InputError, match="no identities"):
+        fk.permutation_test(nameless, "frr_max_min", by="race", far=[0.1], n=9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_permutation_test_is_exact_where_groups_are_alike():
