@@ -60,6 +60,7 @@ ROLES = {
     "identity": "person",
     "image": "image",
 }
+ROLE_LINES = (*(f"  {role}: " for role in ROLES), "  attribute ")
 SEVERAL = ("score", "distance", "embedding")  # several columns are several models
 BLANKS = {
     "are in no group": USUAL,
@@ -190,7 +191,7 @@ class OwnData:
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.weighting = control(widgets.Dropdown, "rates are", options=list(WEIGHTINGS.items()))
-        label = "people without label"
+        label = "unlabelled people"
         self.blanks = control(widgets.Dropdown, label, options=list(BLANKS.items()))
         label = "labels that differ"
         self.varying = control(widgets.Dropdown, label, options=list(VARYING.items()))
@@ -357,7 +358,9 @@ class OwnData:
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        self.say("\n".join([*contents_of(data), *self.notices]))
+        # the menus show which column is what
+        contents = [line for line in contents_of(data) if not line.startswith(ROLE_LINES)]
+        self.say("\n".join([*contents, *self.notices]))
 
     def evaluate(self, progress):
         """Make the report and show it."""
