@@ -174,27 +174,25 @@ class OwnData:
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
         self.preview = widgets.HTML()
-        self.kind = control(widgets.Dropdown, "kind of data", options=list(KINDS.items()))
-        self.distance = control(widgets.Dropdown, "direction", options=list(DISTANCES.items()))
+        self.kind = choice("kind of data", KINDS)
+        self.distance = choice("direction", DISTANCES)
         self.columns = {}
         for role, label in ROLES.items():
             if role in SEVERAL:
                 self.columns[role] = control(widgets.SelectMultiple, label, rows=3)
             else:
-                self.columns[role] = control(widgets.Dropdown, label, options=[NONE])
+                self.columns[role] = choice(label, [NONE])
         self.is_filling = False
         return [self.upload, self.read_button, self.sample_button, self.label_upload]
 
     def question_controls(self):
         """Controls of what is asked."""
-        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
+        self.by = choice("groups of", [NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.weighting = control(widgets.Dropdown, "rates are", options=list(WEIGHTINGS.items()))
-        label = "unlabelled people"
-        self.blanks = control(widgets.Dropdown, label, options=list(BLANKS.items()))
-        label = "labels that differ"
-        self.varying = control(widgets.Dropdown, label, options=list(VARYING.items()))
+        self.weighting = choice("rates are", WEIGHTINGS)
+        self.blanks = choice("unlabelled people", BLANKS)
+        self.varying = choice("labels that differ", VARYING)
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
         chosen = [self.by, self.models, self.far, self.weighting]
         return [*chosen, self.blanks, self.varying, self.quick]
@@ -453,6 +451,11 @@ def pane(title, words, *contents):
 def heading(title, words):
     """The title of a pane, and what it shows or what to do there."""
     return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(words)}'
+
+
+def choice(label, options):
+    """A menu of one option; a mapping shows its keys."""
+    return control(widgets.Dropdown, label, options=options)
 
 
 def control(kind, label, **settings):

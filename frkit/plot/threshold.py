@@ -137,16 +137,14 @@ def _draw_errors(ax, shares, at):
 
 def _same_scales(rows, shares, scale, at):
     """The same ends of the axes for all rows, and scores under the last one alone."""
-    heights = [share.values for share in shares.values()]
-    highest = 1.1 * max(map(np.max, heights))
-    lowest = log_floor(*heights) if scale == "log" else 0
-    bins = next(iter(shares.values())).score_bin.values
-    filled = np.add(*(share.values.reshape(len(bins), -1).max(1) for share in shares.values())) > 0
-    ends = [*bins[filled][[0, -1]], at]
+    both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
+    heights = both.values.reshape(both.sizes["score_bin"], -1)
+    filled = both.score_bin.values[heights.max(axis=1) > 0]
+    lowest = log_floor(heights) if scale == "log" else 0
     for row in rows:
-        row.set(yscale=scale, ylim=(lowest, highest), ylabel="share", axisbelow=True)
+        row.set(yscale=scale, ylim=(lowest, 1.1 * heights.max()), ylabel="share", axisbelow=True)
+        row.set_xlim(min(filled[0], at), max(filled[-1], at))
         row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
-        row.set_xlim(min(ends), max(ends))
         row.tick_params(labelbottom=row is rows[-1])
 
 
