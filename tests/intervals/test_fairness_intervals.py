@@ -181,3 +181,14 @@ def test_a_permutation_test_is_exact_where_groups_are_alike():
         test = fk.permutation_test(fk.score_tensor(faces), "frr_max_difference", **options)
         small += test.p.item() <= 0.2
     assert small <= 22
+
+
+def test_a_far_rests_on_false_accepts_alone():
+    """A system without false rejects has FARs of groups as certain as any other."""
+    mix = fk.vmf.mixture(30, 16, kappa=(2000, 3000), seed=0, groups={"a": {}, "b": {}})
+    evaluation = fk.evaluate(fk.score_tensor(mix.sample(4, seed=1)), far=[0.1], by="group")
+    assert evaluation["empirical"].false_rejects == 0
+    assert fk.band(evaluation, "far_group").resolved.all()  # a warning here would fail the test
+    assert fk.band(evaluation, "far_max_min").resolved.all()
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+        assert not fk.band(evaluation, "frr_group").resolved.any()
