@@ -122,7 +122,7 @@ MUTANTS = [
     ),
     # von Mises-Fisher mixtures
     Mutant("vmf/series.py", "m * fall) * now", "m * grow) * now", VMF),
-    Mutant("vmf/series.py", "total**2 - own_square", "total**2", VMF),
+    Mutant("vmf/series.py", "* (n_identities - 1) / 2", "* n_identities / 2", VMF),
     Mutant("vmf/series.py", "SAFETY * EPSILON * size", "0 * size", VMF),
     Mutant("vmf/law.py", "weights.ravel() * kappa", "weights.ravel()", VMF),
     Mutant("vmf/densities.py", "log_power = order * np.log(2 / radius)", "log_power = 0.0", VMF),

@@ -34,7 +34,7 @@ from frkit.scores.groups import checked_scores
 from frkit.scores.kept import is_list
 
 NEEDS = {"genuine": "a person with two images", "impostor": "two people"}
-PER_BIN = 100  # scores that a group needs for each bin, or sample size decides about DFI
+PER_BIN = 100  # scores that a group needs for each bin, so that DFI is not due to their number
 
 
 def fairness_indices(

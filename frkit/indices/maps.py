@@ -66,7 +66,7 @@ def unit_scores(
 
 
 def _mapped(scores, score_map):
-    """Scores in [0, 1]; what does not lie there is refused, and a map that decreases somewhere."""
+    """Map scores to [0, 1]; refuse values outside, and maps that decrease anywhere."""
     n_failed = int(np.isnan(scores).sum())
     require(
         n_failed == 0,

@@ -283,7 +283,7 @@ def _shares(labels, group, groups):
 
 
 def _checked(truth, predicted, group):
-    """The three as columns of equal length, and the groups that there are."""
+    """The three columns, checked and of equal length, and the names of the groups."""
     truth, predicted, given = same_order(truth=truth, predicted=predicted, group=group)
     truth = checked_labels("truth", truth)
     predicted = checked_labels("predicted", predicted)
@@ -296,7 +296,7 @@ def _checked(truth, predicted, group):
 
 
 def _labels(truth, predicted):
-    """The labels that there are, sorted."""
+    """All labels, sorted; two at least."""
     labels = np.union1d(truth, predicted)
     require_two("label", labels)
     return labels

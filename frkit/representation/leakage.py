@@ -129,7 +129,7 @@ def _spoiled(truth, correct, rng):
 
 
 def _attack(labels, codes, splits):
-    """Balanced accuracy of a predictor of the classes, on images that it has not seen.
+    """Balanced accuracy of a predictor of the classes on images that it was not trained on.
 
     It sees a column for each label, or each task.
     """

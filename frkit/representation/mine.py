@@ -74,7 +74,7 @@ class Fold(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What one network says."""
+    """Values of one trained network."""
 
     t: np.ndarray  # (n_test, K) T of the test images
     in_sample: float  # DV of the last network on its own training images
@@ -82,7 +82,7 @@ class Reading(NamedTuple):
 
 
 def train_and_read(x, problem, fold, critic):
-    """Train on the training images, let the validation images choose the network, read the test.
+    """Train on the training images, choose the network by the validation images, and apply it.
 
     x: (images, d) float32, of which some may have no label.
     """

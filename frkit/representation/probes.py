@@ -1,4 +1,4 @@
-"""Shallow predictors of an attribute, read on people they have not seen."""
+"""Shallow predictors of an attribute, evaluated on people whom they were not trained on."""
 
 import warnings
 from collections.abc import Sequence
@@ -161,7 +161,7 @@ def fit_quietly(classifier, features, labels):
 
 
 def _judged(classifier, x, z):
-    """Whether each image is named rightly, and its log loss."""
+    """Whether each image is classified correctly, and its log loss."""
     log_probability = classifier.predict_log_proba(x)
     is_right = log_probability.argmax(axis=1) == z
     return is_right, -log_probability[np.arange(len(z)), z]

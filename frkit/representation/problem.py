@@ -1,4 +1,4 @@
-"""The classes and people of the images, enough of each, and the folds."""
+"""Classes and people of the images, checks that they suffice, and folds."""
 
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ def _rescaled(x):
 
 
 def gather_problem(faces, attribute, *, by, folds, varying):
-    """Gather labels and people of one attribute, and check that every fold can have every class."""
+    """Gather the labels and people of an attribute; check that each fold can contain each class."""
     check_faces(faces)
     require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)

@@ -212,7 +212,7 @@ def _splits(problem, folds, seeds):
 
 
 def _run(x, problem, plan, critic, progress):
-    """Readings of all folds.
+    """Train the networks of all folds.
 
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
@@ -226,7 +226,7 @@ def _run(x, problem, plan, critic, progress):
 
 
 def _summary(x, problem, plan, readings, folds):
-    """All numbers of one encoder and one attribute."""
+    """All results for one encoder and one attribute."""
     z = problem.z
     shares = problem.shares
     n = len(problem.z)

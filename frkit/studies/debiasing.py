@@ -1,4 +1,4 @@
-"""Four families of debiasing in small: linear encoders of labels that are tied to sex or race."""
+"""Four families of debiasing on a small scale: labels that are correlated with sex or race."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -109,7 +109,7 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
     train : xr.Dataset
         What `biased_tasks` returned.
     attribute : {"sex", "race"}
-        What the encoder is not to show.
+        What the encoder must not reveal.
     method : str
         "baseline": nothing is done. "resampling": weights make every label equally frequent in
         every group. "subspace removed": no linear function of the features separates the groups.

@@ -23,7 +23,7 @@ SHARE = 0.75  # of the training people, drawn with replacement for every model
 
 @dataclass(frozen=True)
 class Training:
-    """How a layer is trained: few steps, because a layer has many weights and a group few people.
+    """How a layer is trained: in few steps, because it has many weights and groups few people.
 
     Attributes
     ----------

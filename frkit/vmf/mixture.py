@@ -85,7 +85,7 @@ class Mixture:
             name: clean_labels(labels, self.n_identities, f"groups[{name!r}]", "identity")
             for name, labels in groups.items()
         }
-        # exact rates are kept, so what they were computed from must not change
+        # exact rates are cached, so these arrays must not change
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)
         self._populations = {}
