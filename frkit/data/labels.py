@@ -168,7 +168,7 @@ def complete_codes(values, n, name, of="image"):
 
 def _refuse_nobody(codes, labels, name, of):
     """Refuse labels, by their places among distinct ones, that name nobody."""
-    is_nobody = pd.Index(labels).isin(NO_IDENTITY if "identity" in name else NOBODY)
+    is_nobody = np.isin(labels.astype(str), NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])
     if len(rows) > 0:
         counts = pd.Series(labels[codes[rows]]).value_counts()
