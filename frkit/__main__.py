@@ -89,8 +89,7 @@ READING = {  # options of `open_data`
     },
     "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
     "distance": {
-        "action": "store_true",
-        "default": None,
+        "action": argparse.BooleanOptionalAction,
         "help": "smaller scores mean more alike",
     },
 }
@@ -178,6 +177,7 @@ def _with_options(message):
         return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
 
     message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
+    message = message.replace("distance=False", "--no-distance")
     roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
     message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
     message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)

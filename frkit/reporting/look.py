@@ -107,7 +107,9 @@ def _command(path, options, labels):
     for name, value in options.items():
         if name == "columns" and value:
             value = column_words(value)
-        if value is not None:
+        if value is False:
+            words.append(f"--no-{name}")
+        elif value is not None:
             several = value if isinstance(value, (list, tuple)) else [value]
             words += [f"--{name}", *map(str, several if value is not True else [])]
     for name, column in labels.items():

@@ -305,12 +305,16 @@ def test_xarray_inputs_are_joined_by_their_coordinates():
 # --- matrices, lists of the field ----------------------------------------------------------------
 
 
-def test_a_matrix_of_distances_is_a_question(tmp_path):
+def test_a_matrix_of_distances_is_a_question(tmp_path, capsys):
     distances = pd.DataFrame(np.sqrt(np.maximum(2 - 2 * COSINES, 0)), LABELS.image, LABELS.image)
     distances.to_csv(tmp_path / "m.csv")
     with pytest.raises(fk.InputError, match="distance=True"):
         fk.open_data(tmp_path / "m.csv")
     assert main(["look", str(tmp_path / "m.csv"), "--distance"]) == 0
+    assert main(["look", str(tmp_path / "m.csv")]) == 2
+    assert "--no-distance" in capsys.readouterr().err
+    assert main(["look", str(tmp_path / "m.csv"), "--no-distance"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("m.csv --no-distance")
     np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
 
 
