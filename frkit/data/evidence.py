@@ -55,28 +55,32 @@ def people_of_names(images, genuine=None, scores=None):
         Who is on both sides, and the way of WAYS; None and "" where names do not say.
     """
     for way, pattern in WAYS.items():
-        some = images.rows(slice(COMPARED))  # of many pairs a few show which way is none
-        if genuine is not None and not _is_truth(some, pattern, genuine):
+        if genuine is not None and not _agrees_at_first(images, pattern, genuine):
             continue
-        people = people_by_name(images.names, pattern)
-        if people is None:
+        names = people_by_name(images.names, pattern)
+        if names is None:
             continue
-        people = images.mapped(people)
+        people = images.mapped(names)
         is_same = people.is_same()
-        if genuine is not None:
-            agrees = np.array_equal(is_same, genuine)
-        else:
+        if genuine is None:
             is_other = ~images.is_same()
             area, errors = share_above(scores[is_other], is_same[is_other])
             agrees = errors > CLEAR and area > ALIKE
+        else:
+            agrees = np.array_equal(is_same, genuine)
         if agrees and is_same.any() and not is_same.all():
             return people, way
     return None, ""
 
 
-def _is_truth(some, pattern, genuine):
-    """Return whether people by a pattern are the same in the first pairs that are genuine."""
-    used = np.unique(some.both())
-    people = np.full(len(some.names), None, object)
-    people[used] = people_by_name(some.names[used], pattern)
-    return np.array_equal(people[some.probe] == people[some.reference], genuine[:COMPARED])
+def _agrees_at_first(images, pattern, genuine):
+    """Return whether people by a pattern are one in the first pairs that are genuine.
+
+    Of many pairs a few show which pattern cannot be meant.
+    """
+    sides = [images.names[side[:COMPARED]] for side in images[:2]]
+    people = people_by_name(np.concatenate(sides), pattern)
+    if people is None:
+        return False
+    probe, reference = np.split(people, 2)
+    return np.array_equal(probe == reference, genuine[:COMPARED])

@@ -154,10 +154,13 @@ def pairs_of_table(
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
         images = _unless_two_people(images, people, roles)
-    if images and (identity or not people):
+    if images and identity:
+        people = images.mapped(identities_from(images.names, identity))
+        roles.who = f"by the pattern {identity!r} of names of images"
+    elif images and not people:
         model, values = next(iter(scores.items()))
         similarity = -values if model in distances else values
-        people = _people(images, genuine, similarity, rule, identity, roles)
+        people = _people_by_name(images, genuine, similarity, rule, roles)
     if not people:
         if genuine is None:
             roles.ask(table, UNSAID)
@@ -169,10 +172,7 @@ def pairs_of_table(
             people = people and people.rows(keep)
             genuine = genuine if genuine is None else genuine[keep]
             scores = {name: values[keep] for name, values in scores.items()}
-    attributes = {}
-    for name, columns in roles.attributes.items():
-        labels = [column and table[column] for column in columns]
-        attributes[name] = labels[0] if len(labels) == 1 else tuple(labels)
+    attributes = _attributes(table, roles)
     if metadata is not None:
         sides = {"image": images, "identity": people}
         keys = {kind: names.columns() for kind, names in sides.items() if names}
@@ -207,6 +207,15 @@ def _sides(table, roles, names):
     return coded_sides(columns, names, len(table)) if len(columns) == 2 else None
 
 
+def _attributes(table, roles):
+    """Return labels of both sides, or of the pair, for each attribute."""
+    attributes = {}
+    for name, columns in roles.attributes.items():
+        labels = [column and table[column] for column in columns]
+        attributes[name] = labels[0] if len(labels) == 1 else tuple(labels)
+    return attributes
+
+
 def _unless_two_people(images, people, roles):
     """Return names of images that were guessed, unless one would show two people."""
     if not show_two_people(images, people).any():
@@ -216,11 +225,8 @@ def _unless_two_people(images, people, roles):
     return None
 
 
-def _people(images, genuine, similarity, rule, pattern, roles):
+def _people_by_name(images, genuine, similarity, rule, roles):
     """Return who is in images, by their names, or as genuine pairs link them; else None."""
-    if pattern is not None:
-        roles.who = f"by the pattern {pattern!r} of names of images"
-        return images.mapped(identities_from(images.names, pattern))
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
