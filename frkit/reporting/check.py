@@ -1,4 +1,4 @@
-"""Whether the numbers of a report stay below limits, and below those of an earlier report."""
+"""Whether the numbers of a report keep to limits, and stay below those of an earlier report."""
 
 import json
 from pathlib import Path
@@ -10,15 +10,17 @@ import pandas as pd
 from frkit.base import InputError, parse_number, require, writing
 from frkit.evaluation.nodes import open_evaluation
 from frkit.intervals.compare import compare
-from frkit.intervals.effective import SCALES, jeffreys
+from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.reporting.formats import ENDS, TEMPLATES, cell, say
 from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
 from frkit.studies.sample_size import smallest_factor
 
-BELOW, ABOVE, UNDECIDED = range(3)
+KEPT, BROKEN, UNDECIDED = range(3)
 OUTCOMES = ("below", "ABOVE", "undecided")
+OUTCOMES_OF_LEAST = ("above", "BELOW", "undecided")
+OUTCOMES_OF_ALL = ("kept", "broken", "undecided")
 LABELS = ["measure", "model", "group", "with_group", "target", "contrast", "scale"]
 NUMERIC = [*ENDS, "far", "threshold", "n_effective", "interval_level", "fair"]
 PLACE = ["level", "group", "with_group"]  # of a value of one model
@@ -27,11 +29,15 @@ SAME_FACTS = ("weighting", "impostors", "far_of")  # otherwise two rates are dif
 
 
 class Limit(NamedTuple):
-    """What must stay below a value: a measure at a level, or at every level where there is none."""
+    """What must stay below a value: a measure at a level, or at every level where there is none.
+
+    at_least : it must stay above.
+    """
 
     measure: str
     level: float | None
     value: float
+    at_least: bool = False
 
 
 class Report(NamedTuple):
@@ -43,16 +49,19 @@ class Report(NamedTuple):
     facts: dict
 
 
-def parse_limit(text):
+def parse_limit(text, at_least=False):
     """Read a limit such as "frr@0.1%=5%" or "eer=0.03"."""
     name, _, value = text.rpartition("=")
     measure, _, level = name.partition("@")
     try:
-        limit = Limit(measure.lower(), parse_number(level) if level else None, parse_number(value))
+        at = parse_number(level) if level else None
+        limit = Limit(measure.lower(), at, parse_number(value), at_least)
     except InputError as error:
         message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error
     require(np.isfinite(limit.value), f"the limit {text!r} is not finite")
+    is_possible = limit.measure not in RATES or abs(limit.value) <= 1
+    require(is_possible, f"{text!r}: {limit.measure} is at most 1; write {value}% if that is meant")
     return limit
 
 
@@ -75,10 +84,10 @@ def check(path, limits, *, model=None, old=None, margins=()):
     Returns
     -------
     pd.DataFrame
-        A row for each interval: `name`, `estimate`, `lower`, `upper` and `limit`; `outcome`, which
-        is 0 where the upper end is below the limit, 1 where the lower end is above, and 2 where the
-        data cannot decide; `n_people` and `n_people_needed` to decide, NaN where they are not
-        known; `remark`.
+        A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit` and `at_least`;
+        `outcome`, which is 0 where the whole interval keeps to the limit, 1 where the whole
+        interval breaks it, and 2 where the data cannot decide; `n_people` and `n_people_needed` to
+        decide, NaN where they are not known; `remark`.
 
     Raises
     ------
@@ -92,21 +101,24 @@ def check(path, limits, *, model=None, old=None, margins=()):
         old_report = read_report(old)
         for margin in margins:
             rows += [_difference(new_report, old_report, name, margin) for name in models]
-    columns = [*LABELS, *NUMERIC, "level", "limit", "remark"]
+    columns = [*LABELS, *NUMERIC, "level", "limit", "at_least", "remark"]
     result = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    outcomes = [result.upper < result.limit, result.lower > result.limit]
-    result["outcome"] = np.select(outcomes, [BELOW, ABOVE], UNDECIDED)
+    result["at_least"] = result.at_least.eq(True)
+    is_below, is_above = result.upper < result.limit, result.lower > result.limit
+    is_kept = is_above.where(result.at_least, is_below)
+    is_broken = is_below.where(result.at_least, is_above)
+    result["outcome"] = np.select([is_kept, is_broken], [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
     result["n_people"] = new_report.facts.get("n_identities") or np.nan
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
-    shown = ["name", *ENDS, "limit", "outcome", "remark", "n_people", "n_people_needed"]
+    shown = ["name", *ENDS, "limit", "at_least", "outcome", "remark", "n_people", "n_people_needed"]
     return result[shown]
 
 
 def status_of(checked):
-    """Return the outcome of all checks: "above" if one is, else "undecided" if one is."""
-    return ABOVE if (checked.outcome == ABOVE).any() else int(checked.outcome.max())
+    """Return the outcome of all checks: broken if one is, else undecided if one is."""
+    return BROKEN if (checked.outcome == BROKEN).any() else int(checked.outcome.max())
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -146,7 +158,13 @@ def _selected(report, models, limit):
         level = f"@{limit.level:g}"
         chosen = chosen[np.isclose(chosen.level, limit.level, 1e-6, 0)]
     require(len(chosen), say("check_without", path, rows, limit.measure + level, models, names))
-    return chosen.assign(limit=limit.value, remark="")
+    falls_from_fair = (chosen.estimate < chosen.fair).any() and not limit.at_least
+    require(
+        not falls_from_fair,
+        f"{limit.measure} is {chosen.fair.iloc[0]:g} where groups are alike, and lower where they "
+        f"differ: write --min {limit.measure}{level}={limit.value:g}",
+    )
+    return chosen.assign(limit=limit.value, at_least=limit.at_least, remark="")
 
 
 # --- differences between two reports -------------------------------------------------------------
@@ -244,15 +262,20 @@ def _deciding_factor(row):
 def line_of(row):
     """Write one check as a line of text."""
     interval = cell(row.estimate, row.lower, row.upper)
-    return say("check", row, interval, OUTCOMES[row.outcome])
+    return say("check", row, interval, _words(row))
+
+
+def _words(row):
+    """Say an outcome in one word: on which side of the limit the value lies."""
+    return (OUTCOMES_OF_LEAST if row.at_least else OUTCOMES)[row.outcome]
 
 
 def write_json(checked, path):
     """Write the checks as JSON: the outcome of all, and a record for each."""
-    words = [OUTCOMES[outcome].lower() for outcome in checked.outcome]
+    words = [_words(row).lower() for row in checked.itertuples()]
     status = status_of(checked)
     records = as_builtins(checked.assign(outcome=words).to_dict("records"))
-    contents = {"status": status, "outcome": OUTCOMES[status].lower(), "checks": records}
+    contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}
     _write(path, json.dumps(contents, indent=1, ensure_ascii=False))
 
 

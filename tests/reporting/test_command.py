@@ -209,6 +209,24 @@ def test_wrong_arguments_of_check_are_no_outcome(tmp_path, arguments):
     assert status == 3
 
 
+def test_a_limit_that_no_rate_can_reach_is_refused(written, capsys):
+    """5 is meant as 5 %, and would always be kept."""
+    assert main(["check", str(written), "--max", "frr@0.1=5"]) == 3
+    assert "write 5%" in capsys.readouterr().err
+
+
+def test_a_measure_that_falls_from_its_fair_value_has_a_least(tmp_path_factory, capsys):
+    faces = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
+    faces = faces.assign_coords(group=("image", np.repeat(["a", "b"], 80)))
+    folder = tmp_path_factory.mktemp("fair")
+    fk.report(faces, by="group", far=[0.1], quick=True, progress=False).save(folder)
+    assert main(["check", str(folder), "--max", "fdr@0.1=0.9"]) == 3
+    assert "--min fdr@0.1=0.9" in capsys.readouterr().err
+    assert main(["check", str(folder), "--min", "fdr@0.1=0.1"]) == 0
+    assert main(["check", str(folder), "--min", "fdr@0.1=1.5"]) == 1
+    assert capsys.readouterr().out.count("BELOW fdr@0.1") == 1
+
+
 def damaged(report):
     """Reports of which a part is missing or something else."""
     whole = json.dumps(report)
@@ -249,7 +267,7 @@ def test_outcomes_for_programs(written, tmp_path):
     assert [case.find("failure") is not None for case in suite] == [False, False, True]
     assert [case.find("skipped") is not None for case in suite] == [False, True, False]
     contents = json.loads((tmp_path / "check.json").read_text())
-    assert contents["status"] == 1 and contents["outcome"] == "above"
+    assert contents["status"] == 1 and contents["outcome"] == "broken"
     assert [each["outcome"] for each in contents["checks"]] == ["below", "undecided", "above"]
     assert contents["checks"][0]["upper"] == pytest.approx(frr.upper.item())
 
