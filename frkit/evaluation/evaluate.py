@@ -199,7 +199,8 @@ def evaluate_parts(
         if len(edges):
             table = table.merge(distribution_table(tally, edges))
         tables.append(table)
-        noted = table.sel(far_level=cautioned) if len(cautioned) else table
+        is_part = len(cautioned) and cautioned is not far
+        noted = table.sel(far_level=cautioned) if is_part else table
         caution(tally, noted, cautioned, name, sign)
         failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
     n_failed, n_genuine, impostor_failed = zip(*failed)

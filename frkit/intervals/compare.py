@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -117,7 +118,8 @@ def compare(
     require_inside("level", level, 0, 1)
     of_two = measure is not None  # evaluations
     data = data_of(evaluation_a)
-    chosen = with_reads(find_measure(measure if of_two else evaluation_b), data)
+    name: Any = measure if of_two else evaluation_b
+    chosen = with_reads(find_measure(name), data)
     method = choose(method, evaluation_a, chosen)
     settings = chosen, method, target, level
     if of_two:

@@ -78,6 +78,12 @@ def test_an_age_that_varies_is_refused_or_settled():
     check_evaluation(at_use, fk.score_tensor(split, chunks=10), **options)
 
 
+def test_a_level_may_be_asked_for_twice(scores):
+    twice = fk.evaluate(scores, far=[0.3, 0.1, 0.3])["empirical"]
+    assert twice.far_level.values.tolist() == [0.3, 0.1, 0.3]
+    assert twice.frr[0] == twice.frr[2]
+
+
 def test_levels_below_one_pair_and_distances_are_noticed(scores):
     with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score") as caught:
         fk.evaluate(scores, far=[1e-5, 0.1])
