@@ -148,7 +148,7 @@ def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_coun
     """Add the weight of the pairs up to each end, from the one before it.
 
     row_counts, col_counts: (row, column). The last column, of the V-statistic, has weights of its
-    own, and no counts. sums: (part, cell, column) out.
+    own. sums: (part, cell, column) out.
     """
     last = sums.shape[2] - 1
     begin = 0
@@ -159,22 +159,7 @@ def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_coun
             w = col_counts[np.uintp(partner[u])]
             for b in range(last):
                 of_cell[b] += weight[u] * times(v[b], w[b])
-            of_cell[last] += last_weight[u]
-        begin = ends[part]
-
-
-@compiled(**COMPILE)
-def add_sums_of_column(ends, sums, column):
-    """The same of one column, sums (part, cell).
-
-    column: cells, rows, partners and weights of the pairs, and the counts of both sides.
-    """
-    cell, row, partner, weight, row_counts, col_counts = column
-    begin = 0
-    for part in range(len(ends)):
-        for u in range(begin, ends[part]):
-            count = times(row_counts[np.uintp(row[u])], col_counts[np.uintp(partner[u])])
-            sums[part, np.uintp(cell[u])] += weight[u] * count
+            of_cell[last] += last_weight[u] * times(v[last], w[last])
         begin = ends[part]
 
 
@@ -182,8 +167,9 @@ def add_sums_of_column(ends, sums, column):
 def lifting_scores(score, curve, column, allowed):
     """Walk down to the scores at which the accepted weight exceeds what is allowed, (level,).
 
-    curve: the cell of the pairs that count, -1 for all. allowed: rising. Where it is never
-    exceeded, the threshold is the lowest score that counts; it is NaN where none does.
+    curve: the cell of the pairs that count, -1 for all. column: cells, rows, partners and weights
+    of the pairs, and the counts of both sides. allowed: rising. Where it is never exceeded, the
+    threshold is the lowest score that counts; it is NaN where none does.
     """
     cell, row, partner, weight, row_counts, col_counts = column
     thresholds = np.full(len(allowed), np.nan)
@@ -218,10 +204,24 @@ def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
     cell_g, row_g, partner_g, weight_g, row_counts_g, col_counts_g = genuine
     of_impostor = 1 / totals[0]
     of_genuine = 1 / totals[1]
+    top = len(genuine_score) - 1
+    start = (0, top, 0.0, 1.0)
     i = 0
-    j = len(genuine_score) - 1
     far = 0.0
     frr = 1.0
+    for j in range(top, -1, -1):  # quickly from one genuine score to the next
+        while i < len(impostor_score) and impostor_score[i] > genuine_score[j]:
+            count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
+            far += weight[i] * count * of_impostor * (curve < 0 or cell[i] == curve)
+            i += 1
+        if frr - far < -TOLERANCE:
+            break
+        if j == top or genuine_score[j] < genuine_score[j + 1]:
+            start = (i, j, far, frr)
+        if curve < 0 or cell_g[j] == curve:
+            count = times(row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])])
+            frr -= weight_g[j] * count * of_genuine
+    i, j, far, frr = start  # at the last genuine score where FRR >= FAR
     while True:
         score = -np.inf
         if i < len(impostor_score):

@@ -377,12 +377,9 @@ def _failed_images(sides, failed_row, failed_col):
     n_failed = np.bincount(failed_row, minlength=n_images)
     n_failed += np.bincount(failed_col, minlength=n_images)
     n_compared = np.zeros(n_images, int)
-    people = sides.person.max() + 1
     for images, partners in ((sides.probe, sides.reference), (sides.reference, sides.probe)):
-        of_person = np.bincount(sides.person[partners], minlength=people)
-        n_compared += np.bincount(
-            images, len(partners) - of_person[sides.person[images]], n_images
-        ).astype(int)
+        of_person = np.bincount(sides.person[partners], minlength=sides.person.max() + 1)
+        n_compared[images] += len(partners) - of_person[sides.person[images]]
     if sides.symmetric:
         n_compared //= 2
     return (n_failed > 0) & (n_failed == n_compared)

@@ -75,9 +75,11 @@ class Pairs(NamedTuple):
 
     def sums_of_column(self, ends, n_cells: int, number: int):
         """The same of one column without a value: (part, cell)."""
-        sums = np.zeros((len(ends), n_cells))
-        kernels.add_sums_of_column(ends, sums, self.column(number))
-        return sums
+        cell, row, partner, weight, *counts = self.column(number)
+        sums = np.zeros((len(ends), n_cells, 1))
+        counts = (of_side[:, None] for of_side in counts)
+        kernels.add_sums(row, partner, weight, weight, cell, np.asarray(ends), *counts, sums)
+        return sums[..., 0]
 
 
 @dataclass(eq=False)
