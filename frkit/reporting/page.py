@@ -105,6 +105,8 @@ def picture(draw):
         ax = figure.subplots()
         draw(ax)
         thin_ticks(ax)
+        if ax.get_xscale() == "log":
+            ax.xaxis.set_major_formatter("{x:g}")  # powers of ten take long to typeset
         title = ax.get_title(loc="left")
         ax.set_title("", loc="left")
         for patch in (figure.patch, ax.patch):
