@@ -118,34 +118,25 @@ def sample_size(
     >>> int(plan.n_identities) > 60
     True
     """
-    require_one_of("goal", goal, GOALS)
-    value, _ = GOALS[goal]
-    is_test = goal != WIDTH
-    require(size is not None or is_test, f"goal {goal!r} needs a size: {value}")
-    if size is not None:
-        wanted = abs(size) if goal == DIFFERENCE else size
-        require_inside(f"size of goal {goal!r}", wanted, 1 if goal == RATIO else 0, np.inf)
+    _check_goal(goal, size, by)
     require_inside("level", level, 0, 1)
     require_inside("power", power, 0, 1)
-    require(goal != RATIO or by is not None, "goal 'ratio' compares groups: name one with by=")
     scores = score_tensor(data) if "image" in getattr(data, "dims", ()) else data
     evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel(far_level=0)
     people = facts_of(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
-    suffix = "_group" if goal == RATIO else ""
-    _check_rates(goal, rates.sizes.get("model", 1), rates[f"frr{suffix}"])
+    _check_rates(goal, rates)
     prospect, effect = PROSPECTS[goal](evaluation, size, level)
+    is_test = goal != WIDTH
     line = power if is_test else size
-    # rejected pairs grow with people, accepted pairs with their square
-    rejects = int(rates[f"false_rejects{suffix}"].min())
-    accepts = max(int(rates.false_accepts.min()), 1)
-    fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
+    fewest = _fewest_people(goal, rates, people) / people
     factor = smallest_factor(prospect, line, is_test, fewest)
     predicted, n_effective = prospect(factor)
     value_now, n_effective_now = prospect(1.0)
     factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
     curve_values, _ = np.transpose([prospect(point) for point in factors])
+    value, _ = GOALS[goal]
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
@@ -160,32 +151,48 @@ def sample_size(
             "frr": float(rates.frr.values.flat[0]),
             "curve_identities": ("curve", factors * people),
             "curve_value": ("curve", curve_values),
-        },
-        attrs={
-            "goal": goal,
-            "far": far,
-            "level": level,
-            "power": power,
-            "value": value,
-            "target": NEW_PEOPLE,
-        },
+        }
     )
+    settings = {"goal": goal, "far": far, "level": level, "power": power, "value": value}
+    plan = plan.assign_attrs(settings, target=NEW_PEOPLE)
     return plan.assign(answer=_answer(plan, observed=size is None))
 
 
-def _check_rates(goal, models, frr):
+def _check_goal(goal, size, by):
+    """Refuse an unknown goal, and one without the size or the groups that it needs."""
+    require_one_of("goal", goal, GOALS)
+    value, _ = GOALS[goal]
+    require(size is not None or goal != WIDTH, f"goal {goal!r} needs a size: {value}")
+    if size is not None:
+        wanted = abs(size) if goal == DIFFERENCE else size
+        require_inside(f"size of goal {goal!r}", wanted, 1 if goal == RATIO else 0, np.inf)
+    require(goal != RATIO or by is not None, "goal 'ratio' compares groups: name one with by=")
+
+
+def _check_rates(goal, rates):
     """Refuse the wrong number of models for the goal, and data without errors."""
+    models = rates.sizes.get("model", 1)
     needed = 2 if goal == DIFFERENCE else 1
     require(
         models == needed,
         f"goal {goal!r} takes {needed} model(s), these data have {models}: select with "
         "faces.sel(model=...)",
     )
+    frr = rates.frr_group if goal == RATIO else rates.frr
     require(
         bool(((frr > 0) & (frr < 1)).all()),
         f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "
         "FAR level",
     )
+
+
+def _fewest_people(goal, rates, people):
+    """Two people, or as many as make ten errors of either kind on average."""
+    rejects = rates.false_rejects_group if goal == RATIO else rates.false_rejects
+    # rejected pairs grow with people, accepted pairs with their square
+    for_rejects = people * ERRORS / rejects.values.min()
+    for_accepts = people * np.sqrt(ERRORS / max(rates.false_accepts.values.min(), 1))
+    return max(for_rejects, for_accepts, 2)
 
 
 # --- what more people would bring ----------------------------------------------------------------
