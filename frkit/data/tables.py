@@ -132,11 +132,17 @@ def _read_fast(path, layout, numbers):
         from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
     except ImportError:
         return None
+    if encoding_of(path) == "utf-16":
+        return None
     types = {str(place): pa.string() for place in range(len(layout.names))}
     types |= {str(place): pa.float64() for place in numbers}
     # without threads, which hang in a forked process
-    lines = ReadOptions(column_names=[*types], skip_rows=layout.first - 1, use_threads=False)
-    cells = ParseOptions(delimiter=layout.mark or " ", ignore_empty_lines=False)
+    lines = ReadOptions(
+        column_names=[*types], skip_rows_after_names=layout.first - 1, use_threads=False
+    )
+    cells = ParseOptions(
+        delimiter=layout.mark or " ", ignore_empty_lines=False, newlines_in_values=True
+    )
     values = ConvertOptions(column_types=types, null_values=NO_NUMBER, decimal_point=layout.decimal)
     try:
         table = read_csv(path, lines, cells, values).to_pandas(use_threads=False)

@@ -114,7 +114,7 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     return [crossed(list(side)) for side in zip(*columns, strict=True)]
 
 
-def of_people(scores: xr.DataArray, by) -> bool:
+def is_of_people(scores: xr.DataArray, by) -> bool:
     """Whether both sides have labels of their own; a trial's label is one for both."""
     names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
     return set(names) <= set(scores.coords)

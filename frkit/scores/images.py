@@ -9,7 +9,7 @@ import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import CROSSED, attributes_of, crossed, require_attributes, resolve_varying
-from frkit.scores.groups import group_codes, groups_among, labels_of_sides, of_people
+from frkit.scores.groups import group_codes, groups_among, is_of_people, labels_of_sides
 from frkit.scores.kept import IMAGES, is_list
 
 
@@ -172,7 +172,7 @@ def list_images(
 def _people(pairs, label, by, varying, stratified):
     """Labels, identities and people of all sides, with the rule for labels that vary applied."""
     identity = person = np.ravel(labels_of_sides(pairs, "identity"))
-    if by is not None and of_people(pairs, by) and varying not in ("error", "keep"):
+    if by is not None and is_of_people(pairs, by) and varying not in ("error", "keep"):
         name = CROSSED.join(attributes_of(by))
         label, identity, split = resolve_varying(label, identity, varying, name)
         person = person if split is None else split
@@ -184,7 +184,7 @@ def _people(pairs, label, by, varying, stratified):
 def _note_varying(pairs, label, identity, by, stratified):
     """Say where labels vary within a person; strata must not."""
     rule = f"strata must be a property of the person, but {by!r}"
-    if not of_people(pairs, by):
+    if not is_of_people(pairs, by):
         require(not stratified, f"{rule} is one of the trial: draw without strata")
         return
     labelled = label != UNKNOWN

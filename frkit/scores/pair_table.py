@@ -13,7 +13,7 @@ from frkit.base import InputError, listed, require, require_one_of, warn
 from frkit.data.evidence import people_of_names
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
-from frkit.data.pair_roles import pair_roles, warn_of_unconfirmed
+from frkit.data.pair_roles import OPPOSITE, pair_roles, warn_of_unconfirmed
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
 from frkit.data.tables import refuse_cells, to_numbers
@@ -139,12 +139,18 @@ def pairs_of_table(
     """
     require(len(table) > 0, "the table has no row")
     needs_score = scores is None
-    kinds = None if given or preset else two_kinds(table)
+    kinds = None
+    if not preset and given in ({}, {"distance": "score"}):
+        kinds = two_kinds(table)
     if kinds is not None:
         table, preset = kinds, TWO_KINDS
-    preset = preset or {}
+    columns = {
+        role: source
+        for role, source in (preset or {}).items()
+        if OPPOSITE.get(role) not in given  # as where the user calls scores distances
+    }
     roles, genuine = pair_roles(
-        table, preset | given, needs_score=needs_score, distance=distance, from_user=given
+        table, columns | given, needs_score=needs_score, distance=distance, from_user=given
     )
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)

@@ -471,3 +471,36 @@ def test_a_score_that_may_mark_failed_comparisons_is_noticed(tmp_path, mark):
 def test_scores_of_a_few_values_are_no_marks():
     fk.pairs(np.round(PAIRS.cosine.to_numpy(), 1), SAME)
     fk.pairs(np.append(PAIRS.cosine.to_numpy(), -50), np.append(SAME, False))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.npz"])
+def test_distances_of_both_kinds_are_a_question_whose_answer_is_read(tmp_path, name):
+    kinds = {"positive": 1 - PAIRS.cosine[SAME], "negative": 1 - PAIRS.cosine[~SAME]}
+    if name == "t.npz":
+        np.savez(tmp_path / name, **kinds)
+    else:
+        columns = {kind: values.reset_index(drop=True) for kind, values in kinds.items()}
+        pd.DataFrame(columns).to_csv(tmp_path / name, index=False)
+    with pytest.raises(fk.InputError, match="columns={'distance': 'score'}"):
+        fk.open_data(tmp_path / name)
+    data = fk.open_data(tmp_path / name, columns={"distance": "score"})
+    np.testing.assert_allclose(frr_of(data), OF_PAIRS, atol=1e-12)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("lead", ["", "\n", "# a system\n\n"], ids=["plain", "blank", "comment"])
+def test_lines_of_text_that_are_hard_to_count(tmp_path, encoding, lead):
+    text = '"id\n1",id2,score\nann,ann,9\n"bob, b",ann,2\n\nNA1,"NA1",7\n'
+    (tmp_path / "t.csv").write_bytes((lead + text).replace("\n", "\r\n").encode(encoding))
+    data = fk.open_data(tmp_path / "t.csv")
+    assert data.score.values.tolist() == [9, 2, 7]
+    assert data.genuine.values.tolist() == [True, False, True]
+    assert data.probe_identity.values.tolist() == ["ann", "bob, b", "NA1"]
+
+
+def test_a_table_between_blanks_may_have_several_or_tabs(tmp_path):
+    rows = ["probe_id gallery_id score", "ann ann 0.9001", "ann  bob 0.1001", "bob\tbob 0.8001"]
+    (tmp_path / "t.txt").write_text("\n".join(rows))
+    data = fk.open_data(tmp_path / "t.txt")
+    assert data.genuine.values.tolist() == [True, False, True]
+    assert data.score.values.tolist() == [0.9001, 0.1001, 0.8001]
