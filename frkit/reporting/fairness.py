@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from frkit import plot
 from frkit.base import InputError, require
@@ -64,6 +65,10 @@ def _answer_whether_groups_differ(inputs, section):
     verdicts, open_questions, comparisons = verdicts_of(inputs)
     section.tiles.append(tile_of(verdicts, open_questions, level))
     section.answers += open_questions
+    labels = pd.Series(inputs.rates["group"].values)
+    n_numbers = pd.to_numeric(labels, errors="coerce").notna().sum()
+    if n_numbers > MOST_GROUPS:
+        section.lines.append(say("many_groups", attributes_of(inputs.by), len(labels)))
     section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
     section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
     for rate, pairs in comparisons.items():

@@ -119,11 +119,15 @@ def verdicts_of(inputs):
 
 
 def _why_left_out(inputs, rate, groups):
-    """A sentence for each group whose rate cannot be estimated."""
-    if not groups:
-        return []
-    people = people_of_groups(inputs)
-    return [say("group_left_out", rate, group, people.get(group, 0)) for group in groups]
+    """A sentence for the groups of one person, and one for others whose rate cannot be estimated."""
+    people = people_of_groups(inputs) if groups else {}
+    of_one_person = [group for group in groups if people.get(group, 0) == 1]
+    others = [group for group in groups if group not in of_one_person]
+    return [
+        say("groups_left_out", rate, some, some is of_one_person)
+        for some in (of_one_person, others)
+        if some
+    ]
 
 
 def tile_of(verdicts, open_questions, level):

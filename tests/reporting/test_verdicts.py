@@ -90,6 +90,19 @@ def test_a_group_of_one_person_does_not_silence_the_others():
 
 
 @quiet
+def test_ages_as_groups_are_named_in_one_sentence_with_what_to_do():
+    faces = fk.vmf.mixture(40, 16, kappa=(10, 60), seed=0).sample(3, seed=1)
+    ages = np.repeat(np.r_[np.arange(20, 30).repeat(3), np.arange(30, 40)], 3)  # ten stand alone
+    report = fk.report(
+        faces.assign_coords(age=("image", ages)), by="age", far=[0.1], quick=True, progress=False
+    )
+    alone = "Cannot be decided: “30”, “31”, “32”, “33” and 6 more have one person each."
+    assert alone in groups_tile(report).text
+    (hint,) = [line for line in report.sections["groups"].lines if "pd.cut" in line]
+    assert hint.startswith("age makes 20 groups")
+
+
+@quiet
 @pytest.mark.parametrize("measure", ["far_max_min", "frr_max_min", "fdr"])
 def test_a_permutation_test_leaves_out_a_group_that_cannot_be_estimated(measure):
     faces = fk.vmf.mixture(40, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
