@@ -12,6 +12,8 @@ from scipy import sparse
 
 from frkit.engine.protocol import Protocol
 
+FEW_KINDS = 50  # up to which tables of people and kinds are not sparse
+
 
 def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
     """Weight of all impostor pairs of a complete design, (cell, column), that did not fail.
@@ -26,8 +28,17 @@ def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
     scales = [np.where(failed_images, 0, scale) for scale in protocol.scales]
     twice = 2 if protocol.symmetric else 1  # each pair, in either order
     totals = np.zeros((protocol.n_cells, protocol.n_columns))
+    n_people = int(protocol.person.max()) + 1
+    place = protocol.person.astype(np.int64) * len(kinds) + protocol.kind
+
+    def table(weight):
+        """Sums of a weight of rows, (person, kind); most are empty where there are many kinds."""
+        if len(kinds) > FEW_KINDS:
+            return _by_person(protocol, weight)
+        return np.bincount(place, weight, n_people * len(kinds)).reshape(-1, len(kinds))
+
     for column, counts in enumerate(protocol.counts.T):
-        probe, reference = (_by_person(protocol, scale * counts) for scale in scales)
+        probe, reference = (table(scale * counts) for scale in scales)
         pairs = _of_two_people(probe, reference)
         of_cells = np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells) / twice
         lost = failed_weight * counts[row] * counts[col]
@@ -45,8 +56,10 @@ def _by_person(protocol: Protocol, weight):
 
 def _of_two_people(probe, reference):
     """Sums over ordered pairs of two people of the products of two tables: (kind, kind)."""
-    of_all = np.outer(probe.sum(0), reference.sum(0))
-    return of_all - (probe.T @ reference).toarray()
+    of_one_person = probe.T @ reference
+    if sparse.issparse(of_one_person):
+        of_one_person = of_one_person.toarray()
+    return np.outer(probe.sum(0), reference.sum(0)) - of_one_person
 
 
 # --- by people -----------------------------------------------------------------------------------

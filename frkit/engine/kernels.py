@@ -202,26 +202,26 @@ def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
     """
     cell, row, partner, weight, row_counts, col_counts = impostors
     cell_g, row_g, partner_g, weight_g, row_counts_g, col_counts_g = genuine
-    of_impostor = 1 / totals[0]
-    of_genuine = 1 / totals[1]
     top = len(genuine_score) - 1
-    start = (0, top, 0.0, 1.0)
+    start = (0, top, 0.0, totals[1])
     i = 0
-    far = 0.0
-    frr = 1.0
+    accepted = 0.0  # weight of impostor pairs
+    rejected = totals[1]
     for j in range(top, -1, -1):  # quickly from one genuine score to the next
         while i < len(impostor_score) and impostor_score[i] > genuine_score[j]:
             count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
-            far += weight[i] * count * of_impostor * (curve < 0 or cell[i] == curve)
+            accepted += weight[i] * count * (curve < 0 or cell[i] == curve)
             i += 1
-        if frr - far < -TOLERANCE:
+        if rejected / totals[1] - accepted / totals[0] < -TOLERANCE:
             break
         if j == top or genuine_score[j] < genuine_score[j + 1]:
-            start = (i, j, far, frr)
+            start = (i, j, accepted, rejected)
         if curve < 0 or cell_g[j] == curve:
             count = times(row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])])
-            frr -= weight_g[j] * count * of_genuine
-    i, j, far, frr = start  # at the last genuine score where FRR >= FAR
+            rejected -= weight_g[j] * count
+    i, j, accepted, rejected = start  # at the last genuine score where FRR >= FAR
+    far = accepted / totals[0]
+    frr = rejected / totals[1]
     while True:
         score = -np.inf
         if i < len(impostor_score):
@@ -233,15 +233,17 @@ def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
         while i < len(impostor_score) and impostor_score[i] == score:
             if curve < 0 or cell[i] == curve:
                 count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
-                far += weight[i] * count * of_impostor
+                accepted += weight[i] * count
             i += 1
         while j >= 0 and genuine_score[j] == score:
             if curve < 0 or cell_g[j] == curve:
                 count = times(
                     row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])]
                 )
-                frr -= weight_g[j] * count * of_genuine
+                rejected -= weight_g[j] * count
             j -= 1
+        far = accepted / totals[0]
+        frr = rejected / totals[1]
         if frr - far < -TOLERANCE or (i == len(impostor_score) and j < 0):
             break
     rise = (frr_at - far_at) - (frr - far)

@@ -20,9 +20,7 @@ from frkit.engine.rates import (
     sums_of_errors,
     thresholds_at,
 )
-from frkit.engine.tally import Pairs, Tally
-
-PLACES = 200  # of the data's own curve
+from frkit.engine.tally import PLACES, Pairs, Tally
 
 
 class Points(NamedTuple):

@@ -5,11 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frkit.base import remembered, require
+from frkit.base import MEMORY_LIMIT, affordable, remembered, require
 from frkit.engine import kernels
 from frkit.engine.compared import impostor_totals
 from frkit.engine.protocol import Protocol
 from frkit.scores.kept import ModelPairs
+
+LEVELS = 200  # that a table of rates of all columns may have
+PLACES = 200  # of the data's own curve
 
 
 class Pairs(NamedTuple):
@@ -113,6 +116,7 @@ class Tally:
 
 def tally_pairs(kept: ModelPairs, protocol: Protocol) -> Tally:
     """The pairs of one model under a protocol."""
+    _require_memory(len(protocol.groups), protocol.n_cells, protocol.n_columns)
     row, col, is_genuine, is_impostor = kinds_of_pairs(kept, protocol)
     by_score = _order_of_scores(kept.score)
     n_scored = len(by_score) - np.count_nonzero(np.isnan(kept.score))  # NaN come last
@@ -141,6 +145,18 @@ def tally_pairs(kept: ModelPairs, protocol: Protocol) -> Tally:
         n_failed=int(np.count_nonzero(is_genuine[failed])),
         n_genuine=int(np.count_nonzero(is_genuine)),
         any_impostor_failed=len(failed_impostors) > 0 or bool(np.any(kept.failed)),
+    )
+
+
+def _require_memory(n_groups, n_cells, n_columns) -> None:
+    """Refuse more groups and replicates than tables in memory can have, with what would fit."""
+    n_bytes = 2 * 8 * n_cells * (LEVELS * n_columns + 4 * PLACES)
+    n_fit = int(n_groups * min(1, np.sqrt(MEMORY_LIMIT / n_bytes)))
+    replicates = f" in {n_columns - 2:,} replicates" if n_columns > 2 else ""
+    affordable(
+        n_bytes,
+        f"rates of {n_groups:,} groups and of all {n_cells:,} pairs of groups{replicates}; up to "
+        f"{n_fit:,} groups would fit: merge groups, or take an attribute with fewer labels",
     )
 
 

@@ -87,7 +87,7 @@ def _table(tally, of_curves, coords):
     return xr.Dataset(variables, coords)
 
 
-def distribution_table(tally, edges):
+def distribution_table(tally, edges, with_auc=True):
     """AUC, mean, standard deviation and histogram of both kinds of scores, of every column."""
     lowest, highest = tally.extremes
     low = edges[0]
@@ -99,7 +99,7 @@ def distribution_table(tally, edges):
         f"({low:.6g}, {high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
     protocol = tally.protocol
-    of_curves = {"auc": ([COLUMN], auc(tally))}
+    of_curves = {"auc": ([COLUMN], auc(tally))} if with_auc else {}
     totals = []
     for kind in ("genuine", "impostor"):
         summary = moments_and_histogram(tally, kind, edges)

@@ -107,7 +107,7 @@ def evaluate_permuted(
         tables = []
         for pairs, fixed in zip(models, thresholds):
             if len(edges):
-                table = distribution_table(tally_pairs(pairs, columns), edges)
+                table = distribution_table(tally_pairs(pairs, columns), edges, with_auc=False)
             elif with_eer:
                 table = rates_table(tally_pairs(pairs, columns), NONE, fixed, "all")
                 table = table.drop_vars("threshold_level")

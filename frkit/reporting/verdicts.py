@@ -119,7 +119,7 @@ def verdicts_of(inputs):
 
 
 def _why_left_out(inputs, rate, groups):
-    """A sentence for the groups of one person, and one for others whose rate cannot be estimated."""
+    """A sentence for groups of one person, one for others whose rate cannot be estimated."""
     people = people_of_groups(inputs) if groups else {}
     of_one_person = [group for group in groups if people.get(group, 0) == 1]
     others = [group for group in groups if group not in of_one_person]

@@ -214,3 +214,11 @@ def test_every_model_has_thresholds_of_its_own():
 def test_thresholds_must_have_a_row_for_each_model():
     with pytest.raises(fk.InputError, match="rows for the models 'A'.*'A', 'B'"):
         fk.evaluate(two_encoders(), threshold={"A": [0.1]})
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_more_groups_than_memory_has_room_for_are_refused_with_what_would_fit():
+    n = 2_000
+    scores = fk.pairs(np.arange(2.0 * n), np.arange(2 * n) < n, race=np.arange(2 * n) % n)
+    with pytest.raises(fk.InputError, match="2,000 groups .* groups would fit"):
+        fk.evaluate(scores, far=[0.1], by="race", resampling=fk.Resampling("pair", n=200))
