@@ -185,12 +185,14 @@ def guess_format(path, options):
         return "json"
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
-    if kind in OF_ARRAYS and not {*options.get("columns", ())} & {*ROLES_OF_FACES}:
-        if matrix_roles(read_columns(path), options.get("columns")) is not None:
+    if kind == "npz" and kinds_of_scores(names_of_npz(path)):
+        return "vectors"
+    columns = options.get("columns", {})
+    if kind in OF_ARRAYS and not {*columns} & {*ROLES_OF_FACES}:
+        if matrix_roles(read_columns(path), columns) is not None:
             return "matrix"
     if kind in ARRAYS:
-        is_scores = kind == "npz" and kinds_of_scores(names_of_npz(path))
-        return "vectors" if is_scores else "faces"
+        return "faces"
     if kind == "text" and not options.get("columns"):
         format = recognised_format(path)
         if format is not None:
