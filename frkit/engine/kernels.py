@@ -144,23 +144,21 @@ def times(row_count, col_count):
 
 
 @compiled(**COMPILE)
-def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_counts, sums):
-    """Add the weight of the pairs up to each end, from the one before it.
+def add_sums(row, partner, weight, last_weight, cell, begins, ends, row_counts, col_counts, sums):
+    """Add the weight of the pairs from each begin up to its end.
 
     row_counts, col_counts: (row, column). The last column, of the V-statistic, has weights of its
     own. sums: (part, cell, column) out.
     """
     last = sums.shape[2] - 1
-    begin = 0
     for part in range(len(ends)):
-        for u in range(begin, ends[part]):
+        for u in range(begins[part], ends[part]):
             of_cell = sums[part, np.uintp(cell[u])]
             v = row_counts[np.uintp(row[u])]
             w = col_counts[np.uintp(partner[u])]
             for b in range(last):
                 of_cell[b] += weight[u] * times(v[b], w[b])
             of_cell[last] += last_weight[u] * times(v[last], w[last])
-        begin = ends[part]
 
 
 @compiled(**COMPILE)
@@ -194,19 +192,18 @@ def lifting_scores(score, curve, column, allowed):
 
 
 @compiled(**COMPILE)
-def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
+def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals, start):
     """Walk down to the last distinct score at which FRR >= FAR: the EER, and that score.
 
-    impostors, genuine: columns, of scores that fall and rise. totals: weight of both kinds. The EER
-    lies on the line from the rates just below the score to the rates at it.
+    impostors, genuine: columns, of scores that fall and rise. totals: weight of both kinds. start:
+    how many impostor pairs are accepted and genuine ones rejected where FRR >= FAR, and the weights
+    of both. The EER lies on the line from the rates just below the score to the rates at it.
     """
     cell, row, partner, weight, row_counts, col_counts = impostors
     cell_g, row_g, partner_g, weight_g, row_counts_g, col_counts_g = genuine
-    top = len(genuine_score) - 1
-    start = (0, top, 0.0, totals[1])
-    i = 0
-    accepted = 0.0  # weight of impostor pairs
-    rejected = totals[1]
+    i, top, accepted, rejected = start
+    top -= 1
+    start = (i, top, accepted, rejected)
     for j in range(top, -1, -1):  # quickly from one genuine score to the next
         while i < len(impostor_score) and impostor_score[i] > genuine_score[j]:
             count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])

@@ -10,6 +10,7 @@ import numpy as np
 from frkit.engine import kernels
 from frkit.engine.tally import Pairs, Tally
 
+NO_MARKS = np.zeros(1, int), None
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
 
 
@@ -21,13 +22,23 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """
     impostors = tally.impostors
     totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
+    n_above, accepted, *_ = tally.marks
+    accepted = curves(accepted, tally.n_groups, 1)[:, curve]
     thresholds = np.full((len(totals), len(far)), np.nan)
     rising = np.argsort(far)
     for column, total in enumerate(totals):
         allowed = far[rising] * total * (1 + TOLERANCE)
-        thresholds[column, rising] = kernels.lifting_scores(
-            impostors.score, _cell_of(curve, tally), impostors.column(column), allowed
-        )
+        mark = np.searchsorted(accepted[:, column], allowed, "right") - 1
+        mark[allowed >= accepted[-1, column]] = 0  # perhaps never exceeded
+        cell, row, partner, weight, *counts = impostors.column(column)
+        for k in np.unique(mark):
+            rest = slice(n_above[k], None)
+            thresholds[column, rising[mark == k]] = kernels.lifting_scores(
+                impostors.score[rest],
+                _cell_of(curve, tally),
+                (cell[rest], row[rest], partner[rest], weight[rest], *counts),
+                allowed[mark == k] - accepted[k, column],
+            )
     return thresholds
 
 
@@ -43,7 +54,8 @@ def false_acceptance(tally: Tally, thresholds):
     (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
     n_exceeded = number_above(tally.impostors, thresholds)
-    accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells)
+    marks = tally.marks[:2] if len(thresholds) > 1 else NO_MARKS
+    accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells, marks)
     totals = tally.totals.T[: len(thresholds), None]
     of_cells = ratio(accepted, totals)
     of_all = ratio(accepted.sum(2), totals.sum(2))
@@ -59,7 +71,7 @@ def false_rejection(tally: Tally, thresholds):
     `Protocol.genuine_weights` and `Protocol.vstatistic_weights`.
     """
     n_not_above = number_up_to(tally.genuine, thresholds)
-    rejected = _errors(tally.genuine, thresholds, n_not_above, tally.n_groups + 1)
+    rejected = _errors(tally.genuine, thresholds, n_not_above, tally.n_groups + 1, NO_MARKS)
     totals = tally.genuine_totals.T[: len(thresholds), None]
     return ratio(rejected, totals), ratio(rejected.sum(2), totals.sum(2))
 
@@ -82,10 +94,10 @@ def _in_precision_of(scores, thresholds):
     return np.where(rounded > thresholds, lower, rounded)
 
 
-def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int):
+def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int, marks):
     """Weight of the pairs that err at thresholds, (column, level): (column, level, cell).
 
-    n_errors : (column, level) how many pairs err.
+    n_errors : (column, level) how many pairs err. marks : numbers of pairs, and their weight.
     """
     errors = np.full((*thresholds.shape, n_cells), np.nan)
     n_columns = len(thresholds)
@@ -94,10 +106,19 @@ def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int):
         sums = pairs.sums(n_errors[0, order], n_cells).cumsum(0)
         errors[:, order] = np.moveaxis(sums, 2, 0)
         return errors
+    numbers, sums_at_marks = marks
     for column in range(n_columns):
         order = np.argsort(n_errors[column])
         ends = n_errors[column, order]
-        errors[column, order] = pairs.sums_of_column(ends, n_cells, column).cumsum(0)
+        mark = np.searchsorted(numbers, ends, "right") - 1
+        begins = np.maximum(numbers[mark], np.append(0, ends[:-1]))
+        parts = pairs.sums_of_column(begins, ends, n_cells, column)
+        for place, level in enumerate(order):
+            goes_on = place > 0 and mark[place] == mark[place - 1]
+            before = errors[column, order[place - 1]] if goes_on else 0.0
+            if not goes_on and sums_at_marks is not None:
+                before = sums_at_marks[mark[place], :, column]
+            errors[column, level] = before + parts[place]
     errors[np.isnan(thresholds)] = np.nan
     return errors
 
@@ -175,7 +196,12 @@ def equal_error_rates(tally: Tally):
     totals = np.stack([curves(sums, n_groups, 0) for sums in of_kinds])  # (kind, curve, column)
     eer, threshold = np.full((2, *totals.shape[1:]), np.nan)
     impostors, genuine = tally.impostors, tally.genuine
+    n_above, accepted, n_below, rejected = tally.marks
+    weights = np.stack([curves(sums, n_groups, 1) for sums in (accepted, rejected)])
+    far, frr = ratio(weights, totals[:, None])  # (mark, curve, column)
+    mark = np.maximum((frr >= far).sum(0) - 1, 0)
     for curve, column in np.argwhere((totals > 0).all(0)):
+        k = mark[curve, column]
         eer[curve, column], threshold[curve, column] = kernels.crossing(
             impostors.score,
             genuine.score,
@@ -183,6 +209,7 @@ def equal_error_rates(tally: Tally):
             impostors.column(column),
             genuine.column(column),
             totals[:, curve, column],
+            (n_above[k], n_below[k], *weights[:, k, curve, column]),
         )
     return eer.T, threshold.T
 

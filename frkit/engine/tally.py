@@ -1,6 +1,7 @@
 """All pairs of one model with their weights, the worst errors first: what rates are read from."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,10 @@ from frkit.scores.kept import ModelPairs
 
 LEVELS = 200  # that a table of rates of all columns may have
 PLACES = 200  # of the data's own curve
+
+
+MARKS = 256  # numbers of pairs
+MOST_SUMS = 10_000_000  # of all marks
 
 
 class Pairs(NamedTuple):
@@ -70,18 +75,19 @@ class Pairs(NamedTuple):
         """
         n_columns = self.row_counts.shape[1]
         sums = np.zeros((len(ends), n_cells, n_columns))
+        begins = np.append(0, ends[:-1]).astype(int)
         kernels.add_sums(
             self.row, self.partner, self.weight * value, self.vstatistic_weight * value,
-            self.cell, np.asarray(ends), self.row_counts, self.col_counts, sums,
+            self.cell, begins, np.asarray(ends), self.row_counts, self.col_counts, sums,
         )  # fmt: skip
         return sums
 
-    def sums_of_column(self, ends, n_cells: int, number: int):
-        """The same of one column without a value: (part, cell)."""
+    def sums_of_column(self, begins, ends, n_cells: int, number: int):
+        """Weight of the pairs from each begin up to its end in one column, (part, cell)."""
         cell, row, partner, weight, *counts = self.column(number)
         sums = np.zeros((len(ends), n_cells, 1))
         counts = (of_side[:, None] for of_side in counts)
-        kernels.add_sums(row, partner, weight, weight, cell, np.asarray(ends), *counts, sums)
+        kernels.add_sums(row, partner, weight, weight, cell, begins, ends, *counts, sums)
         return sums[..., 0]
 
 
@@ -107,6 +113,27 @@ class Tally:
     n_failed: int
     n_genuine: int
     any_impostor_failed: bool
+
+    @cached_property
+    def marks(self):
+        """Numbers of impostor pairs with the highest scores, and the weight of these pairs.
+
+        Also the numbers of genuine pairs below the scores of these, and the weight of those:
+        (mark,), (mark, cell, column), (mark,), (mark, group, column). With replicates it is much
+        quicker to sum all columns at once, and to look for a threshold in each from a mark on.
+        """
+        score = self.impostors.score
+        n_columns = self.totals.shape[1]
+        n_marks = min(MARKS, MOST_SUMS // (self.protocol.n_cells * n_columns))
+        places = np.linspace(0, len(score), n_marks, endpoint=False).astype(int)
+        rising = score[::-1]
+        above = len(score) - np.searchsorted(rising, score[places[1:]], "right")
+        above = np.unique(np.append(0, above if n_columns > 1 else []).astype(int))
+        below = np.searchsorted(self.genuine.score, score[above[1:] - 1], "left")
+        below = np.append(len(self.genuine.score), below)
+        accepted = self.impostors.sums(above, self.protocol.n_cells).cumsum(0)
+        rejected = self.genuine.sums(below[::-1], self.n_groups + 1).cumsum(0)[::-1]
+        return above, accepted, below, rejected
 
     @property
     def n_groups(self) -> int:
