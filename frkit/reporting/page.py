@@ -100,7 +100,7 @@ def text(report):
 def picture(draw):
     """A figure of a column's width for the page and the files; its caption stands beside it."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=COLUMN, dpi=POINTS)
+        figure = Figure(figsize=COLUMN, dpi=POINTS, layout="none")  # whatever the user set
         FigureCanvasAgg(figure)
         ax = figure.subplots()
         draw(ax)

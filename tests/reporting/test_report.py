@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -374,3 +375,11 @@ def test_models_keep_the_names_that_they_are_given():
     first, second = (np.random.default_rng(seed).normal(size=(4, 4)) for seed in (0, 1))
     both = together({"x": fk.score_matrix(first, who, who), "y": fk.score_matrix(second, who, who)})
     np.testing.assert_array_equal(both.sel(model="y").values, second)
+
+
+def test_a_theme_that_lays_figures_out_gives_no_warning():
+    """As in a notebook that begins with fk.plot.set_theme()."""
+    faces = fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1)
+    with matplotlib.rc_context({"figure.constrained_layout.use": True}):
+        report = fk.report(faces, far=[0.1], quick=True, progress=False)
+        assert "Scores and threshold" in report._repr_html_()
