@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 STEPS = 601  # values of λ
 HALVINGS = 30
 HIGHEST = 1 - 1e-9  # rate
+FEWEST_ERRORS = 5  # effective ones of a group that is not small
 TINY = 1e-300
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
 
@@ -101,12 +102,45 @@ def precision_of(influence):
 
 
 def p_of_equality(rate, n, n_people, precision, curve=None):
-    """p-value of equal rates: X² has the widest of `laws_of_chi_square`."""
+    """p-value of equal rates: X² has the widest of `laws_of_chi_square`.
+
+    A group of few people hides differences of others in X²: where there is one, p is twice the
+    smaller of those with and without such groups.
+    """
+    p = _p_of_equality(rate, n, n_people, precision, curve)
+    large = large_groups(rate, n, n_people, precision, curve)
+    if large.all():
+        return p
+    without = _p_of_equality(*_of_groups(large, rate, n, n_people, precision, curve))
+    return min(2 * min(p, without), 1)
+
+
+def _p_of_equality(rate, n, n_people, precision, curve):
+    """p-value of equal rates of these groups."""
     p0 = common_rate(rate, n, precision, curve)
     if len(rate) < 2 or n_people <= len(rate) or not 0 < p0 < 1:
         return np.nan
     square = chi_square(rate, p0, n, precision, curve)
     return max(law.sf(square) for law in laws_of_chi_square(n, p0, n_people))
+
+
+def large_groups(rate, n, n_people, precision, curve=None):
+    """Which groups have so many effective errors, if they are equal, that X² is chi-square.
+
+    All, where X² follows the people of all groups, and where fewer than two groups have them.
+    """
+    errors = n * common_rate(rate, n, precision, curve)
+    large = ~(errors < FEWEST_ERRORS)
+    if np.isfinite(n_people) or large.sum() < 2:
+        return np.ones(len(rate), bool)
+    return large
+
+
+def _of_groups(chosen, rate, n, n_people, precision, curve):
+    """What tests read, of some groups."""
+    correlation = np.linalg.pinv(precision, hermitian=True)[np.ix_(chosen, chosen)]
+    precision = np.linalg.pinv(correlation, rcond=1e-6, hermitian=True)
+    return rate[chosen], n[chosen], n_people, precision, None if curve is None else curve[chosen]
 
 
 def common_rate(rate, n, precision, curve=None):
@@ -168,6 +202,25 @@ def limit_of_chi_square(level, n, p0, n_people):
 
 def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_level):
     """Rates that the test accepts on the line from equal rates to those seen, and beyond.
+
+    A group of few people makes the line lead far away from what the others have in common, so rows
+    are added in which the others alone are on their line, and such groups have the common rate.
+    Returns (truth, group), see `_on_line`.
+    """
+    data = rate, n, n_people, precision, curve
+    rows = _on_line(*data, level, free_level)
+    large = large_groups(*data)
+    added = np.repeat(rows[-1:], len(rows), 0)
+    if not large.all():
+        some = _of_groups(large, *data)
+        added[:, ~large] = common_rate(some[0], some[1], *some[3:])
+        added[:, large] = _on_line(*some, level, free_level)
+        added[-1] = rows[-1]
+    return np.vstack([added, rows])
+
+
+def _on_line(rate, n, n_people, precision, curve, level, free_level):
+    """Rates on the line from equal rates to those seen, and beyond, that the test accepts.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
     error counts half of one. free_level : the lowest and highest c r(λ) that is accepted, too, for

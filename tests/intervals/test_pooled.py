@@ -9,7 +9,7 @@ from scipy import optimize, stats
 import frkit as fk
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import p_of_equality, pooled_frr
+from frkit.intervals.pooled import compatible_rates, p_of_equality, pooled_frr
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 T = 0.5
@@ -407,3 +407,18 @@ def test_people_in_two_groups_are_compared_with_themselves():
     assert fk.band(tree, "frr_max_difference").p.item() == pytest.approx(expected)
     strangers = fk.band(evaluated(dark + light), "frr_max_difference").p.item()
     assert expected < 0.5 * strangers
+
+
+@pytest.mark.parametrize("rate_of_few", [0.0, 0.05])
+def test_three_people_neither_hide_a_difference_nor_move_its_lower_end(rate_of_few):
+    """Two large groups of which one has 2.4 times the FAR, and 20 comparisons of a third."""
+    rate, n = np.array([0.01, 0.024, rate_of_few]), np.array([4000.0, 4000.0, 20.0])
+    p = p_of_equality(rate, n, np.inf, np.eye(3))
+    of_two = p_of_equality(rate[:2], n[:2], np.inf, np.eye(2))
+    assert of_two < 1e-5 and p <= 2 * of_two
+    options = {"level": 0.95, "free_level": False}
+    rows = compatible_rates(rate, n, np.inf, np.eye(3), **options)
+    ratio = rows.max(1) / np.maximum(rows.min(1), 1e-12)
+    rows_of_two = compatible_rates(rate[:2], n[:2], np.inf, np.eye(2), **options)
+    lowest = (rows_of_two.max(1) / rows_of_two.min(1)).min()
+    assert 1.3 < ratio.min() <= lowest < 2.4
