@@ -176,6 +176,7 @@ def _with_options(message):
     def as_option(match):
         return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
 
+    message = message.replace(", 'keep' (the label belongs to the image)", "")  # of Python alone
     message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
     message = message.replace("distance=False", "--no-distance")
     roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="

@@ -238,10 +238,11 @@ def _deciding_factor(row):
     that has none approach the estimate with the root of that number.
     """
     ends = row.estimate, row.lower, row.upper
-    if row.outcome != UNDECIDED or not np.isfinite(ends).all() or row.estimate == row.limit:
+    is_rate = row.n_effective > 0 and np.isnan(row.fair)
+    is_known = np.isfinite(ends).all() and not (is_rate and row.upper == 1)
+    if row.outcome != UNDECIDED or not is_known or row.estimate == row.limit:
         return np.nan
     is_below = row.estimate < row.limit
-    is_rate = row.n_effective > 0 and np.isnan(row.fair)
     is_log = row.scale == LOG_SCALE and row.lower > 0
     on_scale, back = SCALES[LOG_SCALE if is_log else IDENTITY_SCALE]
     middle = on_scale(row.estimate)

@@ -229,7 +229,8 @@ def _rows(result, measure):
     names = frame.reindex(columns=KEYS).astype(object)
     if MEASURE not in frame:
         names[MEASURE] = measure
-    return pd.concat([names.map(lambda name: "" if pd.isna(name) else name), frame[[*heads.values()]]], axis=1)
+    names = names.map(lambda name: "" if pd.isna(name) else name)
+    return pd.concat([names, frame[[*heads.values()]]], axis=1)
 
 
 def decimals_of_result(result):

@@ -90,7 +90,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     what = "people" if by == "identity" else "images"
     require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
-        warn(f"{n_images - len(rows)} of {n_images} images have no {name}; they are left out")
+        n_left_out = n_images - len(rows)
+        warn(f"{n_left_out} of {n_images} images have no {name} that is compared; they are left out")
     return Problem(name, classes, rows, z, person, unit)
 
 
