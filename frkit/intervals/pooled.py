@@ -207,19 +207,19 @@ def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_le
     are added in which the others alone are on their line, and such groups have the common rate.
     Returns (truth, group), see `_on_line`.
     """
-    data = rate, n, n_people, precision, curve
-    rows = _on_line(*data, level, free_level)
-    large = large_groups(*data)
+    rows = _on_line(rate, n, n_people, precision, curve, level=level, free_level=free_level)
+    large = large_groups(rate, n, n_people, precision, curve)
     added = np.repeat(rows[-1:], len(rows), 0)
     if not large.all():
-        some = _of_groups(large, *data)
-        added[:, ~large] = common_rate(some[0], some[1], *some[3:])
-        added[:, large] = _on_line(*some, level, free_level)
+        some = _of_groups(large, rate, n, n_people, precision, curve)
+        some_rate, some_n, _, some_precision, some_curve = some
+        added[:, ~large] = common_rate(some_rate, some_n, some_precision, some_curve)
+        added[:, large] = _on_line(*some, level=level, free_level=free_level)
         added[-1] = rows[-1]
     return np.vstack([added, rows])
 
 
-def _on_line(rate, n, n_people, precision, curve, level, free_level):
+def _on_line(rate, n, n_people, precision, curve, *, level, free_level):
     """Rates on the line from equal rates to those seen, and beyond, that the test accepts.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
