@@ -42,10 +42,12 @@ MUTANTS = [
     Mutant("engine/rates.py", "in_order / 2", "in_order / 2.001", ENGINE),
     Mutant(
         "engine/rates.py",
-        'impostors.score[::-1], thresholds, "right"',
-        'impostors.score[::-1], thresholds, "left"',
+        '(rising, thresholds), "right")',
+        "(rising, thresholds))",
         "test_properties",
     ),
+    Mutant("engine/rates.py", "== k] - accepted[k, column]", "== k]", "test_engine test_twin"),
+    Mutant("engine/rates.py", "before + parts[place]", "parts[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/people.py", "2 * together - weight", "together - weight", "test_people"),
     Mutant(
@@ -64,6 +66,7 @@ MUTANTS = [
         "measures/sfi_cfi_dfi.py", "sigma = 1 / (2 * n_groups)", "sigma = 1 / n_groups", INDICES
     ),
     # intervals: what people add
+    Mutant("intervals/contributions.py", "- squares + of_pair * added", "- squares", VARIANCE),
     Mutant("intervals/contributions.py", "2 * sd_of_log", "sd_of_log", VARIANCE),
     Mutant("intervals/contributions.py", ', contribution["least"])', ", 0)", VARIANCE),
     Mutant("intervals/contributions.py", '["unseen"] = 1  #', '["unseen"] = 2  #', VARIANCE),
@@ -81,6 +84,8 @@ MUTANTS = [
     # intervals: groups
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
     Mutant("intervals/pooled.py", "if np.isfinite(n_people):", "if False:", POOLED),
+    Mutant("intervals/pooled.py", "min(2 * min(p, without), 1)", "p", POOLED),
+    Mutant("intervals/pooled.py", "np.vstack([added, rows])", "np.vstack([rows, rows])", POOLED),
     Mutant("intervals/pooled.py", "- 6, 0) / n", "- 6, 0) * 0 / n", "test_effective"),
     Mutant(
         "intervals/effective.py",

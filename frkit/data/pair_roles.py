@@ -41,7 +41,7 @@ def looks_like_pairs(table):
     sides = side_columns([name for name in table if name not in scores])
     if any(simplified(stem) in {"id", "ids"} | NAMES["identity"] for stem in sides):
         return True
-    has_score = bool(scores) or any(map(_role_of_name, table))
+    has_score = bool(scores) or any(map(role_of_score, table))
     has_truth = any(_says_truth(name, table[name]) for name in table)
     return has_score + has_truth + bool(sides) >= 2
 
@@ -104,7 +104,7 @@ def _find_named_scores(roles, sample):
                 roles.columns.setdefault(role, []).append(name)
 
 
-def _role_of_name(name):
+def role_of_score(name):
     """Return "score" or "distance" where a word of the name says so, else None."""
     words = words_of(name)
     roles = [role for role in WORDS if words & WORDS[role] and not words & NO_SCORE]
@@ -118,7 +118,7 @@ def _find_other_scores(roles, table, sample, genuine):
         for name in roles.free(table)
         if is_number_column(sample[name]) and not words_of(name) & NO_SCORE
     ]
-    candidates = {name: _role_of_name(name) for name in numbers if _role_of_name(name)}
+    candidates = {name: role_of_score(name) for name in numbers if role_of_score(name)}
     if not candidates:
         fractions = [name for name in numbers if (as_numbers(sample[name])[0] % 1 > 0).any()]
         candidates = dict.fromkeys(fractions, "score")

@@ -3,7 +3,8 @@
 import numpy as np
 
 from frkit.data.labels import can_be_named
-from frkit.data.names import NAMES, WEAK, simplified, words_of
+from frkit.data.names import NAMES, WEAK, simplified
+from frkit.data.pair_roles import role_of_score
 from frkit.data.roles import SIDES, WHO, given_roles
 from frkit.data.sides import side_columns
 from frkit.scores.matrix import score_matrix
@@ -34,8 +35,8 @@ def matrix_roles(columns, given=None):
     if not roles.scores():
         if len(tables) != 1 or simplified(tables[0]) in NAMES["embedding"]:
             return None
-        role = _role_of_name(tables[0])
-        if role is None and not _labels_of_sides(roles, columns, columns[tables[0]].shape):
+        role = role_of_score(tables[0])
+        if role is None and not _arrays_of_sides(roles, columns, columns[tables[0]].shape):
             return None
         roles.columns[role or "score"] = tables
     if roles.scores()[0] not in tables:
@@ -52,15 +53,7 @@ def matrix_roles(columns, given=None):
     return roles
 
 
-def _role_of_name(name):
-    """Return "score" or "distance" where the name of an array says that, else None."""
-    for role in ("distance", "score"):
-        if simplified(name) in NAMES[role] or words_of(name) & NAMES[role]:
-            return role
-    return None
-
-
-def _labels_of_sides(roles, columns, shape):
+def _arrays_of_sides(roles, columns, shape):
     """Return the arrays that are labels of rows and of columns, by what their names share."""
     lengths = [(length,) for length in shape]
     sides_by_stem = side_columns(roles.free(columns))
@@ -73,7 +66,7 @@ def _labels_of_sides(roles, columns, shape):
 
 def _labels(roles, columns, shape):
     """Return the same; of a square, an array without the mark of a side is labels of both."""
-    labels = _labels_of_sides(roles, columns, shape)
+    labels = _arrays_of_sides(roles, columns, shape)
     if shape[0] != shape[1]:
         return labels
     free = roles.free(columns)
