@@ -138,6 +138,7 @@ def _over_groups(function, *values, dims=()):
             *values,
             input_core_dims=inputs,
             output_core_dims=[["group", *dims]],
+            output_dtypes=[float],
             vectorize=True,
         )
 
@@ -153,6 +154,7 @@ def at_each_place(evaluation, name, target, function, dims=(), **options):
         kwargs=options,
         input_core_dims=[*inputs.values()],
         output_core_dims=[dims],
+        output_dtypes=[float],  # else those of the first place, where a p may be the integer 1
         vectorize=True,
     )
 

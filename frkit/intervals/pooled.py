@@ -112,7 +112,7 @@ def p_of_equality(rate, n, n_people, precision, curve=None):
     if large.all():
         return p
     without = _p_of_equality(*_of_groups(large, rate, n, n_people, precision, curve))
-    return min(2 * min(p, without), 1)
+    return min(2 * min(p, without), 1.0)
 
 
 def _p_of_equality(rate, n, n_people, precision, curve):

@@ -173,3 +173,16 @@ def test_accepted_pairs_lie_above_the_threshold_and_not_at_it(faces, scores):
         assert (at_level.false_accepts, at_level.false_rejects) == (accepts, rejects)
         assert at_level.far == pytest.approx(accepts / (~genuine).sum())
         assert at_level.frr == pytest.approx(rejects / genuine.sum())
+
+
+def test_a_level_has_the_same_p_alone_and_among_others():
+    """At FAR 1e-4 a small group has hardly an error, and p is 1 there."""
+    faces = fk.demo_faces().sel(model="Ash")
+    options = {"by": "age", "varying": "split"}
+    alone, among = (
+        fk.evaluate(fk.score_tensor(faces), far=far, **options) for far in ([1e-3], [1e-4, 1e-3])
+    )
+    for measure in ("far_max_min", "frr_max_min"):
+        p_alone, p_among = fk.band(alone, measure).p, fk.band(among, measure).p
+        np.testing.assert_allclose(p_among[-1], p_alone[0])
+        assert 0.05 < p_alone[0] < 1
