@@ -20,6 +20,7 @@ from .data.opening import demo_file as demo_file
 from .data.opening import open_faces as open_faces
 from .evaluation.errors_by_person import errors_by_person as errors_by_person
 from .evaluation.errors_by_person import worst_pairs as worst_pairs
+from .evaluation.nearest import nearest_people as nearest_people
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.options import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation

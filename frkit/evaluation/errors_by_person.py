@@ -161,7 +161,8 @@ def worst_pairs(
 ) -> xr.Dataset:
     """List the pairs behind the identities with the largest share of the errors.
 
-    Wrong labels show up here.
+    Pairs of difficult people are among them, and of people with wrong labels; `nearest_people`
+    finds single images with a wrong label.
 
     Parameters
     ----------
