@@ -3,26 +3,29 @@
 Parts: digits, shares, entropy, debiasing, cohorts, lfw; without a name all of them, one after the
 other. Each writes representation_PART.nc beside this script, with its command, seeds and versions
 as attributes. A part that is stored already is left alone: delete the file to make it anew. Long
-parts keep their finished seeds in the folder named by
---store, so that they can be stopped and started again.
+parts keep their finished seeds in the folder named by --store, so that they can be stopped and
+started again.
 """
 
 import argparse
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from scipy.optimize import brentq
+from scipy.special import entr
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import frkit as fk
-from frkit import studies
-from frkit.representation import Critic
+from frkit import representation, studies
+from frkit.studies.debiasing import CORNERS, METHODS, N_TASKS, RACE, SEX, TASK
 
 HERE = Path(__file__).resolve().parent
-CRITIC = Critic(
-    hidden=32, iterations=200, patience=75, learning_rate=4e-3
-)  # small: there are hundreds of estimates
+# small: there are hundreds of estimates
+CRITIC = representation.Critic(hidden=32, iterations=200, patience=75, learning_rate=4e-3)
 CASES = ("moderate", "extreme")
 SIGMA = (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)
 FEMALE = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
@@ -31,36 +34,55 @@ LFW, ENCODERS = HERE.parent.parent / "shared/data", ("facenet", "insightface")
 ENTROPY = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)  # of the highest, log 2 or log 4
 
 
-def digits(seed: int) -> xr.Dataset:
+# --- Fig. 3: coloured digits ---------------------------------------------------------------------
+
+
+def digits(seed):
     """Fig. 3b and 3c for both cases."""
-    how = {"seeds": [seed], "critic": CRITIC, "progress": False, "copies": 1}
     test = xr.Variable("test", ["as in training", "0.5"])
     panels = [
-        xr.concat(
-            [studies.digit_bias(case, SIGMA, sigma_test=fixed, **how) for fixed in (None, 0.5)],
-            test,
-        )
+        xr.concat([bias_of_digits(case, fixed, seed) for fixed in (None, 0.5)], test)
         for case in CASES
     ]
     return xr.concat(panels, xr.Variable("case", list(CASES)), combine_attrs="drop")
 
 
-def shares(seed: int) -> xr.Dataset:
+def bias_of_digits(case, sigma_of_test, seed, sigmas=SIGMA, critic=CRITIC):
+    """Bias of networks trained on coloured digits, by the spread of the colours in training.
+
+    sigma_of_test : spread of the test colours; None for that of training. `dataset_bias` is that of
+    the test colours about the digit; all others are of the hidden layer and the colour.
+    """
+
+    def row(sigma):
+        of_test = sigma if sigma_of_test is None else sigma_of_test
+        train = studies.coloured_digits(case, sigma, part="train", seed=seed)
+        test = studies.coloured_digits(case, of_test, copies=1, seed=seed)
+        encoded = studies.digit_encoder(train, width=64, seed=seed)(test)
+        bias = fk.representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
+        colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
+        return bias[["rlb", "mutual_information", "entropy"]].assign(
+            dcor2=representation.distance_correlation(encoded, "colour", permutations=0).dcor2,
+            dataset_bias=representation.dataset_bias(colours, "digit"),
+            accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
+        )
+
+    return along("sigma", sigmas, row)
+
+
+# --- Fig. 4: identities crossed with sex and race ------------------------------------------------
+
+
+def shares(seed):
     """Fig. 4a: RLB of sex and race together over the shares of the training set."""
-    grid = [(female, black) for female in FEMALE for black in BLACK]
-    return studies.crossed_bias(grid, seeds=[seed], critic=CRITIC, progress=False)
+    return crossed_bias([(female, black) for female in FEMALE for black in BLACK], seed)
 
 
-def entropy(seed: int) -> xr.Dataset:
-    """Fig. 4b: RLB of one attribute over its entropy in the training set, the other one
-    balanced."""
-    sex = [(studies.dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
-    race = [(0.5, studies.dominant_share(part * np.log(4), 4)) for part in ENTROPY]
-    how = {"seeds": [seed], "critic": CRITIC, "progress": False}
-    curves = [
-        studies.crossed_bias(designs, attribute=name, **how)
-        for designs, name in ((sex, "sex"), (race, "race"))
-    ]
+def entropy(seed):
+    """Fig. 4b: RLB of one attribute over its entropy in training, the other one balanced."""
+    sex = [(dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
+    race = [(0.5, dominant_share(part * np.log(4), 4)) for part in ENTROPY]
+    curves = [crossed_bias(sex, seed, "sex"), crossed_bias(race, seed, "race")]
     curves = [
         curve.rename(design="part").drop_vars(["female", "black"]).assign_coords(part=list(ENTROPY))
         for curve in curves
@@ -68,35 +90,177 @@ def entropy(seed: int) -> xr.Dataset:
     return xr.concat(curves, xr.Variable("attribute", ["sex", "race"]))
 
 
-def debiasing(seed: int) -> xr.Dataset:
+def crossed_bias(designs, seed, attribute=("sex", "race"), n_test=400, critic=CRITIC):
+    """RLB of encoders trained with these shares of women and of Black people; read on others."""
+    test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed)
+    encoded = {}
+    for number, (female, black) in enumerate(designs):
+        encode = identity_encoder(crossed_faces(female=female, black=black, seed=seed))
+        encoded[str(number)] = encode(test)
+    faces = fk.stack_models(encoded)
+    bias = fk.representation_bias(faces, attribute, seeds=1, critic=critic, progress=False)
+    bias = bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
+    female, black = np.transpose(designs)
+    coords = {"female": ("design", female), "black": ("design", black)}
+    return bias.rename(model="design").drop_vars("design").assign_coords(coords)
+
+
+def crossed_faces(
+    n_identities=40, per_identity=10, *, female=0.5, black=0.25, crossed=True, seed=0
+):
+    """Images as vectors: identity, plus sex along one axis and race along three, plus noise.
+
+    female, black : shares; the other races have equal parts of the rest. crossed : every image
+    draws its own sex and race, as in the paper's synthetic faces; else each person has one of each,
+    in numbers as near to the shares as possible.
+    """
+    strength = 4.0  # between the sexes, and between two races, in standard deviations of people
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_identities), per_identity)
+    cells = np.outer([female, 1 - female], [black, *3 * [(1 - black) / 3]]).ravel()
+    if crossed:
+        cell = rng.choice(cells.size, person.size, p=cells)
+    else:
+        places = (np.arange(n_identities) + 0.5) / n_identities
+        cell = rng.permutation(np.searchsorted(np.cumsum(cells), places))[person]
+    sex, race = np.divmod(cell, len(RACE))
+    values = rng.standard_normal((n_identities, 12))[person]
+    values += rng.standard_normal((person.size, 12))
+    values[:, 0] += strength * (sex - 0.5)
+    values[:, 1:4] += strength * CORNERS[race]
+    return fk.faces(
+        values,
+        np.char.mod("id%04d", person),
+        varying="keep" if crossed else "error",
+        sex=np.array(SEX)[sex],
+        race=np.array(RACE)[race],
+    )
+
+
+def identity_encoder(train, width=8):
+    """A linear discriminant that separates the identities; returns a function of other faces."""
+    discriminant = LinearDiscriminantAnalysis(n_components=width)
+    discriminant.fit(train["embedding"].values, train["identity"].values)
+
+    def encode(others):
+        values = discriminant.transform(others["embedding"].values).astype(np.float32)
+        return others.assign(embedding=(("image", "feature"), values))
+
+    return encode
+
+
+def dominant_share(entropy, classes):
+    """The share of one class at which classes have an entropy (nats), the others being equal."""
+
+    def excess(share):
+        rest = (1 - share) / (classes - 1)
+        return float(entr(share) + (classes - 1) * entr(rest)) - entropy
+
+    if excess(1 / classes) <= 0:
+        return 1 / classes
+    return float(brentq(excess, 1 / classes, 1 - 1e-12))
+
+
+# --- Fig. 7, Tables III and IV: debiasing --------------------------------------------------------
+
+
+def debiasing(seed):
     """Fig. 7 and Table III: sex, one pair of data sets."""
-    return studies.debiasing_table("sex", n=1000, seeds=[seed], critic=CRITIC, progress=False)
+    return debiasing_table("sex", 1000, seed)
 
 
-def cohorts(seed: int) -> xr.Dataset:
+def cohorts(seed):
     """Table IV: sex and race among people with equally many of each."""
-    how = {"seeds": [seed], "critic": CRITIC, "progress": False, "female": 0.5, "n": 2000}
-    sex, race = (studies.debiasing_table(name, **how) for name in ("sex", "race"))
-    alike = ["accuracy", "average_precision"]
-    table = xr.concat(
-        [sex.drop_vars([*alike, "group"]), race.drop_vars([*alike, "group"])], "attribute"
+    sex, race = (debiasing_table(name, 2000, seed, female=0.5) for name in ("sex", "race"))
+    by_cohort = ["accuracy", "average_precision"]
+    others = [table.drop_vars([*by_cohort, "group"]) for table in (sex, race)]
+    table = xr.concat(others, xr.Variable("attribute", ["sex", "race"]))
+    return table.assign({name: race[name] for name in by_cohort})
+
+
+def debiasing_table(attribute, n, seed, methods=METHODS, critic=CRITIC, **design):
+    """All measures of encoders that were debiased in five ways, on n other images."""
+    train = studies.biased_tasks(n, seed=2 * seed, **design)
+    test = studies.biased_tasks(n, seed=2 * seed + 1, **design)
+
+    def row(method):
+        encoded = studies.debiased(train, attribute, method)(test)
+        return all_measures(train, encoded, attribute, critic)
+
+    return along("family", methods, row)
+
+
+def all_measures(train, test, attribute, critic):
+    """All measures of one method on one test set; means over the labels."""
+    group = cohort = test[attribute].values
+    if attribute == "race":
+        cohort = np.char.add(np.char.add(group, ", "), test.sex.values)
+    spreads = []
+    for task in range(N_TASKS):
+        of_task = test.isel({TASK: task})
+        spread = representation.cohort_spread(
+            of_task.label, of_task.predicted, cohort, score=of_task.score
+        )
+        spreads.append(spread)
+    spread = xr.concat(spreads, TASK).mean(TASK)
+    accuracy = spread.sel(metric="accuracy", drop=True)
+    precision = spread.sel(metric="average_precision", drop=True)
+    bias_score = representation.bias_amplification(
+        train.label.values, train[attribute].values, test.predicted.values, group
     )
-    return table.assign_coords(attribute=["sex", "race"]).assign(
-        {name: race[name] for name in alike}
+    options = {"seeds": 1, "progress": False}
+    bias = fk.representation_bias(test, attribute, critic=critic, **options)
+    plain = fk.representation_bias(test, attribute, critic=replace(critic, mapping=0), **options)
+    return xr.Dataset(
+        {
+            "accuracy": accuracy.value,
+            "average_precision": precision.value,
+            "overall_accuracy": accuracy.overall,
+            "overall_average_precision": precision.overall,
+            "bias_score": bias_score.bias_score,
+            "amplification": bias_score.amplification,
+            "dcor2": representation.distance_correlation(test, attribute, permutations=0).dcor2,
+            "mutual_information": bias.mutual_information,
+            "rlb": bias.rlb,
+            "rlb_plain": plain.rlb,
+        }
     )
 
 
-def lfw(seed: int) -> xr.Dataset:
-    """Table II on two encoders' embeddings of LFW, with gender; and what the split makes of a
-    permuted gender."""
+# --- Table II: nothing to find -------------------------------------------------------------------
+
+
+def lfw(seed):
+    """Table II on two encoders' embeddings of LFW, with gender; and folds of images."""
     tables = []
     for encoder in ENCODERS:
         faces = fk.open_faces(LFW / f"lfw158_{encoder}.npz")
-        table = studies.spurious_table(faces, "gender", seeds=1, seed=seed, progress=False)
         permuted = studies.spurious(faces, "gender", seed=seed)["Z_S"]
         split = fk.representation_bias(permuted, "gender", by="image", seeds=1, progress=False)
+        table = spurious_table(faces, "gender", seed)
         tables.append(table.assign(rlb_image_folds=split.rlb))
     return xr.concat(tables, xr.Variable("model", list(ENCODERS)))
+
+
+def spurious_table(faces, attribute, seed, critic=None):
+    """Predictor and RLB, in sample and held out, where embedding and attribute are independent."""
+    cases = studies.spurious(faces, attribute, seed=seed)
+
+    def row(case):
+        bias = fk.representation_bias(
+            cases[case], attribute, seeds=1, critic=critic, progress=False
+        )
+        dependence = representation.distance_correlation(cases[case], attribute)
+        table = representation.probe(cases[case], attribute, folds=5)
+        table = table.assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
+        return table.assign(dependence[["dcor2", "p_value"]]).drop_attrs()
+
+    return along("case", cases, row)
+
+
+def along(dim, values, row):
+    """Stack a row for each value along a new dimension."""
+    return xr.concat([row(value) for value in values], xr.Variable(dim, list(values)))
 
 
 PARTS = {
@@ -109,8 +273,8 @@ PARTS = {
 }
 
 
-def one_seed(part: str, seed: int, store: Path) -> xr.Dataset:
-    """One seed of one part, from the store where it is there."""
+def one_seed(part, seed, store):
+    """One seed of one part, read from the store if it is finished."""
     store.mkdir(parents=True, exist_ok=True)
     file = store / f"{part}_{seed}.nc"
     if not file.exists():
@@ -120,11 +284,12 @@ def one_seed(part: str, seed: int, store: Path) -> xr.Dataset:
     return xr.load_dataset(file, engine="h5netcdf")
 
 
-def make(part: str, store: Path) -> None:
-    """All seeds of one part, in one small file."""
+def make(part, store):
+    """Write all seeds of one part into one small file."""
     n_seeds = PARTS[part][1]
-    found = [one_seed(part, seed, store) for seed in range(n_seeds)]
-    result = xr.concat(found, "seed", combine_attrs="drop").astype(np.float32)
+    of_seeds = [one_seed(part, seed, store) for seed in range(n_seeds)]
+    seeds = xr.Variable("seed", np.arange(n_seeds))
+    result = xr.concat(of_seeds, seeds, combine_attrs="drop").astype(np.float32)
     versions = {"frkit": fk.__version__} | {
         name: version(name) for name in ("numpy", "scikit-learn", "xarray")
     }
@@ -140,8 +305,8 @@ def make(part: str, store: Path) -> None:
     )  # netCDF 3: a tenth of the size for so few numbers
 
 
-def main() -> None:
-    """The parts that are asked for and not yet stored."""
+def main():
+    """Make the parts that are asked for and not yet stored."""
     parser = argparse.ArgumentParser(description="Make the stored results of notebook 7.")
     parser.add_argument("parts", nargs="*", default=[], metavar="PART")
     parser.add_argument("--store", type=Path, default=HERE / "representation_parts")

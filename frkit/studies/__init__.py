@@ -3,13 +3,12 @@
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, identity_encoder
-from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
-from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
+from frkit.studies.debiasing import biased_tasks, debiased
+from frkit.studies.digits import coloured_digits, digit_encoder
 from frkit.studies.error_laws import error_laws
 from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.intervals import intervals
-from frkit.studies.rlb_tables import spurious, spurious_table, trial, true_bias
+from frkit.studies.rlb_tables import spurious, trial, true_bias
 from frkit.studies.sample_size import sample_size
 
 __all__ = [
@@ -19,21 +18,14 @@ __all__ = [
     "coloured_digits",
     "consistency",
     "coverage",
-    "crossed_bias",
-    "crossed_faces",
     "debiased",
-    "debiasing_table",
-    "digit_bias",
     "digit_encoder",
-    "dominant_share",
     "error_laws",
     "finetuning",
-    "identity_encoder",
     "intervals",
     "sample_size",
     "split",
     "spurious",
-    "spurious_table",
     "sup_distance",
     "trial",
     "true_bias",

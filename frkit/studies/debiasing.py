@@ -1,7 +1,6 @@
 """Four families of debiasing on a small scale: labels that are correlated with sex or race."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
@@ -9,18 +8,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
 from frkit.base import listed, require, require_inside, require_one_of
-from frkit.representation import (
-    Critic,
-    bias_amplification,
-    cohort_spread,
-    distance_correlation,
-    representation_bias,
-)
-from frkit.studies.along import along
-from frkit.studies.crossed import CORNERS, RACE, SEX
 
 METHODS = ("baseline", "resampling", "subspace removed", "groups aligned", "classifier per group")
 TASK, N_TASKS = "task", 8
+SEX = ("female", "male")
+RACE = ("Black", "White", "East Asian", "Indian")
+# corners of a tetrahedron: any two have the distance 1
+CORNERS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(8)
 
 
 def biased_tasks(
@@ -224,106 +218,3 @@ def _by_group(features, group, rules):
         rows = group == name
         changed[rows] = (features[rows] - centre) @ matrix
     return changed
-
-
-def debiasing_table(
-    attribute: str,
-    *,
-    n: int = 2000,
-    seeds: Iterable[int] = (0,),
-    methods: Sequence[str] = METHODS,
-    critic: Critic | None = None,
-    progress: bool = True,
-    **design,
-) -> xr.Dataset:
-    """Measure encoders that were debiased in five ways (Tables III and IV, Fig. 7).
-
-    Parameters
-    ----------
-    attribute, methods
-        As in `debiased`; all methods by default.
-    n : int
-        Number of images to train on, and of others to test on.
-    seeds : sequence of int
-        Each gives one training set and one test set.
-    critic : Critic, optional
-        As in `representation_bias`.
-    progress : bool
-        Whether to show a progress bar.
-    **design
-        female, tie and strength, as in `biased_tasks`.
-
-    Returns
-    -------
-    xr.Dataset
-        Over seed and family, means over the labels: `accuracy` and `average_precision` (also over
-        group: sex, or race and sex), `overall_accuracy`, `overall_average_precision`; `bias_score`,
-        `amplification`, `dcor2`, `mutual_information` (nats), `rlb`, and `rlb_plain` of a network
-        without mapping layers.
-
-    Raises
-    ------
-    InputError
-        As `biased_tasks` and `debiased`.
-
-    References
-    ----------
-    Li & Abd-Almageed (2021), Tables III and IV, Fig. 7.
-
-    Examples
-    --------
-    >>> from frkit.representation import Critic
-    >>> from frkit.studies import debiasing_table
-    >>> options = dict(n=400, methods=["baseline"], critic=Critic(iterations=20), progress=False)
-    >>> debiasing_table("sex", **options).average_precision.dims
-    ('seed', 'family', 'group')
-    """
-    critic = Critic() if critic is None else critic
-
-    def for_seed(seed):
-        train = biased_tasks(n, seed=2 * seed, **design)
-        test = biased_tasks(n, seed=2 * seed + 1, **design)
-
-        def row(method):
-            encode = debiased(train, attribute, method)
-            return _measures(train, encode(test), attribute, critic)
-
-        return along("family", methods, row)
-
-    return along("seed", seeds, for_seed, progress).assign_attrs(attribute=attribute, n=n)
-
-
-def _measures(train, test, attribute, critic):
-    """Compute all measures of one method on one test set."""
-    group = cohort = test[attribute].values
-    if attribute == "race":
-        cohort = np.char.add(np.char.add(group, ", "), test.sex.values)
-    spreads = []
-    for task in range(N_TASKS):
-        task_data = test.isel({TASK: task})
-        spreads.append(
-            cohort_spread(task_data.label, task_data.predicted, cohort, score=task_data.score)
-        )
-    spread = xr.concat(spreads, TASK).mean(TASK)
-    accuracy = spread.sel(metric="accuracy", drop=True)
-    precision = spread.sel(metric="average_precision", drop=True)
-    scores = bias_amplification(
-        train.label.values, train[attribute].values, test.predicted.values, group
-    )
-    options = {"seeds": 1, "progress": False}
-    bias = representation_bias(test, attribute, critic=critic, **options)
-    plain = representation_bias(test, attribute, critic=replace(critic, mapping=0), **options)
-    return xr.Dataset(
-        {
-            "accuracy": accuracy.value,
-            "average_precision": precision.value,
-            "overall_accuracy": accuracy.overall,
-            "overall_average_precision": precision.overall,
-            "bias_score": scores.bias_score,
-            "amplification": scores.amplification,
-            "dcor2": distance_correlation(test, attribute, permutations=0).dcor2,
-            "mutual_information": bias.mutual_information,
-            "rlb": bias.rlb,
-            "rlb_plain": plain.rlb,
-        }
-    )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations  # help() then shows ArrayLike by its name
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from frkit.base import require, require_one_of, require_whole
-from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
 from frkit.representation.probes import fit_quietly
-from frkit.studies.along import along
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
 PALETTES = {
@@ -143,80 +140,3 @@ def digit_encoder(
         )
 
     return encode
-
-
-def digit_bias(
-    case: str,
-    sigma: ArrayLike,
-    *,
-    sigma_test: float | None = None,
-    width: int = 64,
-    copies: int = 2,
-    seeds: Iterable[int] = (0, 1, 2),
-    critic: Critic | None = None,
-    progress: bool = True,
-) -> xr.Dataset:
-    """Estimate the bias of networks trained on coloured digits, by the spread of the colours.
-
-    Parameters
-    ----------
-    case, copies
-        As in `coloured_digits`; copies are those of the test digits.
-    sigma : sequence of float
-        Spreads of the colours in training.
-    sigma_test : float, optional
-        Spread of the test colours; by default that of training (Fig. 3b). The paper's Fig. 3c has
-        .5 throughout.
-    width : int
-        Hidden units.
-    seeds : sequence of int
-        Each gives one network, with colours of its own.
-    critic : Critic, optional
-        As in `representation_bias`.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    xr.Dataset
-        Over seed and sigma: `rlb`, `mutual_information` (nats) and `dcor2` of hidden layer and
-        `colour`; `dataset_bias` (of the test colour about the digit); `entropy` of `colour` (nats);
-        `accuracy` in reading digits.
-
-    Raises
-    ------
-    InputError
-        As `coloured_digits`.
-
-    References
-    ----------
-    Li & Abd-Almageed (2021), Figs. 3b and 3c.
-
-    Examples
-    --------
-    >>> from frkit.representation import Critic
-    >>> from frkit.studies import digit_bias
-    >>> options = dict(seeds=[0], copies=1, critic=Critic(iterations=100), progress=False)
-    >>> bool(digit_bias("moderate", [0.1], **options).rlb > 0.5)
-    True
-    """
-    sigmas = np.ravel(sigma).tolist()
-
-    def for_seed(seed):
-        def for_sigma(spread):
-            train = coloured_digits(case, spread, part="train", seed=seed)
-            test_spread = spread if sigma_test is None else sigma_test
-            test = coloured_digits(case, test_spread, copies=copies, seed=seed)
-            encoded = digit_encoder(train, width=width, seed=seed)(test)
-            bias = representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
-            colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
-            return bias[["rlb", "mutual_information", "entropy"]].assign(
-                dcor2=distance_correlation(encoded, "colour", permutations=0).dcor2,
-                dataset_bias=dataset_bias(colours, "digit"),
-                accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
-            )
-
-        return along("sigma", sigmas, for_sigma)
-
-    table = along("seed", seeds, for_seed, progress)
-    return table.assign_attrs(case=case, width=width, copies=copies)

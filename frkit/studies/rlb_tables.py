@@ -11,7 +11,6 @@ from frkit.representation import (
     Critic,
     dataset_bias,
     distance_correlation,
-    probe,
     representation_bias,
     shifted_classes,
 )
@@ -69,70 +68,6 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
         "Z_S": faces.assign_coords({attribute: ("image", permute.permutation(labels)[person])}),
         "Z_G": faces.assign_coords({attribute: ("image", draw.permutation(labels)[person])}),
     }
-
-
-def spurious_table(
-    faces: xr.Dataset,
-    attribute: str,
-    *,
-    seeds: int = 3,
-    folds: int = 5,
-    critic: Critic | None = None,
-    seed: int = 0,
-    progress: bool = True,
-) -> xr.Dataset:
-    """Compute predictor and RLB where embedding and attribute are independent (Table II).
-
-    Parameters
-    ----------
-    faces, attribute, seed
-        As in `spurious`.
-    seeds, critic
-        As in `representation_bias`.
-    folds : int
-        Folds by identity, at least 3.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    xr.Dataset
-        Over case (normal, R_S, R_G, Z_S, Z_G), held out: `accuracy` and `loss` of a linear
-        predictor, `rlb`, `rlb_se`; `accuracy_in_sample`, `loss_in_sample` and `rlb_in_sample`;
-        `majority`; `dcor2` and its `p_value`.
-
-    Raises
-    ------
-    InputError
-        As `representation_bias`.
-
-    References
-    ----------
-    Li & Abd-Almageed (2021), Table II.
-
-    Examples
-    --------
-    >>> from frkit.representation import Critic, shifted_classes
-    >>> from frkit.studies import spurious_table
-    >>> faces = shifted_classes(120, 8, distance=4, per_identity=2)
-    >>> options = dict(seeds=1, folds=3, critic=Critic(iterations=100), progress=False)
-    >>> table = spurious_table(faces, "group", **options)
-    >>> bool(table.rlb.sel(case="normal") > table.rlb.sel(case="R_G"))
-    True
-    """
-    cases = spurious(faces, attribute, seed=seed)
-
-    def row(case):
-        version = cases[case]
-        bias = representation_bias(
-            version, attribute, seeds=seeds, folds=folds, critic=critic, progress=False
-        )
-        table = probe(version, attribute, folds=folds)
-        table = table.assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
-        dependence = distance_correlation(version, attribute)[["dcor2", "p_value"]]
-        return table.assign(dependence).drop_attrs()
-
-    return along("case", cases, row, progress)
 
 
 def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Dataset:
