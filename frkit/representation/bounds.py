@@ -13,7 +13,7 @@ def donsker_varadhan(t, z, shares):
     """Donsker-Varadhan bound E T(r, z) - log E exp T(r, z'), Li & Abd-Almageed (2021), eq. 3.
 
     The first mean pairs an image r with its own class z, the second one with every class z',
-    weighed by its share. Returns the bound and its linear terms (n,), whose mean is the bound.
+    weighted by its share. Returns the bound and its linear terms (n,), whose mean is the bound.
     """
     joint = t[np.arange(len(z)), z]
     log_marginal = logsumexp(t, axis=1, b=shares)  # log of the mean over z', of each image

@@ -31,7 +31,7 @@ def distance_correlation(
     attribute : str or tuple of str
         Attribute of two classes or more; a tuple crosses its attributes.
     permutations : int
-        How many permutations of the labels the p-value compares with, 0 or more.
+        Number of permutations of the labels for the p-value, 0 or more.
     by : {"identity", "image"}
         "identity" permutes labels over people, each with all of their images; "image" over
         images, as if no two were of the same person.

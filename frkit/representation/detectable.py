@@ -1,4 +1,4 @@
-"""How much mutual information shows in data of a given size."""
+"""The smallest mutual information that data of a given size can show."""
 
 import numpy as np
 import pandas as pd
@@ -8,17 +8,17 @@ MOST_ROWS = 2000  # images from which the effective dimension is taken
 
 
 def detectable_information(x, person, n_classes, train_share):
-    """The mutual information (nats) from which most held-out estimates exceed two standard errors.
+    """The mutual information (nats) above which most estimates exceed two standard errors.
 
     Derived for Gaussian classes that differ in their means, each estimated from the training
     people: of the information I a linear critic keeps I² / (I + N/2) on new people, where N = (K
     - 1) d / n_train is the noise of the means, and its standard error is sqrt(2 · kept / n). Kept
     = 4 standard errors, so kept = 2 · 4² / n, is solved for I. n counts independent images
     (images over the design effect of people), d independent directions (participation ratio of
-    the covariance). Simulated, 38 of 40 data sets with that much show it, 18 of 40 with half of
-    it and all with twice as much (data/representation_checks.csv, `detection`). Classes that
-    differ in few, strong directions show earlier; where the entropy allows less than I, the law
-    says nothing.
+    the covariance). In simulations, that much was detected in 38 of 40 data sets, half of it in 18
+    and twice as much in all (data/representation_checks.csv, `detection`). Classes that differ
+    strongly in a few directions are detected earlier. Where the entropy of the attribute is less
+    than I, the formula does not apply.
 
     x: (n, d); person: (n,) codes; train_share: of the images that a network is trained on.
     """

@@ -37,7 +37,7 @@ def leakage(
     An attacker, a logistic predictor with classes of equal weight, is fitted to one part of the
     images and predicts the attribute of the rest. Its balanced accuracy is the leakage; by chance
     it is 1/classes. Errors alone make a model leak less, so its leakage is compared with that of
-    true labels of which as many are replaced at random.
+    true labels with as many errors, placed at random.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _is_binary(*arrays):
 
 
 def _spoiled(truth, correct, rng):
-    """True labels of which as many are wrong as the model has wrong, at places chosen at random."""
+    """True labels with as many errors as the model makes, placed at random."""
     wrong = rng.permuted(~correct, axis=0)
     if truth.ndim == 2:
         return truth.astype(bool) ^ wrong

@@ -9,7 +9,7 @@ from frkit.base import require, require_whole
 from frkit.representation.bounds import donsker_varadhan, self_normalised
 from frkit.representation.network import Adam, forward, initial, loss
 
-CHECK = 25  # iterations between two looks at the validation people
+CHECK = 25  # iterations between two checks on the validation people
 BLOCK = 4096  # images whose T is computed at once
 
 
@@ -27,12 +27,12 @@ class Critic:
     iterations : int
         Largest number of steps.
     patience : int or None
-        Stop after so many steps without a larger validation value, and keep the best network
+        Stop after this many steps without a larger validation value, and keep the best network
         (the untrained one included). None: train to the end and keep the last, as the authors do.
     batch : int
-        Images in a step.
+        Images in each step.
     learning_rate : float
-        Adam's.
+        Step size of Adam.
     smoothing : float in (0, 1]
         Weight of the new value in the moving average of mean exp(T) (eq. 7).
 

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def initial(rng, n_features, n_classes, mapping, hidden):
-    """Parameters before training, by name. The last layer is 0, so T = 0: nothing is claimed.
+    """Parameters before training, by name. The last layer is 0, so T and the bound are 0.
 
     mapping is the width of the mapping layers on each side, 0 for none; hidden that of both hidden
     layers.
@@ -103,7 +103,7 @@ class Adam:
         self.squares = dict.fromkeys(parameters, 0.0)
 
     def step(self, gradients):
-        """One step down the gradients."""
+        """Take one step against the gradients."""
         self.t += 1
         rate = self.rate / (1 - 0.9**self.t)
         correction = 1 / np.sqrt(1 - 0.999**self.t)

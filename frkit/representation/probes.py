@@ -44,7 +44,7 @@ def probe(
     hidden : sequence of int
         Widths of hidden layers; none is a linear (logistic) predictor.
     penalty : float
-        Weight of the squared coefficients against the sum of the losses of all images, above 0.
+        Weight of the squared coefficients relative to the sum of all losses, above 0.
     seed : int
         Non-negative, for folds and networks.
 
@@ -92,7 +92,7 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **options) -> xr.DataArray:
     faces : xr.Dataset
         Faces; their `embedding` may contain any feature, such as the colour of a digit.
     attribute : str or tuple of str
-        What is to be predicted.
+        The attribute to predict.
     **options
         folds, by, hidden, penalty and seed, as in `probe`.
 

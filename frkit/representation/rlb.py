@@ -148,14 +148,14 @@ def convergence(
     attribute : str or tuple of str
         One attribute, or several crossed.
     critic : Critic, optional
-        Its `patience` is not used: all `iterations` are done.
+        All `iterations` are done; `patience` is ignored.
 
     Returns
     -------
     xr.Dataset
         Over step and fold, and `model` where there are several: `in_sample` (DV of the latest
-        batches, eq. 4) and `held_out` (SN of people on whom nothing depends), both in nats; and
-        `entropy`.
+        batches, eq. 4) and `held_out` (SN of people who were not used in training), both in nats;
+        and `entropy`.
 
     Raises
     ------
@@ -193,8 +193,8 @@ def convergence(
 def _splits(problem, folds, seeds):
     """Folds of all seeds, seed after seed.
 
-    Each part of the people is the test of one fold and the validation of the one before; the others
-    are its training.
+    Each part of the people is the test set of one fold and the validation set of the fold before.
+    The other parts are for training.
     """
     images = np.arange(len(problem.z))
     plan = []

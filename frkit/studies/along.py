@@ -19,7 +19,7 @@ def along(dim, values, row, progress=False):
 
 
 def with_progress(steps, words, progress, total, initial=0):
-    """Yield the steps, with a progress bar (True), or calls of a function with the share done."""
+    """Yield the steps, and show a progress bar (True) or call a function with the share done."""
     shown = progress is True
     bar = tqdm(steps, words, total, initial=initial, leave=False, disable=not shown)
     for done, step in enumerate(bar, start=initial + 1):

@@ -68,7 +68,7 @@ def coverage(
     ----------
     population : Mixture or IdentityLaw
         A vmf mixture, whose identities are in every data set. With `n_identities`, every data set
-        draws so many new identities of it (of each group its share).
+        draws that many new identities of it (of each group its share).
     measure : str or callable
         Registered name or function, as in `band`. SFI, CFI and DFI are evaluated by
         `indices.distributions`.

@@ -46,7 +46,7 @@ GOALS = {
         "detect a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
     ),
 }
-FARTHEST = 100  # search limit: so many times the number of people in the data
+FARTHEST = 100  # search limit: multiple of the number of people in the data
 ERRORS = 10  # least number of errors of either kind that is expected
 CURVE = 60  # points
 

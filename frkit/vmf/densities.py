@@ -46,7 +46,7 @@ def bessel_ratios(concentrations, dim, n_terms):
     """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa) for m < n_terms, shape (K, n_terms).
 
     The ratios of neighbours come from a backward continued fraction. It starts far enough above the
-    last term for the error of its start to be forgotten.
+    last term for the error at its start to vanish.
     """
     # extended precision, because A_m is a product of m ratios and a series takes thousands of terms
     order = np.longdouble(dim) / 2 - 1

@@ -33,7 +33,7 @@ class GenuineScores:
         )
 
     def frr(self, thresholds):
-        """P(genuine score <= t), of any shape; precise relative to itself where it is tiny, too."""
+        """P(genuine score <= t), with a small relative error even where it is tiny."""
         z = np.arctanh(thresholds)
         return self.distribution.mass_below(z, np.zeros(np.shape(z), int))
 

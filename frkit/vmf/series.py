@@ -6,7 +6,7 @@ from frkit.vmf.densities import bessel_ratios, log_uniform, uniform_tail
 
 EXTENDED = np.longdouble
 EPSILON = np.finfo(np.float64).eps
-SAFETY = 30  # roundings that a term is allowed
+SAFETY = 30  # rounding errors allowed for each term
 TAIL = 8  # last terms, which bound those that are cut off
 BLOCK = 512  # identities on each side of a block of pairs
 
