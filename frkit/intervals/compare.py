@@ -254,7 +254,7 @@ def paired_t_test(a, b, chosen, level):
         if chosen.name in RATES:
             pair = paired_contributions(a, b)
             variance = difference_variance(pair)
-            result["df"] = np.maximum(pair.people - 1, 1)
+            result["df"] = np.maximum(pair.df, 1)
             smallest_p = np.minimum(2.0 ** (1 - pair.differing), 1.0)
             spread = a.estimate * (1 - a.estimate) + b.estimate * (1 - b.estimate)
             result["n_effective"] = spread / variance
@@ -301,7 +301,7 @@ def paired_contributions(a, b):
         "erring": effective_count(differences),
         "differing": (differences > 1e-12).sum(UNIT),
     }
-    return a[["units", "people", "comparisons"]].assign(result)
+    return a[["units", "people", "df", "comparisons"]].assign(result)
 
 
 def difference_variance(pair):

@@ -16,6 +16,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - least: the smallest possible variance;
 - errors: weight of the errors of each unit, over `unit`; erring: their effective number;
 - units, people, comparisons: how many make the rate; of these people, units and people are images;
+- df: the degrees of freedom of the variance;
 - most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
@@ -176,6 +177,7 @@ def far(people, g, h):
         "units": units,
         "unseen": UNSEEN,
         "people": n_people,
+        "df": n_people - 1,
         "comparisons": comparisons,
         "most": comparisons,
         "weight": compared,
@@ -213,9 +215,10 @@ def frr(people, g):
     n_people = (genuine != 0).sum(UNIT)
     pairs = pairs / 2
     comparisons = pairs.sum(UNIT)
+    influence = _influence(people, (rejected - rate * genuine) / total, genuine != 0)
     result = {
         "rate": rate,
-        "influence": _influence(people, (rejected - rate * genuine) / total, genuine != 0),
+        "influence": influence,
         "noise": 0.0,
         "least": 0.0,
         "errors": rejected,
@@ -223,6 +226,7 @@ def frr(people, g):
         "units": n_people,
         "unseen": UNSEEN,
         "people": n_people,
+        "df": n_people - 1,
         "comparisons": comparisons,
         "most": comparisons,
         "weight": genuine,
@@ -230,7 +234,41 @@ def frr(people, g):
     }
     if people.target == THESE_PEOPLE:
         return _over_images(people, result, rejected / total, genuine / total)
-    return result
+    of_mean, df = _variance_of_mean(rejected, genuine, pairs)
+    return result | {"noise": (influence**2).sum(UNIT) - of_mean, "df": df}
+
+
+def _variance_of_mean(rejected, genuine, pairs):
+    """Variance V of FRR = Σ w_k r_k over new people, whatever the weights, and what it is worth.
+
+    A person with a large weight draws the mean to its own r_k, so that d_k = r_k - FRR hides much
+    of its variance σ_k²: E Σ w_k² d_k² = V (1 + Σ w_k²) - 2 Σ w_k³ σ_k². What is hidden is taken
+    from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k pairs, as in `pooled_frr`,
+    and on average the variance of r_k. With equal weights V is that variance over K.
+
+    The degrees of freedom are Satterthwaite's, of the squares of single people and of the part that
+    is taken from all, but at most K - 1.
+    """
+    present = genuine > 0
+    most_df = present.sum(UNIT) - 1
+    weight = genuine / genuine.sum(UNIT)
+    rate = (rejected / genuine).where(present)
+    one_pair = (1 / pairs).where(present)
+    mean = rate.mean(UNIT)
+    between = ((rate - mean) ** 2).sum(UNIT) / np.maximum(most_df, 1)
+    binomial = mean * (1 - mean)
+    of_one_pair = one_pair.mean(UNIT)
+    surplus = between - binomial * of_one_pair
+    rho = (surplus / (binomial * (1 - of_one_pair))).clip(0, 1).fillna(0)
+    shape = rho + (1 - rho) * one_pair
+    shape = shape / shape.mean(UNIT)
+    seen = (weight**2 * (rate - (weight * rate).sum(UNIT)) ** 2).sum(UNIT)
+    hidden = 2 * (weight**3 * shape).sum(UNIT)
+    of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
+    shown = weight**2 * (1 - weight) ** 2 * shape
+    single = (shown**2).sum(UNIT) + hidden**2 / np.maximum(most_df, 1)
+    df = (shown.sum(UNIT) + hidden) ** 2 / single
+    return of_mean, np.minimum(df.fillna(1), most_df)
 
 
 def alike(people, g):

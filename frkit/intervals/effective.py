@@ -7,6 +7,7 @@ variance is too small, and n is drawn towards the number of people (`effective_n
 """
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 import xarray as xr
@@ -34,7 +35,7 @@ def effective_number(contribution, level=0.95):
     of as many people.
     """
     tail = (1 + level) / 2
-    df = np.maximum(contribution.people - 1, 1)
+    df = np.maximum(contribution.df, 1)
     return n_among_units(contribution) * (ndtri(tail) / stdtrit(df, tail)) ** 2
 
 
@@ -64,6 +65,7 @@ def with_more_people(contribution, factor):
     """What so many times as many people add, who are like these."""
     counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*contribution}
     more = {name: contribution[name] * factor for name in counts}
+    more["df"] = (contribution.df + 1) * factor - 1
     return contribution.assign(more | {"variance": contribution.variance / factor})
 
 
@@ -164,8 +166,16 @@ def linearised(evaluation, chosen, target):
         influence = (on_scale(chosen(data.assign(moved))) - middle) / STEP
     influence = influence.where(np.isfinite(influence))
     se = np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(middle))
-    df = max(added[names[0]].people.values.flat[0] - 1, 1)
+    degrees = (_df_over(estimate.dims, contribution) for contribution in added.values())
+    df = np.maximum(reduce(np.minimum, degrees), 1)
     return xr.Dataset({"estimate": estimate, "influence": influence, "se": se, "df": df})
+
+
+def _df_over(dims, contribution):
+    """The degrees of freedom of a rate; of a measure without groups those of all groups."""
+    groups = {"group", "reference_group"} & {*contribution.df.dims} - {*dims}
+    people = (contribution.df + 1).where(contribution.rate.notnull()).sum(groups)
+    return np.minimum(people, contribution.sizes[UNIT]) - 1
 
 
 def scaled_influence(contribution):

@@ -300,3 +300,72 @@ def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
     band = fk.band(tree, "frr_group").sel(group="few")
     assert band.estimate.item() == pytest.approx(rate)
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
+
+
+# --- people with more pairs than others -----------------------------------------------------------
+
+
+def listed(rejected, pairs):
+    """A list of genuine pairs, of which so many of each person are rejected at .5."""
+    rows = [
+        (person, k >= r) for person, (r, m) in enumerate(zip(rejected, pairs)) for k in range(m)
+    ]
+    person, accepted = np.array(rows).T
+    person, score = [*person, 0, 1], [*accepted.astype(float), 0.0, 0.0]
+    reference = [*person[:-2], 1, 2]  # two impostor pairs
+    return fk.pairs(np.array(score), probe_identity=person, reference_identity=reference)
+
+
+def frr_of_list(rejected, pairs):
+    evaluation = fk.evaluate(listed(rejected, pairs), threshold=[0.5])
+    return fk.band(evaluation, "frr").isel(threshold_level=0)
+
+
+def variance_by_hand(rejected, pairs):
+    """Variance of the pooled FRR and its degrees of freedom, person by person."""
+    k = len(pairs)
+    weights = [m / sum(pairs) for m in pairs]
+    rates = [r / m for r, m in zip(rejected, pairs)]
+    mean, of_one_pair = sum(rates) / k, sum(1 / m for m in pairs) / k
+    between = sum((rate - mean) ** 2 for rate in rates) / (k - 1)
+    rho = (between / (mean * (1 - mean)) - of_one_pair) / (1 - of_one_pair)
+    rho = min(max(rho, 0), 1)
+    shape = [rho + (1 - rho) / m for m in pairs]
+    of_person = [between * each / (sum(shape) / k) for each in shape]
+    frr = sum(w * r for w, r in zip(weights, rates))
+    seen = sum(w**2 * (r - frr) ** 2 for w, r in zip(weights, rates))
+    hidden = sum(2 * w**3 * v for w, v in zip(weights, of_person))
+    variance = (seen + hidden) / (1 + sum(w**2 for w in weights))
+    shown = [w**2 * (1 - w) ** 2 * v for w, v in zip(weights, of_person)]
+    df = (sum(shown) + hidden) ** 2 / (sum(s**2 for s in shown) + hidden**2 / (k - 1))
+    return variance, min(df, k - 1)
+
+
+@pytest.mark.parametrize("pairs", [(3, 4, 6, 10, 90), (6, 6, 6, 6, 6)])
+def test_people_with_many_pairs_by_hand(pairs):
+    rejected = [1, 0, 2, 3, pairs[-1] // 3]
+    band = frr_of_list(rejected, pairs)
+    rate = sum(rejected) / sum(pairs)
+    variance, df = variance_by_hand(rejected, pairs)
+    erring = effective_count(rejected)
+    by_hand = worth(rate, variance, sum(pairs), len(pairs), erring, people=df + 1)
+    assert band.n_effective.item() == pytest.approx(by_hand)
+
+
+def test_variance_has_no_bias_where_a_few_people_have_most_pairs():
+    """Of 20 people with rates of their own: the mean variance against that of the pooled FRR."""
+    rng = np.random.default_rng(20261127)
+    pairs = np.array([60, 40, 20] + 17 * [6])
+    rejected = rng.binomial(pairs, rng.beta(2, 6, (4000, 20)))
+    frr = rejected.sum(1) / pairs.sum()
+    variances = [variance_by_hand(each, pairs)[0] for each in rejected[:1000]]
+    assert np.mean(variances) == pytest.approx(frr.var(), rel=0.1)
+    from_deviations = np.mean((pairs / pairs.sum()) ** 2 * (rejected / pairs - frr[:, None]) ** 2)
+    assert 20 * from_deviations < 0.75 * frr.var()
+
+
+def test_one_person_with_nearly_all_pairs_is_one_person():
+    others = [0, 0, 1, 4] * 5
+    large = frr_of_list([300, *others], [1000, *20 * [5]])
+    equal = frr_of_list([2, *others], [5, *20 * [5]])
+    assert large.n_effective < 5 < 20 < equal.n_effective
