@@ -72,9 +72,12 @@ def run(path, fast):
     notebook = read(path)
     execute(with_fast_parameters(notebook) if fast else notebook, path.parent)
     if not fast:
-        text, numbers = nbformat.writes(with_thumbnails(normalise(notebook))), {}
+        text, numbers = nbformat.writes(normalise(notebook)), {}
         text = TABLE_PART.sub(lambda part: numbers.setdefault(part[0], f"{len(numbers):04x}"), text)
         path.write_text(text + "\n", encoding="utf-8")
+        small = path.parent / "thumbnails" / f"{path.name[:2]}.png"  # for the map of notebook 00
+        if small.exists():
+            small.write_bytes(thumbnail(first_picture(notebook)))
     seconds, size = time.monotonic() - start, path.stat().st_size
     print(f"{path.name}: {seconds:.0f} s, {size // 1000} kB", flush=True)
 
@@ -217,15 +220,6 @@ def as_png(image):
     return base64.b64encode(out.getvalue()).decode("ascii")
 
 
-def with_thumbnails(notebook):
-    """Attachments named like 03.png become small copies of the first picture of that notebook."""
-    for cell in notebook.cells:
-        for name, attached in cell.get("attachments", {}).items():
-            for path in NOTEBOOKS.glob(f"{name.removesuffix('.png')}_*.ipynb"):
-                attached["image/png"] = thumbnail(first_picture(read(path)))
-    return notebook
-
-
 def first_picture(notebook):
     """The first PNG among a notebook's outputs."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -234,10 +228,10 @@ def first_picture(notebook):
 
 
 def thumbnail(picture):
-    """A PNG (base64 text) 200 pixels wide with a few colours."""
+    """A PNG 200 pixels wide with a few colours, of one in base64 text."""
     image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
     small = image.resize((200, round(200 * image.height / image.width)), Image.Resampling.LANCZOS)
-    return as_png(small.quantize(32, method=Image.Quantize.MAXCOVERAGE))
+    return base64.b64decode(as_png(small.quantize(32, method=Image.Quantize.MAXCOVERAGE)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """How Sphinx builds the documentation: `python3 binder/local.py docs`."""
 
-import base64
 import os
+import shutil
 import sys
 from pathlib import Path
 
-import nbformat
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
@@ -18,21 +17,8 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 import frkit  # noqa: E402
 
-
-def copy_notebooks(folder):
-    """Copy the notebooks beside the pages, and write their attached pictures as files."""
-    folder.mkdir(exist_ok=True)
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            for name, data in cell.pop("attachments", {}).items():
-                picture = f"{path.stem}_{name}"
-                (folder / picture).write_bytes(base64.b64decode(data["image/png"]))
-                cell.source = cell.source.replace(f"attachment:{name}", picture)
-        nbformat.write(notebook, folder / path.name)
-
-
-copy_notebooks(HERE / "notebooks")
+# The pages of the notebooks are copies beside the other pages.
+shutil.copytree(ROOT / "notebooks", HERE / "notebooks", dirs_exist_ok=True)
 
 project = "frkit"
 author = copyright = "frkit developers"
