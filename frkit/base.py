@@ -1,4 +1,4 @@
-"""Everything that reports errors, and small helpers that all packages share."""
+"""Errors, warnings and checks of arguments, and small helpers that all packages share."""
 
 import sys
 import warnings
@@ -11,7 +11,7 @@ import numpy as np
 
 UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
-LARGEST_WHOLE = 2**53  # beyond it float64 does not tell whole numbers apart
+LARGEST_WHOLE = 2**53  # above it float64 cannot represent every integer
 _REMEMBERED: dict[int, dict] = {}  # of objects in memory
 
 
@@ -30,7 +30,7 @@ def require(condition: object, message: str) -> None:
 
 
 def require_one_of(name: str, value, allowed) -> None:
-    """Raise InputError unless the value is one of the words that an argument may be."""
+    """Raise InputError unless the value is one of the allowed words."""
     require(
         isinstance(value, str) and value in allowed,
         f"{name} must be one of {', '.join(allowed)}; got {value!r}",
@@ -44,7 +44,7 @@ def require_flag(name: str, value) -> bool:
 
 
 def require_whole(name: str, value: int, least: int) -> int:
-    """Raise InputError unless the value is a whole number from the least one on."""
+    """Raise InputError unless the value is an integer of at least `least`."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     require(
         is_whole and value >= least,
@@ -83,7 +83,7 @@ def parse_number(text: str) -> float:
 def require_returned(name: str, value, made_by: str, *contents: str) -> None:
     """Raise InputError unless the value, or each of a mapping, is what a call returned.
 
-    It must have these variables, dims, attributes or nodes; "a or b" is one of both.
+    It must have these variables, dims, attributes or nodes; "a or b" means either of them.
     """
     if isinstance(value, dict):
         require(len(value) > 0, f"{name} is an empty mapping: pass what {made_by} returned")
@@ -159,7 +159,7 @@ def affordable(n_bytes: int, what: str) -> None:
 
 @contextmanager
 def writing(path, remedy: str) -> Iterator[None]:
-    """Say what a disk that is full or read-only means, and what to do then."""
+    """Turn the error of a full or read-only disk into a message that says what to do."""
     try:
         yield
     except OSError as error:

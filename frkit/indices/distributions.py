@@ -53,8 +53,8 @@ def fairness_indices(
     """Separation, compactness and distribution fairness index, with their uncertainty.
 
     Each compares one property of the groups' score distributions: the distance of their means
-    (SFI), their spread (CFI), their whole shape (DFI). 1 is fair. They do not speak of errors at a
-    threshold.
+    (SFI), their spread (CFI), their whole shape (DFI). 1 is fair. They say nothing about errors
+    at a threshold.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def fairness_indices(
     by : str or list of str
         Attribute(s) whose groups are compared.
     score_map : str or callable
-        How scores get into [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean", "chord" or a
-        function of an array; see `indices.unit_scores`.
+        How scores are mapped to [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean", "chord" or
+        a function of an array; see `indices.unit_scores`.
     bins : int
         Equal bins on [0, 1], at least 2.
     group_sizes : mapping, Series or sequence, optional
@@ -143,7 +143,7 @@ def distributions(
     by : str or list of str
         Attribute(s) whose groups are compared; people without a label belong to no group.
     score_map : str or callable
-        How scores get into [0, 1]; see `indices.unit_scores`.
+        How scores are mapped to [0, 1]; see `indices.unit_scores`.
     bins : int
         Equal bins on [0, 1], at least 2.
     resampling : Resampling, optional

@@ -136,8 +136,8 @@ def floor(
         Score tensor over ([model,] probe, reference); a list of pairs cannot be used, because
         pairs across groups are absent from most lists.
     by : str or list of str
-        Attribute, or several to cross; it must be a property of the identity. People without label
-        stay out.
+        Attribute, or several to cross; it must be a property of the identity. People without a
+        label are left out.
     permutations : int
         How often people are assigned to groups at random, at least 1.
     seed : int
