@@ -18,10 +18,12 @@ import xarray as xr
 from scipy.optimize import brentq
 from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.class_weight import compute_sample_weight
 
 import frkit as fk
 from frkit import representation, studies
-from frkit.studies.debiasing import CORNERS, METHODS, N_TASKS, RACE, SEX, TASK
+from frkit.studies.tasks import CORNERS, N_TASKS, RACE, SEX, TASK
 
 HERE = Path(__file__).resolve().parent
 # small: there are hundreds of estimates
@@ -163,6 +165,8 @@ def dominant_share(entropy, classes):
 
 # --- Fig. 7, Tables III and IV: debiasing --------------------------------------------------------
 
+METHODS = ("baseline", "resampling", "subspace removed", "groups aligned", "classifier per group")
+
 
 def debiasing(seed):
     """Fig. 7 and Table III: sex, one pair of data sets."""
@@ -184,10 +188,102 @@ def debiasing_table(attribute, n, seed, methods=METHODS, critic=CRITIC, **design
     test = studies.biased_tasks(n, seed=2 * seed + 1, **design)
 
     def row(method):
-        encoded = studies.debiased(train, attribute, method)(test)
+        encoded = debiased(train, attribute, method)(test)
         return all_measures(train, encoded, attribute, critic)
 
     return along("family", methods, row)
+
+
+def debiased(train, attribute, method):
+    """Train a linear encoder, debiased by a method, and classifiers of its features.
+
+    The encoder's directions are those of logistic classifiers of the labels. "baseline": nothing is
+    done. "resampling": weights make every label equally frequent in every group. "subspace
+    removed": no linear function of the features separates the groups. "groups aligned": the
+    features of each group are standardised by its own mean and covariance. "classifier per group":
+    each group has its own directions and classifiers. The last two need the group of a test image.
+    """
+    x = train["embedding"].values.astype(float)
+    label = train["label"].values
+    group = train[attribute].values
+    weight = np.ones(label.shape)
+    if method == "resampling":  # label and group become independent, all cells equal
+        for task in range(N_TASKS):
+            cell = np.char.add(group, label[:, task].astype(str))
+            weight[:, task] = compute_sample_weight("balanced", cell)
+    members = {name: group == name for name in np.unique(group)}
+    trained_on = members if method == "classifier per group" else {"all": slice(None)}
+
+    def classifiers_of(features):
+        return {
+            name: _logistic(features[rows], label[rows], weight[rows])
+            for name, rows in trained_on.items()
+        }
+
+    directions = np.concatenate([slopes for slopes, _ in classifiers_of(x).values()])
+    if method == "classifier per group":  # those that the groups use most, two for every label
+        directions = np.linalg.svd(directions, full_matrices=False)[2][: 2 * N_TASKS]
+    rules = _rules(method, x @ directions.T, members)
+    classifiers = classifiers_of(_by_group(x @ directions.T, group, rules))
+
+    def encode(others):
+        other_group = others[attribute].values
+        raw = others["embedding"].values.astype(float) @ directions.T
+        encoded = _by_group(raw, other_group, rules)
+        score = np.empty((len(encoded), N_TASKS))
+        for name, (slope, offset) in classifiers.items():
+            rows = slice(None) if name == "all" else other_group == name
+            score[rows] = encoded[rows] @ slope.T + offset
+        return others.assign(
+            embedding=(("image", "feature"), encoded.astype(np.float32)),
+            score=(("image", TASK), score),
+            predicted=others.label.copy(data=score > 0),
+        )
+
+    return encode
+
+
+def _logistic(x, label, weight):
+    """Slopes (task, feature) and offsets (task,) of logistic classifiers of every label."""
+    fits = [
+        LogisticRegression().fit(x, task_label, sample_weight=task_weight)
+        for task_label, task_weight in zip(label.T, weight.T, strict=True)
+    ]
+    slopes = np.concatenate([fit.coef_ for fit in fits])
+    offsets = np.concatenate([fit.intercept_ for fit in fits])
+    return slopes, offsets
+
+
+def _rules(method, features, members):
+    """Return centre and matrix for each group: features become (features - centre) @ matrix."""
+    if method == "groups aligned":
+        return {name: _whitening(features[rows]) for name, rows in members.items()}
+    rule = 0.0, np.eye(features.shape[1])
+    if method == "subspace removed":
+        # after whitening, the directions in which the groups' means differ
+        centre, whiten = _whitening(features)
+        white = (features - centre) @ whiten
+        means = np.stack([white[rows].mean(0) for rows in members.values()])
+        _, _, directions = np.linalg.svd(means - means.mean(0))
+        basis = directions[: len(means) - 1]
+        rule = centre, whiten @ (np.eye(len(centre)) - basis.T @ basis)
+    return dict.fromkeys(members, rule)
+
+
+def _whitening(features):
+    """Return the mean, and the inverse square root of the covariance."""
+    values, vectors = np.linalg.eigh(np.cov(features.T))
+    inverse_root = vectors / np.sqrt(values) @ vectors.T
+    return features.mean(0), inverse_root
+
+
+def _by_group(features, group, rules):
+    """Change features by the rule of each image's group."""
+    changed = np.empty_like(features)
+    for name, (centre, matrix) in rules.items():
+        rows = group == name
+        changed[rows] = (features[rows] - centre) @ matrix
+    return changed
 
 
 def all_measures(train, test, attribute, critic):

@@ -35,7 +35,11 @@ extensions = [
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 templates_path = ["templates"]
 
-# Every name of api.md gets a page of its own.
+# Every name of api.md gets a page of its own; pages of names that are gone are deleted.
+names = (HERE / "api.md").read_text(encoding="utf-8").split()
+for page in (HERE / "api").glob("*.rst"):
+    if page.stem.rpartition(".")[2] not in names:
+        page.unlink()
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -3,13 +3,13 @@
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.debiasing import biased_tasks, debiased
 from frkit.studies.digits import coloured_digits, digit_encoder
 from frkit.studies.error_laws import error_laws
 from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.intervals import intervals
 from frkit.studies.rlb_tables import spurious, trial, true_bias
 from frkit.studies.sample_size import sample_size
+from frkit.studies.tasks import biased_tasks
 
 __all__ = [
     "Training",
@@ -18,7 +18,6 @@ __all__ = [
     "coloured_digits",
     "consistency",
     "coverage",
-    "debiased",
     "digit_encoder",
     "error_laws",
     "finetuning",
