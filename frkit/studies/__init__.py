@@ -5,14 +5,13 @@ from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
 from frkit.studies.digits import coloured_digits, digit_encoder
 from frkit.studies.error_laws import error_laws
-from frkit.studies.finetuning import Training, finetuning
+from frkit.studies.finetuning import finetuning
 from frkit.studies.intervals import intervals
 from frkit.studies.rlb_tables import spurious, trial, true_bias
 from frkit.studies.sample_size import sample_size
 from frkit.studies.tasks import biased_tasks
 
 __all__ = [
-    "Training",
     "biased_tasks",
     "bootstrap_bias",
     "coloured_digits",

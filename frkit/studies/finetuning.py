@@ -1,13 +1,12 @@
 """The fine-tuning experiment of N-Sigma: models tuned to one group or to all, compared by N."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import UNKNOWN, listed, require, require_inside, require_whole
+from frkit.base import UNKNOWN, listed, require, require_whole
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -19,45 +18,9 @@ from frkit.studies.along import with_progress
 FINETUNED, UNTUNED, ALL = "finetuned", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
 SHARE = 0.75  # of the training people, drawn with replacement for every model
-
-
-@dataclass(frozen=True)
-class Training:
-    """How a layer is trained: in few steps, because it has many weights and groups few people.
-
-    Attributes
-    ----------
-    steps : int
-        Number of updates, at least 1.
-    people : int
-        People in a batch, two images of each, at least 2.
-    margin : float
-        Margin of squared distances between unit vectors, in (0, 4).
-    rate : float
-        Step size of Adam, above 0.
-
-    Raises
-    ------
-    InputError
-        No step, fewer than two people, or a margin or step size outside its range.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> fk.studies.Training(steps=100).margin
-    0.3
-    """
-
-    steps: int = 60
-    people: int = 64
-    margin: float = 0.3
-    rate: float = 0.003
-
-    def __post_init__(self) -> None:
-        require_whole("steps", self.steps, 1)
-        require_whole("people", self.people, 2)
-        require_inside("margin", self.margin, 0, 4)
-        require_inside("rate", self.rate, 0, np.inf)
+BATCH_SIZE = 64  # people in a batch, two images of each
+MARGIN = 0.3  # of squared distances between unit vectors
+RATE = 0.003  # step size of Adam
 
 
 def finetuning(
@@ -69,7 +32,7 @@ def finetuning(
     subset_size: int | None = None,
     fpr: float = 0.01,
     reference: str | None = None,
-    training: Training | None = None,
+    steps: int = 60,
     seed: int = 0,
     progress: bool = True,
 ) -> xr.Dataset:
@@ -90,8 +53,8 @@ def finetuning(
         M, models of each kind, at least 1.
     subsets, subset_size, fpr, reference
         As in `n_sigma`, of the people that are evaluated.
-    training : Training, optional
-        Steps, batch, margin and step size; by default `studies.Training()`.
+    steps : int
+        Updates of a layer, at least 1; few, because it has many weights and groups few people.
     seed : int
         Seed of halves, draws, training and subsets.
     progress : bool
@@ -118,12 +81,12 @@ def finetuning(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, n_identities=60, dim=32, common=8, own=4)
-    >>> options = dict(models=2, subsets=10, fpr=0.1, training=fk.studies.Training(steps=20))
+    >>> options = dict(models=2, subsets=10, fpr=0.1, steps=20)
     >>> study = fk.studies.finetuning(mix.sample(4), by="group", **options)
     >>> dict(study.n_absolute.sizes)
     {'finetuned': 4, 'group': 2}
     """
-    training = Training() if training is None else training
+    require_whole("steps", steps, 1)
     people = people_of(faces, by)
     halves_seed, *batch_seeds = np.random.SeedSequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(halves_seed))
@@ -138,7 +101,7 @@ def finetuning(
             trainable = kinds[kind]
             drawn = rng.choice(trainable, max(2, round(SHARE * len(trainable))))
             with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
-                layer = train_layer(people, drawn, rng, training)
+                layer = train_layer(people, drawn, rng, steps)
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
         batch_rates = subset_rates(
@@ -209,17 +172,17 @@ def unit_rows(x):
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def train_layer(people, drawn, rng, training):
+def train_layer(people, drawn, rng, steps):
     """Train a layer, at first the identity, on people that were drawn."""
     x = people.x
     parameters = {"layer": np.eye(x.shape[1])}
-    adam = Adam(parameters, training.rate)
+    adam = Adam(parameters, RATE)
     layer = parameters["layer"]  # Adam changes it in place
-    for _ in range(training.steps):
-        batch = drawn[rng.permutation(len(drawn))[: training.people]]
+    for _ in range(steps):
+        batch = drawn[rng.permutation(len(drawn))[:BATCH_SIZE]]
         anchor, positive = people.couples(batch, rng)
         triplets = _hardest(x[anchor], x[positive], layer, batch)
-        _, gradient = triplet_loss(layer, triplets, training.margin)
+        _, gradient = triplet_loss(layer, triplets, MARGIN)
         adam.step({"layer": gradient})
     return layer
 

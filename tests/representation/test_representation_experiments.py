@@ -133,7 +133,6 @@ def test_the_table_holds_every_measure():
         (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
         (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
         (lambda: ex.coloured_digits("moderate", 0.1, copies=2.5), "copies"),
-        (lambda: ex.Training(rate=-1), "rate"),
     ],
 )
 def test_bad_input_is_refused(call, words):
