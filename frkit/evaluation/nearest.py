@@ -40,8 +40,9 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     >>> names = faces.identity.values.copy()
     >>> names[0] = "id0007"  # a wrong label
     >>> nearest = fk.nearest_people(fk.score_tensor(faces.assign_coords(identity=("image", names))))
-    >>> nearest[["image", "identity", "other_identity"]].isel(image=0).to_array().values.tolist()
-    ['0', 'id0007', 'id0000']
+    >>> first = nearest.isel(image=0)
+    >>> first.image.item(), first.identity.item(), first.other_identity.item()
+    ('0', 'id0007', 'id0000')
     """
     checked = checked_scores(scores)
     if isinstance(checked, xr.DataTree):

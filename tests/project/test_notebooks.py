@@ -103,7 +103,7 @@ PAPERS = {
         "Remark": range(1, 3),
         "Definition": range(1, 2),
         "Assumption": range(1, 3),
-        "eq.": range(1, 12),
+        "eq.": range(1, 26),
     },
     "2": {"Fig.": range(1, 6), "Table": range(1, 4), "eq.": range(1, 13)},
     "3": {"Fig.": range(1, 3), "Table": range(1, 3), "eq.": range(1, 7)},
