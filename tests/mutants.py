@@ -46,7 +46,7 @@ MUTANTS = [
         "(rising, thresholds))",
         "test_properties",
     ),
-    Mutant("engine/rates.py", "== k] - accepted[k, column]", "== k]", "test_engine test_twin"),
+    Mutant("engine/rates.py", "- accepted[begin, column]", "", "test_engine test_twin"),
     Mutant("engine/rates.py", "before + parts[place]", "parts[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/people.py", "2 * together - weight", "together - weight", "test_people"),
@@ -83,8 +83,13 @@ MUTANTS = [
     Mutant("intervals/effective.py", "np.minimum(lower, rate)", "lower", "test_effective"),
     # intervals: groups
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
-    Mutant("intervals/pooled.py", "if np.isfinite(n_people):", "if False:", POOLED),
-    Mutant("intervals/pooled.py", "min(2 * min(p, without), 1)", "p", POOLED),
+    Mutant(
+        "intervals/pooled.py",
+        "if np.isfinite(n_people):\n        return fdtrc",
+        "if False:\n        return fdtrc",
+        POOLED,
+    ),
+    Mutant("intervals/pooled.py", "min(2 * min(p, without), 1.0)", "p", POOLED),
     Mutant("intervals/pooled.py", "np.vstack([added, rows])", "np.vstack([rows, rows])", POOLED),
     Mutant("intervals/pooled.py", "- 6, 0) / n", "- 6, 0) * 0 / n", "test_effective"),
     Mutant(

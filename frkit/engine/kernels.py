@@ -287,15 +287,22 @@ def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums
 def sums_so_far(first, second, n_members, weight):
     """For each pair the weight of the pairs of the same two members up to this one.
 
-    first, second: (pair,) the members, in either order. The sums lie in a hash table, of which some
-    places stay free.
+    first, second: (pair,) the members, in either order. The sums lie in a table of all couples, or,
+    where that would be larger, in a hash table, of which some places stay free.
     """
     size = 2
     while size < 1.4 * len(weight) + 2:
         size *= 2
+    so_far = np.empty(len(weight))
+    if n_members**2 <= size:
+        sums = np.zeros(n_members**2)
+        for u in range(len(weight)):
+            couple = min(first[u], second[u]) * n_members + max(first[u], second[u])
+            sums[couple] += weight[u]
+            so_far[u] = sums[couple]
+        return so_far
     numbers = np.full(size, -1)
     sums = np.zeros(size)
-    so_far = np.empty(len(weight))
     last_place = np.uint64(size - 1)
     for u in range(len(weight)):
         couple = min(first[u], second[u]) * n_members + max(first[u], second[u])

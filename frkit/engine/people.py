@@ -51,9 +51,13 @@ def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
 def errors_within_groups(tally: Tally, compared: Compared, thresholds) -> Points:
     """The same where each group has a threshold: what each row adds to the rates of its group."""
     impostors, genuine = kinds_of_data(tally)
-    own = np.append(thresholds, np.nan)[tally.protocol.group]  # no pair errs at NaN
-    accepted = impostors.select(impostors.score > own[impostors.row])
-    rejected = genuine.select(genuine.score <= own[genuine.row])
+    own = np.append(thresholds, np.nan)  # no pair errs at NaN
+    group = tally.protocol.group
+    rejected = genuine.select(genuine.score <= own[group[genuine.row]])
+    lowest = np.nanmin(own) if np.isfinite(own).any() else np.inf
+    impostors = impostors.select(slice(number_above(impostors, lowest)))
+    of_row, of_col = group[impostors.row], group[impostors.col]
+    accepted = impostors.select((of_row == of_col) & (impostors.score > own[of_row]))
     return _within_groups(tally, _sums_of_all(tally, compared, accepted, rejected))
 
 

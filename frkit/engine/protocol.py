@@ -133,6 +133,11 @@ class Protocol:
         return scales
 
     @cached_property
+    def weighs_equally(self) -> bool:
+        """Whether all impostor pairs of a complete design weigh the same."""
+        return bool(np.isin(self.scales, (0, 1)).all())
+
+    @cached_property
     def listed_weights(self):
         """(pair,) weights of the impostor pairs of a list, eq. 2.
 
@@ -151,17 +156,15 @@ class Protocol:
             weight[is_impostor] = _ones_if_equal(shared)
         return weight
 
-    def impostor_weights(self, row, col, position=None):
+    def impostor_weights(self, row, col):
         """FAR is a mean over pairs of identities k < l of a mean over their pairs (eq. 2).
 
         Weighted by p_k p_l (section 2.1); the n_k n_l image pairs of two identities share their
-        weight, or in a list as many as it contains. position : of the pairs in the list.
+        weight.
         """
-        if self.listed is not None:
-            return self.listed_weights[position]
-        probe_scale, reference_scale = self.scales
-        if np.isin(self.scales, (0, 1)).all():
+        if self.weighs_equally:
             return np.ones(len(row))
+        probe_scale, reference_scale = self.scales
         return probe_scale[row] * reference_scale[col]
 
     def genuine_weights(self, row, n_pairs):

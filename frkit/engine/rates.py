@@ -29,16 +29,20 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     for column, total in enumerate(totals):
         allowed = far[rising] * total * (1 + TOLERANCE)
         mark = np.searchsorted(accepted[:, column], allowed, "right") - 1
-        mark[allowed >= accepted[-1, column]] = 0  # perhaps never exceeded
         cell, row, partner, weight, *counts = impostors.column(column)
         for k in np.unique(mark):
-            rest = slice(n_above[k], None)
-            thresholds[column, rising[mark == k]] = kernels.lifting_scores(
-                impostors.score[rest],
-                _cell_of(curve, tally),
-                (cell[rest], row[rest], partner[rest], weight[rest], *counts),
-                allowed[mark == k] - accepted[k, column],
-            )
+            levels = mark == k
+            for begin in (k, 0):
+                rest = slice(n_above[begin], None)
+                lifting = kernels.lifting_scores(
+                    impostors.score[rest],
+                    _cell_of(curve, tally),
+                    (cell[rest], row[rest], partner[rest], weight[rest], *counts),
+                    allowed[levels] - accepted[begin, column],
+                )
+                if not np.isnan(lifting).any():
+                    break  # else the lowest score that counts lies above the mark
+            thresholds[column, rising[levels]] = lifting
     return thresholds
 
 
@@ -54,7 +58,7 @@ def false_acceptance(tally: Tally, thresholds):
     (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
     n_exceeded = number_above(tally.impostors, thresholds)
-    marks = tally.marks[:2] if len(thresholds) > 1 else NO_MARKS
+    marks = NO_MARKS if np.all(thresholds == thresholds[0]) else tally.marks[:2]
     accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells, marks)
     totals = tally.totals.T[: len(thresholds), None]
     of_cells = ratio(accepted, totals)

@@ -14,10 +14,9 @@ from frkit.scores.kept import ModelPairs
 
 LEVELS = 200  # that a table of rates of all columns may have
 PLACES = 200  # of the data's own curve
-
-
 MARKS = 256  # numbers of pairs
 MOST_SUMS = 10_000_000  # of all marks
+MARKED = 1 / 8  # FAR up to which there are marks at least
 
 
 class Pairs(NamedTuple):
@@ -121,11 +120,12 @@ class Tally:
         Also the numbers of genuine pairs below the scores of these, and the weight of those:
         (mark,), (mark, cell, column), (mark,), (mark, group, column). With replicates it is much
         quicker to sum all columns at once, and to look for a threshold in each from a mark on.
+        Marks end where hardly any threshold lies below.
         """
         score = self.impostors.score
         n_columns = self.totals.shape[1]
         n_marks = min(MARKS, MOST_SUMS // (self.protocol.n_cells * n_columns))
-        places = np.linspace(0, len(score), n_marks, endpoint=False).astype(int)
+        places = np.linspace(0, self._last_mark(), n_marks, endpoint=False).astype(int)
         rising = score[::-1]
         above = len(score) - np.searchsorted(rising, score[places[1:]], "right")
         above = np.unique(np.append(0, above if n_columns > 1 else []).astype(int))
@@ -134,6 +134,16 @@ class Tally:
         accepted = self.impostors.sums(above, self.protocol.n_cells).cumsum(0)
         rejected = self.genuine.sums(below[::-1], self.n_groups + 1).cumsum(0)[::-1]
         return above, accepted, below, rejected
+
+    def _last_mark(self) -> int:
+        """The number of impostor pairs at twice the data's EER, about, or at a FAR of MARKED."""
+        score = self.impostors.score
+        places = np.linspace(0, len(score) - 1, MARKS).astype(int)
+        stands_for = self.impostors.stands_for.cumsum(dtype=float)[places]
+        far = stands_for / stands_for[-1]
+        frr = np.searchsorted(self.genuine.score, score[places]) / len(self.genuine.score)
+        eer = far[np.argmax(far >= frr)]
+        return places[np.argmax(far >= min(max(2 * eer, MARKED), 1))] + 1
 
     @property
     def n_groups(self) -> int:
@@ -144,13 +154,13 @@ class Tally:
 def tally_pairs(kept: ModelPairs, protocol: Protocol) -> Tally:
     """The pairs of one model under a protocol."""
     _require_memory(len(protocol.groups), protocol.n_cells, protocol.n_columns)
-    row, col, is_genuine, is_impostor = kinds_of_pairs(kept, protocol)
-    by_score = _order_of_scores(kept.score)
-    n_scored = len(by_score) - np.count_nonzero(np.isnan(kept.score))  # NaN come last
-    scored, failed = np.split(by_score, [n_scored])
-    failed_impostors = failed[is_impostor[failed]]
-    genuine = _genuine_pairs(kept, protocol, row, col, scored[is_genuine[scored]])
-    impostors = _impostor_pairs(kept, protocol, row, col, scored[is_impostor[scored]][::-1])
+    kept, order = _by_score(kept)
+    row, col, is_genuine, is_impostor = kinds_of_pairs(kept, protocol, order)
+    n_scored = len(order) - np.count_nonzero(np.isnan(kept.score))  # NaN come last
+    failed_impostors = n_scored + np.flatnonzero(is_impostor[n_scored:])
+    genuine = _genuine_pairs(kept, protocol, row, col, np.flatnonzero(is_genuine[:n_scored]))
+    falling = np.flatnonzero(is_impostor[:n_scored])[::-1]
+    impostors = _impostor_pairs(kept, protocol, row[falling], col[falling], falling, order)
     if protocol.listed is None:
         totals = impostor_totals(
             protocol, kept.failed, row[failed_impostors], col[failed_impostors]
@@ -169,7 +179,7 @@ def tally_pairs(kept: ModelPairs, protocol: Protocol) -> Tally:
         totals=totals,
         genuine_totals=genuine_totals,
         extremes=(kept.lowest, kept.highest),
-        n_failed=int(np.count_nonzero(is_genuine[failed])),
+        n_failed=int(np.count_nonzero(is_genuine[n_scored:])),
         n_genuine=int(np.count_nonzero(is_genuine)),
         any_impostor_failed=len(failed_impostors) > 0 or bool(np.any(kept.failed)),
     )
@@ -187,31 +197,39 @@ def _require_memory(n_groups, n_cells, n_columns) -> None:
     )
 
 
-def _order_of_scores(score):
-    """Places by rising score, NaN last, remembered as long as the scores are in memory.
+def _by_score(kept: ModelPairs):
+    """The pairs by rising score, NaN last, and their places before.
 
-    Several models of a list are views of one array. Scores that were changed are sorted anew.
+    Both are remembered as long as the scores are in memory. Several models of a list are views of
+    one array. Scores that were changed are sorted anew.
     """
-    owner = score
+    if np.all(kept.score[:-1] <= kept.score[1:]):
+        return kept, np.arange(len(kept.score))
+    owner = kept.score
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    orders = remembered(owner, "order of scores", dict)
-    view = score.ctypes.data, score.dtype, score.shape, score.strides
-    if view in orders:
-        order = orders[view].astype(np.intp)
-        rising = score[order]
-        if np.all((rising[:-1] <= rising[1:]) | np.isnan(rising[1:])):
-            return order
-    order = np.argsort(score)
-    orders[view] = order.astype(np.int32 if len(order) < 2**31 else np.int64)
-    return order
+    sorted_pairs = remembered(owner, "pairs by score", dict)
+    arrays = [each for each in (kept.score, kept.row, kept.col) if each is not None]
+    view = tuple((each.ctypes.data, each.dtype, each.shape, each.strides) for each in arrays)
+    if view in sorted_pairs:
+        by_score, order, _ = sorted_pairs[view]
+        if np.array_equal(by_score.score, kept.score[order], equal_nan=True):
+            return by_score, order
+    order = np.argsort(kept.score)
+    columns = {"row": kept.row, "col": kept.col, "stands_for": kept.stands_for}
+    in_order = {name: column[order] for name, column in columns.items() if column is not None}
+    by_score = kept._replace(score=kept.score[order], **in_order)
+    order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
+    # rows and columns stay in memory, so that no others have their addresses
+    sorted_pairs[view] = by_score, order, (kept.row, kept.col)
+    return by_score, order
 
 
-def kinds_of_pairs(kept: ModelPairs, protocol: Protocol) -> tuple:
+def kinds_of_pairs(kept: ModelPairs, protocol: Protocol, order=slice(None)) -> tuple:
     """Rows and columns of the pairs, which of them are genuine, and which are impostors.
 
     A pair of an image with itself is neither, nor is one of two parts of a person, nor one that
-    `impostors=` leaves out.
+    `impostors=` leaves out. order : of the pairs of a list.
     """
     listed = protocol.listed
     if listed is None:
@@ -221,24 +239,28 @@ def kinds_of_pairs(kept: ModelPairs, protocol: Protocol) -> tuple:
         if protocol.images.person is not protocol.images.identity:
             is_impostor = protocol.person[row] != protocol.person[col]
     else:
-        row, col, is_genuine, is_impostor, _ = listed
+        row, col, is_genuine, is_impostor = (column[order] for column in listed[:4])
     if np.any(protocol.cells_of_kinds < 0):
         is_impostor = is_impostor & (protocol.cells(row, col) >= 0)
     return row, col, is_genuine, is_impostor
 
 
-def _impostor_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
-    """The impostor pairs, whose weight is that of all pairs for which they stand."""
-    row, col = row[pairs], col[pairs]
-    weight = protocol.impostor_weights(row, col, pairs)
-    stands_for = np.ones(len(pairs), np.float32)
-    if kept.stands_for is not None:
-        stands_for = kept.stands_for[pairs].astype(np.float32)
-        weight = weight * stands_for
+def _impostor_pairs(kept, protocol: Protocol, row, col, falling, order) -> Pairs:
+    """The impostor pairs, whose weight is that of all pairs for which they stand.
+
+    falling : their places by falling score.
+    """
+    if protocol.listed is None:
+        weight = protocol.impostor_weights(row, col)
+        stands_for = kept.stands_for[falling].astype(np.float32)
+        weight *= stands_for
+    else:
+        weight = protocol.listed_weights[order[falling]]
+        stands_for = np.ones(len(row), np.float32)
     return Pairs(
         row=row,
         col=col,
-        score=kept.score[pairs],
+        score=kept.score[falling],
         weight=weight,
         vstatistic_weight=weight,
         stands_for=stands_for,

@@ -70,11 +70,12 @@ def _number_of_impostor_pairs(protocol):
 
 def _tied_shares(tally, thresholds):
     """The share of impostor scores that equal each threshold; 0 of a single pair."""
-    falling = -tally.impostors.score
-    first = np.searchsorted(falling, -thresholds, "left")
-    last = np.searchsorted(falling, -thresholds, "right")
-    above = np.append(0, np.cumsum(tally.impostors.weight))
-    share = (above[last] - above[first]) / above[-1]
+    rising = tally.impostors.score[::-1]
+    weight = tally.impostors.weight[::-1]
+    first = np.searchsorted(rising, thresholds, "left")
+    last = np.searchsorted(rising, thresholds, "right")
+    tied = np.array([weight[begin:end].sum() for begin, end in zip(first, last)])
+    share = tied / tally.totals[:, 0].sum()
     return np.where(last - first > 1, share, 0.0)
 
 

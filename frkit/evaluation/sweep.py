@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from frkit.base import UNKNOWN, listed, require, require_flag
 from frkit.data.labels import attributes_of, require_attributes
 from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
-from frkit.engine.sweep import Sides, sweep_scores, threads
+from frkit.engine.sweep import Sides, sweep_scores
 from frkit.evaluation.options import asked_levels
 from frkit.scores.groups import checked_scores, models_of
 from frkit.scores.kept import (
@@ -106,7 +106,6 @@ def sweep(
     return _without_names(kept) if anonymous else kept
 
 
-@threads()
 def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTree:
     """`sweep` of scores from `checked_scores`; far and threshold as in `evaluate`."""
     if is_kept(scores):

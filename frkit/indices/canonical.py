@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from scipy import stats
 
 from frkit.base import listed, require, require_one_of
 from frkit.evaluation.sweep import swept
@@ -120,6 +119,8 @@ def _system(kind, index, sizes):
 
 def beta_law(mean, sd):
     """The Beta distribution with this mean and standard deviation."""
+    from scipy import stats  # slow to import, and only here
+
     total = mean * (1 - mean) / sd**2 - 1
     return stats.beta(mean * total, (1 - mean) * total)
 

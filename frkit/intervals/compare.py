@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy import stats
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from frkit.base import listed, require, require_inside, warn
 from frkit.evaluation.nodes import facts_of
@@ -266,7 +265,7 @@ def paired_t_test(a, b, chosen, level):
             result["df"] = a.df
             smallest_p = 0.0
         se = np.sqrt(variance).where(np.isfinite(estimate))
-        p = 2 * xr.apply_ufunc(stats.t.sf, np.abs(estimate) / se, result.df)
+        p = 2 * xr.apply_ufunc(stdtr, result.df, -np.abs(estimate) / se)
     reach = stdtrit(result.df, (1 + level) / 2) * se
     return result.assign(
         estimate=estimate,

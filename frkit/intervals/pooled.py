@@ -11,8 +11,8 @@ curve : of EERs, what each group's rate exceeds a true one by, (group, far), see
 """
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import brentq
+from scipy.special import fdtrc, fdtri, gammaincc, gammaincinv
 
 STEPS = 601  # values of λ
 HALVINGS = 30
@@ -102,7 +102,7 @@ def precision_of(influence):
 
 
 def p_of_equality(rate, n, n_people, precision, curve=None):
-    """p-value of equal rates: X² has the widest of `laws_of_chi_square`.
+    """p-value of equal rates: the largest under the laws of X², see `shapes_of_gamma`.
 
     A group of few people hides differences of others in X²: where there is one, p is twice the
     smaller of those with and without such groups.
@@ -121,7 +121,11 @@ def _p_of_equality(rate, n, n_people, precision, curve):
     if len(rate) < 2 or n_people <= len(rate) or not 0 < p0 < 1:
         return np.nan
     square = chi_square(rate, p0, n, precision, curve)
-    return max(law.sf(square) for law in laws_of_chi_square(n, p0, n_people))
+    df = len(n) - 1
+    if np.isfinite(n_people):
+        return fdtrc(df, n_people - len(n), square / df)
+    shapes = shapes_of_gamma(n, p0)
+    return gammaincc(shapes, square * shapes / df).max()
 
 
 def large_groups(rate, n, n_people, precision, curve=None):
@@ -176,25 +180,27 @@ def chi_square(rate, truth, n, precision, curve=None):
     return ((z @ precision) * z).sum(-1)
 
 
-def laws_of_chi_square(n, p0, n_people):
-    """Distributions of X² of equal groups with these effective numbers; the wider one counts.
+def shapes_of_gamma(n, p0):
+    """Shapes of the gamma laws with mean G - 1 that X² of equal groups may have; the wider counts.
 
     X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
-    people. For infinite K, X² is chi-square. Where groups have few effective errors it varies more,
-    and is often near 0: its variance grows by Σ (1 - n/N)² k, with the excess kurtosis k of each
-    group's errors, which a gamma law has, too (Haldane 1937).
+    people. For infinite K, X² is chi-square, the gamma law of shape (G - 1) / 2. Where groups have
+    few effective errors it varies more, and is often near 0: its variance grows by Σ (1 - n/N)² k,
+    with the excess kurtosis k of each group's errors, which a gamma law has, too (Haldane 1937).
     """
     df = len(n) - 1
-    if np.isfinite(n_people):
-        return [stats.f(df, n_people - len(n), scale=df)]
     kurtosis = np.maximum(1 / (p0 * (1 - p0)) - 6, 0) / n
     variance = 2 * df + ((1 - n / n.sum()) ** 2 * kurtosis).sum()
-    return [stats.chi2(df), stats.gamma(df**2 / variance, scale=variance / df)]
+    return np.array([df / 2, df**2 / variance])
 
 
 def limit_of_chi_square(level, n, p0, n_people):
     """The X² that equal groups exceed with probability 1 - level at most."""
-    return max(law.ppf(level) for law in laws_of_chi_square(n, p0, n_people))
+    df = len(n) - 1
+    if np.isfinite(n_people):
+        return df * fdtri(df, n_people - len(n), level)
+    shapes = shapes_of_gamma(n, p0)
+    return (gammaincinv(shapes, level) * df / shapes).max()
 
 
 # --- rates that are compatible with the data -----------------------------------------------------

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
-from frkit.base import UNKNOWN, require, require_returned
+from frkit.base import UNKNOWN, InputError, require, require_returned
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
-from frkit.nsigma.subsets import SUBSET, subset_rates
+from frkit.nsigma.subsets import LOWEST, SUBSET, rates_of_subsets
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
-from frkit.scores.kept import is_list, with_labels
+from frkit.scores.kept import failed_pairs, is_list, most_alike, with_labels
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
+MOST_ALIKE = 1 / 4  # of the pairs, in which the thresholds of nearly all subsets lie
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
@@ -168,23 +170,36 @@ def floor(
     >>> bool((result.n_absolute.max("group") > 0).all())
     True
     """
-    scores = swept(checked_scores(scores), by=by)
+    kept = swept(checked_scores(scores), by=by)
     require(
-        not is_list(scores),
+        not is_list(kept),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
-    images = images_of(scores, by, "error")
+    images = images_of(kept, by, "error")
     person, group = groups_of_people(images)
+    # rates are read from the highest scores, so that hardly ever all pairs are needed
+    n_failed, _ = failed_pairs(kept)
+    part, cuts = most_alike(kept, MOST_ALIKE) if n_failed == 0 else (kept, -np.inf)
     each = []
     for child in np.random.SeedSequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
-        assigned = with_labels(scores, permuted_group=label)
-        fresh = int(rng.integers(2**32))
-        each.append(subset_rates(assigned, by="permuted_group", seed=fresh, **options))
+        options["seed"] = int(rng.integers(2**32))
+        each.append(_rates_of_assignment(kept, part, cuts, label, options))
     rates = _stacked(each, "permutation", np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
     return result.transpose("permutation", ...)
+
+
+def _rates_of_assignment(kept, part, cuts, label, options):
+    """Rates of subsets of the groups to which people were assigned, from a part if that will do."""
+    with suppress(InputError):  # which all pairs may not raise
+        assigned = with_labels(part, permuted_group=label)
+        rates = rates_of_subsets(assigned, by="permuted_group", **options)
+        if (rates[LOWEST] > cuts).all():
+            return rates.drop_vars(LOWEST)
+    assigned = with_labels(kept, permuted_group=label)
+    return rates_of_subsets(assigned, by="permuted_group", **options).drop_vars(LOWEST)
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
@@ -222,7 +237,7 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
     """
     n, subsets = np.asarray(n), np.asarray(subsets)
     require(bool(np.all(subsets >= 2)), f"σ takes at least 2 subsets, got {subsets}")
-    return 2 * stats.t.sf(np.abs(n) * np.sqrt(subsets / 2), 2 * subsets - 2)
+    return 2 * stdtr(2 * subsets - 2, -np.abs(n) * np.sqrt(subsets / 2))
 
 
 def _stacked(results, dim, labels):

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from frkit.base import listed, require, require_one_of, require_returned, warn
 from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
@@ -211,6 +210,8 @@ def at_reference(rate, reference):
 
 def welch(mean, sd, n_subsets, reference):
     """Welch's t and p (eq. 5) of the reference and each group, from moments of their subsets."""
+    from scipy import stats  # slow to import, and only here
+
     with np.errstate(divide="ignore", invalid="ignore"):
         t, p = xr.apply_ufunc(
             stats.ttest_ind_from_stats,

@@ -29,6 +29,7 @@ from frkit.scores.kept import (
 )
 
 BATCH, SUBSET = "batch", "subset"
+LOWEST = "lowest_score"  # of all thresholds at which rates were read
 
 
 def subset_rates(
@@ -82,13 +83,39 @@ def subset_rates(
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
+    rates = rates_of_subsets(
+        checked_scores(scores),
+        by=by,
+        subsets=subsets,
+        subset_size=subset_size,
+        batches=batches,
+        seed=seed,
+        fpr=fpr,
+        threshold=threshold,
+        varying=varying,
+    )
+    return rates.drop_vars(LOWEST)
+
+
+def rates_of_subsets(
+    scores,
+    *,
+    by,
+    subsets=100,
+    subset_size=None,
+    batches=1,
+    seed=0,
+    fpr=0.01,
+    threshold=None,
+    varying="error",
+) -> xr.Dataset:
+    """`subset_rates` of scores from `checked_scores`, with the lowest score that it depends on."""
     require_whole("subsets", subsets, 2)
     require_whole("batches", batches, 1)
     require_whole("seed", seed, 0)
     require_inside("fpr", fpr, 0, 1)
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
-    scores = checked_scores(scores)
     far = [fpr] if threshold is None else None
     _, thresholds, labels = asked_levels(far, threshold, scores)
     kept = swept(scores, threshold=threshold, by=by)
@@ -199,8 +226,10 @@ def _rates_of(part, fpr, draws, thresholds):
 def _rates_of_model(tally, far, fixed):
     """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
     at_far = thresholds_at(tally, far, tally.n_groups)
-    eer, _ = equal_error_rates(tally)
+    eer, at_eer = equal_error_rates(tally)
+    lowest = np.concatenate([at_far.ravel(), at_eer[:, -1], fixed]).min()
     rates = {
+        LOWEST: lowest,
         "eer": (COLUMN, eer[:, -1]),
         "far": ((COLUMN, "far_level"), false_acceptance(tally, at_far)[1]),
         "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),

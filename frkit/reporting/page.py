@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -154,6 +153,8 @@ def figure_bytes(figure, words, form):
         if form == "svg":
             FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": words})
         else:
+            from matplotlib.backends.backend_pdf import FigureCanvasPdf  # slow to import
+
             FigureCanvasPdf(figure).print_pdf(
                 out, metadata={"CreationDate": None, "Subject": words}
             )

@@ -235,7 +235,11 @@ def _rows(result, measure):
 
 def decimals_of_result(result):
     """Decimals of all values of one result: two digits of the narrowest interval."""
-    numbers = numbers_of(result)
+    return _decimals(result, numbers_of(result))
+
+
+def _decimals(result, numbers):
+    """Decimals of these numbers of a result."""
     if "lower" not in numbers:
         return None
     wanted = [decimals_of(*ends) for ends in zip(numbers.lower, numbers.upper)]
@@ -257,7 +261,7 @@ def texts_of(result):
     attrs = getattr(result, "attrs", {})
     columns = {key: [_label(label) for label in numbers[key]] for key in KEYS}
     columns[MEASURE] = [short_name(name, attrs.get("weighting")) for name in numbers[MEASURE]]
-    how = {"decimals": decimals_of_result(result), "fair": attrs.get("fair")}
+    how = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
     columns[VALUE] = [_value(row, how) for row in numbers.to_dict("records")]
     for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
         words = count_words if head == WORTH else p_words

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import require
@@ -156,6 +157,25 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
         sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
         nodes[path] = pairs.assign_attrs(sizes)
     return xr.DataTree.from_dict(nodes)
+
+
+def most_alike(kept: xr.DataTree, share: float) -> tuple[xr.DataTree, xr.DataArray]:
+    """All genuine pairs, and those with the highest scores, by rising score; and the lowest one.
+
+    share : of the pairs of a complete design whose comparisons did not fail.
+    """
+    person = pd.factorize(kept[IMAGES]["identity"].values.astype(object))[0]
+    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset}
+    cuts = []
+    for path, pairs in nodes_of_models(kept).items():
+        score = pairs["score"].values
+        order = np.argsort(score)
+        cuts.append(score[order[int((1 - share) * (len(order) - 1))]])
+        is_genuine = person[pairs["probe_image"].values] == person[pairs["reference_image"].values]
+        pairs = pairs.isel(pair=order[(is_genuine | (score > cuts[-1]))[order]])
+        nodes[path] = pairs.assign_attrs(pairs_kept=pairs.sizes["pair"])
+    cuts = xr.DataArray(cuts, dims="model") if "model" in kept.dims else xr.DataArray(cuts[0])
+    return xr.DataTree.from_dict(nodes), cuts
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
