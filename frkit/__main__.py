@@ -83,9 +83,9 @@ READING = {  # options of `open_data`
     },
     "missing": {
         **SEVERAL,
-        "type": _number,
+        "type": lambda text: None if text == "none" else _number(text),
         "metavar": "SCORE",
-        "help": "marks a failed comparison",
+        "help": "marks a failed comparison; none: no score does",
     },
     "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
     "distance": {
@@ -179,6 +179,7 @@ def _with_options(message):
     message = message.replace(", 'keep' (the label belongs to the image)", "")  # of Python alone
     message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
     message = message.replace("distance=False", "--no-distance")
+    message = message.replace("missing=[]", "--missing none")
     roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
     message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
     message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
@@ -278,6 +279,8 @@ def _opening(arguments):
     """Options of `open_data`."""
     options = vars(arguments)
     opening = {name: options[name] for name in READING if options[name] is not None}
+    if "missing" in opening:
+        opening["missing"] = [mark for mark in opening["missing"] if mark is not None]
     if arguments.columns is not None:
         opening["columns"] = _columns(arguments.columns)
     return opening

@@ -1,9 +1,10 @@
 """Labelled inputs are brought into one order by their labels, and never joined by position."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import UNKNOWN, listed, require
 
 
 def aligned(inputs, dim=None):
@@ -71,3 +72,63 @@ def _reordered(value, labels, order, names, dim):
     if isinstance(value, xr.DataArray):
         return value.isel({_row_dim(value, dim): places})
     return value.iloc[places]
+
+
+# --- several models -------------------------------------------------------------------------------
+
+
+def require_same_names(what, first_model, names, model, others):
+    """Refuse two models of which one has images, or pairs, that the other lacks.
+
+    Parameters
+    ----------
+    what : str
+        Such as "images".
+    first_model, model : str
+    names, others : pd.Index
+        The names of either model's images or pairs.
+    """
+    only_first, only_other = names.difference(others), others.difference(names)
+    require(
+        len(only_first) == len(only_other) == 0,
+        f"models must have the same {what}, but {len(only_first):,} are only in {first_model!r} "
+        f"and {len(only_other):,} only in {model!r}, such as "
+        f"{listed([*only_first[:2], *only_other[:2]])}: leave them out, or add them to the other",
+    )
+
+
+def merged_labels(models):
+    """Return the labels that several models, in one order, give their images or pairs.
+
+    A label that is "unknown" in one model is taken from another. Labels that contradict each other
+    are refused.
+
+    Parameters
+    ----------
+    models : dict of model to xr.Dataset
+
+    Returns
+    -------
+    dict of str to xr.Variable
+    """
+    merged, source = {}, {}
+    for model, data in models.items():
+        for name, labels in data.coords.items():
+            if name not in merged:
+                merged[name], source[name] = labels.variable, model
+                continue
+            values, others = merged[name].values, labels.values
+            if values.dtype.kind == "U":
+                values = np.where(values == UNKNOWN, others, values)
+                others = np.where(others == UNKNOWN, values, others)
+            differing = np.flatnonzero(values != others)
+            place = differing[:1]
+            require(
+                len(differing) == 0,
+                f"models {source[name]!r} and {model!r} must agree in {name!r}, but differ in "
+                f"{len(differing):,} of {len(values):,} places, such as "
+                f"{listed([*values[place], *others[place]])}: correct one of them",
+            )
+            if name not in data.dims:
+                merged[name] = merged[name].copy(data=values)
+    return merged

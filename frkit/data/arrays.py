@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import listed, require
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
 from frkit.data.hdf5 import check_heaps
@@ -87,6 +87,14 @@ def read_embedding(path):
     import dask.array as da
 
     stored = OnDisk(path)
+    if stored.dtype.names:  # a table whose columns have names
+        table = read_npy(path)
+        columns = {name: table[name] for name in table.dtype.names}
+        with reading("text in the array"):
+            for column in columns.values():
+                if column.dtype.kind == "U":
+                    np.strings.encode(column)  # fails for codes that no letter has
+        return columns
     if stored.ndim < 2:
         return {"embedding": read_npy(path)}
     chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
@@ -130,17 +138,25 @@ def _plain(variable):
 
 
 def read_hdf5(path):
-    """Read the arrays of numbers and text at the top of an HDF5 file."""
+    """Read the arrays of numbers and text at the top of an HDF5 file, or in its only group."""
     import h5py
 
-    columns = {}
     check_heaps(path)
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
-        for name in file:
-            item = file[name]  # file.items() passes over what is damaged
+        items = {name: file[name] for name in file}  # file.items() passes over what is damaged
+        while len(items) == 1 and isinstance(*items.values(), h5py.Group):
+            [group] = items.values()
+            items = {name: group[name] for name in group}
+        columns = {}
+        for name, item in items.items():
             if isinstance(item, h5py.Dataset):
                 is_text = h5py.check_string_dtype(item.dtype) is not None
                 columns[str(name)] = item.asstr()[()] if is_text else item[()]
+        require(
+            columns,
+            f"has no array at the top, but groups {listed(items)}: write the arrays of one model "
+            "into a file of their own",
+        )
     return columns
 
 
@@ -211,6 +227,12 @@ READERS = {
     "zarr": read_zarr,
     "folder": read_folder,
 }
+
+
+def is_table(columns):
+    """Return whether arrays are the columns of a table: one dimension, one length, no vectors."""
+    arrays = [np.shape(column) for column in columns.values() if np.ndim(column) > 0]
+    return len(arrays) > 1 and len({*arrays}) == 1 and len(arrays[0]) == 1
 
 
 def open_tree(path, what: str) -> xr.DataTree:

@@ -17,6 +17,7 @@ from frkit.data.labels import (
     model_names,
     resolve_varying,
     varies,
+    warn_of_spellings,
 )
 
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
@@ -69,6 +70,7 @@ def collected(values, identity, image, model, varying, attributes, person=None):
 def _check_people(identity, when):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
+    warn_of_spellings(people)
     require(
         len(people) >= 2,
         f"at least two identities are needed{when}, got {len(people)}: {listed(people)}",

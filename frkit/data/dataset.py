@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import InputError, listed, require
-from frkit.data.alignment import aligned
+from frkit.base import require
+from frkit.data.alignment import aligned, merged_labels, require_same_names
 from frkit.data.checks import check_faces, checked_embedding
 from frkit.data.collect import collected
 from frkit.data.face_columns import faces_of_frame
@@ -136,34 +135,17 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
         require("model" not in faces.dims, f"model {name!r} contains several models already")
-    first = next(iter(models.values()))
+    first_name, first = next(iter(models.items()))
     n_features = max(faces.sizes["feature"] for faces in models.values())
-    aligned = [_aligned(name, faces, first, n_features) for name, faces in models.items()]
-    try:
-        return xr.concat(
-            aligned,
-            xr.Variable("model", model_names(list(models), len(models))),
-            data_vars="all",
-            coords="minimal",
-            compat="equals",
-            join="exact",
-            combine_attrs="override",
-        )
-    except ValueError as error:
-        raise InputError(f"models must have the same identities and attributes: {error}") from error
-
-
-def _aligned(name, faces, first, n_features):
-    """Return the embedding of the images in the order of the first encoder, as wide as all."""
-    images = first["image"].values
-    differences = {
-        "images": np.setxor1d(images, faces["image"].values),
-        "attributes": sorted({*first.coords} ^ {*faces.coords}),
-    }
-    for what, names in differences.items():
-        require(
-            len(names) == 0,
-            f"model {name!r} must have the {what} of the first model, only one has {listed(names)}",
-        )
-    faces = faces[["embedding"]].sel(image=images).transpose("image", "feature")
-    return faces.pad(feature=(0, n_features - faces.sizes["feature"]), constant_values=0)
+    images = first["image"].to_index()
+    in_order = {}
+    for name, faces in models.items():
+        require_same_names("images", first_name, images, name, faces["image"].to_index())
+        faces = faces.sel(image=images).transpose("image", "feature")
+        width = n_features - faces.sizes["feature"]
+        in_order[name] = faces.pad(feature=(0, width), constant_values=0)
+    labels = merged_labels(in_order)
+    embeddings = [faces["embedding"].drop_vars([*faces.coords]) for faces in in_order.values()]
+    names = xr.Variable("model", model_names(list(models), len(models)))
+    stacked = xr.concat(embeddings, names, combine_attrs="override")
+    return stacked.assign_coords(labels | {"model": names}).to_dataset().assign_attrs(first.attrs)

@@ -73,6 +73,23 @@ def people_of_names(images, genuine=None, scores=None):
     return None, ""
 
 
+def strangers_called_genuine(images, genuine, scores):
+    """Return how many genuine pairs show two people by their names, if the scores say so, too.
+
+    Then the truth may be of something else, such as the same sex.
+    """
+    for pattern in WAYS.values():
+        names = people_by_name(images.names, pattern)
+        if names is None:
+            continue
+        is_same = images.mapped(names).is_same()
+        if is_same.any() and genuine[is_same].all():
+            area, errors = share_above(scores[genuine], is_same[genuine])
+            if errors > CLEAR and area > ALIKE:
+                return int(np.sum(genuine & ~is_same))
+    return 0
+
+
 def _agrees_at_first(images, pattern, genuine):
     """Return whether people by a pattern are one in the first pairs that are genuine.
 

@@ -31,6 +31,15 @@ KINDS = {
     ".nc4": "netcdf",
     ".cdf": "netcdf",
 }
+INSTEAD = {  # of a file that frkit does not read, what to do
+    ".zip": "unpack it and give the file in it",
+    ".tar": "unpack it and give the file in it",
+    ".xlsx": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
+    ".xls": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
+    ".ods": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
+    ".rds": "write it in R with write.csv",
+    ".rdata": "write it in R with write.csv",
+}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # as such a file begins
 PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 PICKLED = (
@@ -76,6 +85,8 @@ def file_kind(path):
     for ending, kind in KINDS.items():
         if name.endswith(ending):
             return "json lines" if kind == "json" and _begins_with_list(path) else kind
+    instead = INSTEAD.get(path.suffix.lower())
+    require(not instead, f"frkit does not read {path.suffix} files: {instead}")
     if path.is_dir():
         is_store = any((path / name).exists() for name in (".zgroup", "zarr.json"))
         return "zarr" if is_store else "folder"

@@ -126,7 +126,8 @@ def _refuse_rounded(values, name):
 
 def _texts(values, name):
     """Return labels as stripped text with one code for each letter; "unknown" where blank."""
-    values = list(values)
+    is_arrow = isinstance(values.dtype, pd.StringDtype)  # of which one text at a time is slow
+    values = list(np.asarray(values, object) if is_arrow else values)
     is_text = all(type(value) is str for value in values)
     joined = "".join(values) if is_text else "\0"
     if joined.isascii() and "\0" not in joined:  # as most are
@@ -164,6 +165,17 @@ def complete_codes(values, n, name, of="image"):
     codes, labels = coded_labels(values, n, name, of)
     _refuse_nobody(codes, labels, name, of)
     return codes, labels
+
+
+def warn_of_spellings(people):
+    """Warn of names of people that differ in capital letters only: they count as several."""
+    people = pd.Series(people, dtype=object)
+    again = people[people.str.lower().duplicated(keep=False)]
+    if len(again) > 0:
+        warn(
+            f"{len(again):,} identities differ from another in capital letters only and count as "
+            f"other people, such as {listed(again.sort_values(key=lambda s: s.str.lower()), 2)}"
+        )
 
 
 def _refuse_nobody(codes, labels, name, of):

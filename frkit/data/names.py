@@ -14,7 +14,8 @@ def _sets(**texts):
 # Names are compared whole, in lower case, without blanks and signs (`simplified`). Those that mean
 # something else elsewhere are weak: the data must agree with them.
 NAMES = _sets(
-    score="""score scores similarity similarities sim cosine cos cossim cosinesimilarity simscore
+    score="""score scores similarity similarities sim sims cosine cosines cos cossim
+        cosinesimilarity simscore
         similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore""",
     distance="""distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
         cosinedistance cosdist dissimilarity""",
@@ -28,7 +29,7 @@ NAMES = _sets(
         spkid sid pid uid userid client clientid celebrity celebrityid realid who subj subjid
         patient patientid donor donorid participant participantid""",
     image="""image images img imgs imagename imagenames imageid imagefile imagepath imgpath filename
-        filenames file files filepath path paths fileid filelist key photo template templateid
+        filenames file files filepath path paths fileid filelist key photo template templateid templ
         templateids imglist imagelist imgpaths imagepaths sample sampleid utterance utt
         utteranceid recording wav fname""",
     embedding="""embedding embeddings emb embs feature features feat feats vector vectors template
@@ -57,8 +58,10 @@ NO_TRUTH = _WITHIN["no_truth"] | DECISION
 NO_SCORE = _WITHIN["no_score"]
 
 _TRUTH = _sets(
-    genuine="1 true yes y match mated target genuine same positive mate client intra intraclass",
+    genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
+        sameperson samesubject sameidentity""",
     impostor="""0 -1 false no n nonmatch nonmated nontarget impostor imposter different diff
+        differentperson differentsubject differentidentity
         negative mismatch nonmate inter interclass""",
 )
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "

@@ -92,7 +92,7 @@ def open_faces(
         named_roles = {"embedding": embedding, "identity": identity, "image": image}
         given |= {role: name for role, name in named_roles.items() if name and name != pattern}
         contents = read_columns(path, given)
-        if labels is None and file_kind(path) == "npy":
+        if labels is None and file_kind(path) == "npy" and len(contents) == 1:
             labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
             with named(labels):
@@ -183,10 +183,10 @@ def column_names(path):
 
 
 def read_labels(path):
-    """Read labels: a table, or a text file with one identity a line."""
+    """Read labels: a table, or a text file with one identity, or one image name, a line."""
     if file_kind(path) not in TABLES:
         return read_columns(path)
     table = read_frame(path)
     if [*table] == ["1"]:
-        table.columns = ["identity"]
+        table.columns = ["image" if table["1"].is_unique else "identity"]
     return {name: table[name] for name in table if name}

@@ -61,6 +61,12 @@ class Sides(NamedTuple):
         names = np.append(self.names, "model " + self.names)
         return Sides(self.probe, self.reference + len(self.names), names)
 
+    def are_one_set(self):
+        """Return whether most names of either side stand on the other, too."""
+        probes, references = np.unique(self.probe), np.unique(self.reference)
+        n_shared = len(np.intersect1d(probes, references))
+        return 2 * n_shared > max(len(probes), len(references))
+
     def rows(self, chosen):
         """Return the names of some pairs."""
         return Sides(self.probe[chosen], self.reference[chosen], self.names)

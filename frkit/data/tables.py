@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, require
+from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.data.files import encoding_of, file_kind, need, opener, reading
 from frkit.data.names import is_known_name, simplified
 
@@ -79,8 +79,19 @@ def _read_records(path):
 
 def by_row(table):
     """Return a table whose index counts rows from 1, and whose names are text."""
+    table = pd.concat([_flat(table[name]) for name in table], axis=1) if len(table) else table
     table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     return table.rename(columns=str)
+
+
+def _flat(column):
+    """Return a column, or of a column of objects their fields: probe_image, probe_subject."""
+    cells = column.array
+    if isinstance(cells[0], (list, np.ndarray)) and all(len(cell) == 1 for cell in cells):
+        cells = [cell[0] for cell in cells]  # as of DeepFace, which lists the faces of an image
+    if not all(isinstance(cell, dict) for cell in cells):
+        return column
+    return pd.json_normalize(list(cells), sep="_").add_prefix(f"{column.name}_")
 
 
 def check_header(header):
@@ -327,6 +338,11 @@ def to_numbers(column, blank=True):
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
     refuse_cells(column, ~is_allowed, "is not a finite number")
+    is_large = np.abs(values) >= LARGEST_WHOLE
+    if is_large.any() and pd.Series(values).nunique() < column.nunique():
+        refuse_cells(
+            column, is_large, "is so large that different scores become equal: subtract a constant"
+        )
     return values
 
 
@@ -335,7 +351,7 @@ def as_numbers(column):
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_numeric_dtype(column):
         # as text, of which pandas reads neither 1_0 nor digits that are not ASCII
-        column = column.astype(str).str.strip()
+        column = column.astype(str).str.strip().str.removesuffix("%")
         is_missing = is_missing | column.isin(NO_NUMBER).to_numpy()
     values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     return values, is_missing

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, DataWarning
-from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.opening import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, facts_of_first_model
 
@@ -68,6 +67,8 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
 
 def contents_of(data):
     """Return in lines what data contain: their kind, columns, sizes, and labels of attributes."""
+    from frkit.reporting.formats import TEMPLATES  # which takes a second to import
+
     kind = kind_of(data)
     labels = labels_of(data)
     people = Counter(labels.pop("identity", []))

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require, require_path
-from frkit.data.arrays import names_of_npz
+from frkit.data.arrays import is_table, names_of_npz
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
@@ -23,13 +23,19 @@ from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
 from frkit.data.tables import is_number_column, read_frame
-from frkit.scores.kept import is_kept, is_list, stack_kept
+from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_arrays import matrix_roles
 from frkit.scores.matrix_files import OF_ARRAYS, open_scores
 from frkit.scores.matrix_names import is_matrix
-from frkit.scores.pair_formats import format_of_header, kinds_of_scores, recognised_format
+from frkit.scores.models import stack_lists, stack_matrices, stack_swept
+from frkit.scores.pair_formats import (
+    format_of_header,
+    kinds_of_scores,
+    read_table,
+    recognised_format,
+)
 from frkit.scores.pair_table import open_pairs
 from frkit.scores.pairs import pairs
 
@@ -189,8 +195,11 @@ def guess_format(path, options):
         return "vectors"
     columns = options.get("columns", {})
     if kind in OF_ARRAYS and not {*columns} & {*ROLES_OF_FACES}:
-        if matrix_roles(read_columns(path), columns) is not None:
+        arrays = read_columns(path)
+        if matrix_roles(arrays, columns) is not None:
             return "matrix"
+        if is_table(arrays):
+            return kind_of_table(read_table(path)[0], options)
     if kind in ARRAYS:
         return "faces"
     if kind == "text" and not options.get("columns"):
@@ -300,24 +309,8 @@ def together(models):
     if kinds == {"faces"}:
         return stack_models(models)
     require(not several, f"{listed(several)} contains several models already")
-    names = xr.Variable("model", list(models))
-    try:
-        if kinds & {"pairs", "kept pairs"}:
-            return stack_kept(models)
-        stacked = xr.concat(
-            [*models.values()],
-            names,
-            combine_attrs="override",
-            join="exact",
-            coords="minimal",
-            compat="equals",
-        )
-    except ValueError as error:
-        raise InputError(
-            "models must have the same comparisons of the same images, identities and attributes, "
-            f"in the same order: {error}"
-        ) from error
-    return stacked.assign_coords(model=names)
+    stack = {"pairs": stack_lists, "kept pairs": stack_swept}.get(*kinds, stack_matrices)
+    return stack(models)
 
 
 def kind_of(data):

@@ -4,7 +4,6 @@
 xarray tree, whose attribute `design` says who was compared with whom.
 """
 
-import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,10 +21,6 @@ WITHIN = "compared_within"  # the attribute within whose groups images were comp
 ANONYMOUS = "anonymous"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
-
-# what zarr says of text and of consolidated metadata when a tree is stored: nobody can act on it
-for MESSAGE in ("The data type .* does not have a Zarr V3", "Consolidated metadata is currently"):
-    warnings.filterwarnings("ignore", message=MESSAGE)
 
 
 class ModelPairs(NamedTuple):
@@ -202,28 +197,4 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         for end in ("lowest_score", "highest_score"):
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
         nodes[path] = pairs
-    return xr.DataTree.from_dict(nodes)
-
-
-def stack_kept(models: dict[str, xr.DataTree]) -> xr.DataTree:
-    """Kept pairs of several models of the same images (or pairs), each of one model, as one."""
-    trees = [*models.values()]
-    names = xr.Variable("model", [*models])
-    if all(map(is_list, trees)):
-        joined = xr.concat(
-            [tree.to_dataset() for tree in trees],
-            names,
-            combine_attrs="override",
-            join="exact",
-            coords="minimal",
-            compat="equals",
-        )
-        return kept_list(joined.assign_coords(model=names))
-    tables = [None if is_list(tree) else tree[IMAGES].dataset for tree in trees]
-    is_same = all(table is not None and table.identical(tables[0]) for table in tables)
-    if not is_same or len({tree.attrs[DESIGN] for tree in trees}) > 1:
-        raise ValueError("their tables of images differ")
-    nodes = {"/": xr.Dataset(coords={"model": names}, attrs=trees[0].attrs), IMAGES: tables[0]}
-    for name, tree in models.items():
-        nodes[node_of_model(name)] = next(iter(nodes_of_models(tree).values()))
     return xr.DataTree.from_dict(nodes)

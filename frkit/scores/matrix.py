@@ -23,6 +23,7 @@ from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
 SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ
+FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
 WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
 
 
@@ -112,7 +113,11 @@ def score_matrix(
         names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
         labels["image"] = image_names(names, n, side)
     _add_attributes(probes, references, attributes or {})
-    symmetric = _is_one_set_of_images(values, missing, probes, references, has_names)
+    labels = [name for name in probes if has_names or name != "image"]
+    symmetric = False
+    if all(np.array_equal(probes[name], references[name]) for name in labels):
+        values = _with_both_halves(values)
+        symmetric = _is_one_set_of_images(values, missing, has_names)
     if symmetric:
         references["image"] = probes["image"]
     side = block_size(chunks, max(values.shape))
@@ -177,17 +182,32 @@ def _add_attributes(probes, references, attributes):
                 side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
 
 
-def _is_one_set_of_images(values, missing, probes, references, has_names):
-    """Whether a matrix compares every image of one set with every other, whichever is the probe."""
-    names = [name for name in probes if has_names or name != "image"]
-    is_same = all(np.array_equal(probes[name], references[name]) for name in names)
-    if not is_same or not _equals_transpose(values, missing):
+def _with_both_halves(values):
+    """Return scores with the other half in place of one that is blank, or zero throughout."""
+    if not isinstance(values, np.ndarray) or len(values) < 3:
+        return values
+    upper = np.triu(np.ones(values.shape, bool), 1)
+    for empty, full in ((upper, upper.T), (upper.T, upper)):
+        cells = values[empty]
+        is_empty = np.isnan(cells).all() or (cells == 0).all()
+        if is_empty and len(np.unique(values[full])) > FEW_SCORES:
+            warn(
+                "one half of the matrix is blank or zero: each pair of images has the score of the "
+                "other half"
+            )
+            return np.where(empty, values.T, values)
+    return values
+
+
+def _is_one_set_of_images(values, missing, has_names):
+    """Whether a matrix with equal labels on both sides compares one set of images with itself."""
+    if not _equals_transpose(values, missing):
         return False
     if has_names:
         return True
     corner = np.asarray(values[:WINDOW, :WINDOW], float)
-    if len(np.unique(np.triu(corner, 1))) <= 3:
-        return False  # a toy of a few different scores is symmetric by chance
+    if len(np.unique(np.triu(corner, 1))) <= FEW_SCORES:
+        return False  # a toy
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "
         "column i are taken as one image, so that its diagonal is left out and each pair counts "

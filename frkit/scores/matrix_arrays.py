@@ -8,7 +8,7 @@ from frkit.data.pair_roles import role_of_score
 from frkit.data.roles import SIDES, WHO, given_roles
 from frkit.data.sides import side_columns
 from frkit.scores.matrix import score_matrix
-from frkit.scores.matrix_names import people_of_matrix
+from frkit.scores.matrix_names import failed_mark, people_of_matrix
 
 PEOPLE = NAMES["identity"] | WEAK["identity"]
 
@@ -87,6 +87,7 @@ def matrix_of_arrays(columns, given=None, *, distance=None, **options):
         roles.columns["distance"] = roles.scores()
         roles.columns.pop("score", None)
     values = columns[roles.scores()[0]]
+    options["missing"], failed = failed_mark(values, options.get("missing"))
     people, images = (
         [columns[roles.column(role)] if roles.column(role) else None for role in names]
         for names in (WHO, SIDES)
@@ -108,4 +109,6 @@ def matrix_of_arrays(columns, given=None, *, distance=None, **options):
     scores = score_matrix(
         values, *people, probe=images[0], reference=images[1], distance=is_distance, **options
     )
-    return scores.assign_attrs(roles.attrs())
+    attrs = roles.attrs()
+    attrs["columns"] += failed and f"\nscores{failed}"
+    return scores.assign_attrs(attrs)

@@ -19,16 +19,16 @@ from frkit.data.roles import SIDES
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_arrays import matrix_of_arrays
-from frkit.scores.matrix_names import people_of_matrix
+from frkit.scores.matrix_names import failed_mark, people_of_matrix
 from frkit.scores.pair_list import failed_as_nan
 
-OF_ARRAYS = ("npz", "mat")
+OF_ARRAYS = ("npz", "mat", "hdf5")
 
 
 def open_scores(
     path: str | Path,
     *,
-    missing: ArrayLike | None = -1,
+    missing: ArrayLike | None = None,
     labels: str | Path | Sequence[str | Path] | None = None,
     identity: str | None = None,
     metadata: str | Path | None = None,
@@ -41,10 +41,12 @@ def open_scores(
     ----------
     path : str or Path
         A table with the references' ids as header and the probes' ids as first column; or an .npy
-        of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz or
-        .mat with the matrix and labels of both sides, such as `scores`, `probe_ids`, `gallery_ids`.
-    missing : float, sequence of float or None, default -1
-        The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
+        of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz,
+        .mat or .h5 with the matrix and labels of both sides, such as `scores`, `probe_ids`,
+        `gallery_ids`.
+    missing : float or sequence of float, optional
+        The value(s) that mark a failed comparison; [] for none. Blank cells, NA and NaN always do.
+        Default: -1, if all other scores are positive or lie far from it, which a warning says.
     labels : path or pair of paths, optional
         For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a
         table with a column `identity`); one file where both sides have the same ids in the same
@@ -58,8 +60,9 @@ def open_scores(
         A table of people or images: its other columns become attributes of the ids that one of its
         columns names.
     columns : mapping, optional
-        Of an .npz or .mat: role (`score` or `distance`, `probe_identity`, `reference_identity`,
-        `probe`, `reference`) or attribute to array(s), where their names do not tell.
+        Of an .npz, .mat or .h5: role (`score` or `distance`, `probe_identity`,
+        `reference_identity`, `probe`, `reference`) or attribute to array(s), where their names do
+        not tell.
     **options
         As in `score_matrix`.
 
@@ -79,7 +82,7 @@ def open_scores(
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
-    >>> _ = path.write_text(",anna,bo\nanna,0.9,-1\nbo,0.2,0.8\n")
+    >>> _ = path.write_text(",anna,bo\nanna,0.9,\nbo,0.2,0.8\n")
     >>> open_scores(path).values.tolist()
     [[0.9, nan], [0.2, 0.8]]
     """
@@ -92,7 +95,7 @@ def open_scores(
         require(columns is None, "columns= are of named arrays: a table has ids on both sides")
         require(
             kind in ("text", "parquet", "npy"),
-            "a score matrix is read from a table, an .npy, an .npz or a .mat",
+            "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
         )
         if kind == "npy":
             values, *ids = _from_npy(path, labels)
@@ -104,6 +107,7 @@ def open_scores(
 
 def _matrix_of(values, ids, identity, metadata, missing, **options):
     """Return the tensor of a matrix with ids of both sides, which are people or images."""
+    missing, failed = failed_mark(values, missing)
     people, images, source = ids, None, ""
     if identity is not None:
         people, images = [identities_from(side, identity) for side in ids], ids
@@ -121,7 +125,18 @@ def _matrix_of(values, ids, identity, metadata, missing, **options):
     scores = score_matrix(values, *people, missing=missing, **options)
     role = "distance" if options.get("distance") else "score"
     source = source or "the ids are people"
-    return scores.assign_attrs(columns=f"{role}: all cells\nidentities: {source}")
+    _require_genuine_pairs(scores)
+    return scores.assign_attrs(columns=f"{role}: all cells{failed}\nidentities: {source}")
+
+
+def _require_genuine_pairs(scores):
+    """Refuse a symmetric matrix in which each person has one image: the ids may be images."""
+    people = scores["probe_identity"].values
+    require(
+        not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
+        f"no id stands twice, so there is no genuine pair; if ids such as {people[0]!r} are names "
+        "of images, say who is in them: identity='{name}_{number}.jpg'",
+    )
 
 
 def _from_table(table):
@@ -146,4 +161,7 @@ def _from_npy(path, labels):
 def _ids(path):
     """Read the ids of one side."""
     with named(path):
-        return read_npy(path) if file_kind(path) == "npy" else face_labels(read_labels(path))
+        if file_kind(path) == "npy":
+            return read_npy(path)
+        columns = read_labels(path)
+        return face_labels(columns) if len(columns) > 1 else [*columns.values()][0]

@@ -4,14 +4,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import require, warn
 from frkit.data.alignment import aligned
 from frkit.data.evidence import CLEAR, people_of_names, share_above
 from frkit.data.joins import WAYS, people_by_name
 from frkit.data.roles import SIDES
 from frkit.data.sides import Sides
 from frkit.data.tables import as_numbers
+from frkit.scores.pair_list import marks_apart, warn_of_marks
 
+MARK = -1  # of a failed comparison, in matrices of many systems
+SHOW_MARKS = 100_000  # scores of whole rows that show whether -1 is far from others
 COMPARED = 500_000  # scores of whole rows that show who is who
 SHOWN = 30  # rows and columns that show what a table contains
 DISTANCES = (
@@ -72,6 +75,37 @@ def people_of_matrix(values, names, distance=None):
         area, errors = share_above(scores, images.is_same())
         require(area >= 0.5 or errors > -CLEAR, DISTANCES)
     return names, None, ""
+
+
+def failed_mark(values, missing):
+    """Return the marks of failed comparisons, and what to say of them beside the columns.
+
+    Unless the user names marks, -1 is one where all other scores are positive or far from it.
+
+    Parameters
+    ----------
+    values : array, (probe, reference)
+        In memory, or on disk: then some rows are read.
+    missing : float, sequence of float or None
+    """
+    if missing is not None:
+        return missing, ""
+    step = max(1, values.shape[0] * values.shape[1] // SHOW_MARKS)
+    some = np.array(values[::step], float)
+    if values.shape[0] == values.shape[1]:  # images with themselves are not counted
+        some[np.arange(len(some)), np.arange(0, values.shape[0], step)] = np.nan
+    distinct, counts = np.unique(some[~np.isnan(some)], return_counts=True)
+    others = distinct[distinct != MARK]
+    is_apart = len(others) > 0 and others[0] >= 0 or MARK in marks_apart(distinct, counts)
+    if MARK not in distinct or not is_apart:
+        warn_of_marks(some)
+        return None, ""
+    n_failed = f"in {np.sum(values == MARK):,} cells" if isinstance(values, np.ndarray) else ""
+    warn(
+        f"the score {MARK} {n_failed} is read as a failed comparison, because the others are from "
+        f"{others[0]:g} to {others[-1]:g}; if it is a score, give missing=[]"
+    )
+    return MARK, f", of which {MARK} is a failed comparison"
 
 
 def with_names(values, probes, references):

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, warn
-from frkit.data.files import named, not_read, reading
+from frkit.data.arrays import is_table
+from frkit.data.files import file_kind, named, not_read, reading
 from frkit.data.names import NAMES, simplified, words_of_truth
-from frkit.data.opening import read_columns
+from frkit.data.opening import TABLES, read_columns
 from frkit.data.roles import SIDES, WHO
 from frkit.data.tables import (
     by_row,
@@ -140,8 +141,13 @@ def _is_count(cells):
 
 
 def read_table(path):
-    """Read any table, whose columns are guessed or named."""
-    return read_frame(path), {}, ""
+    """Read any table, or arrays of one length, whose columns are guessed or named."""
+    if file_kind(path) in TABLES:
+        return read_frame(path), {}, ""
+    columns = read_columns(path)
+    require(is_table(columns), f"its arrays {listed(columns)} have different lengths or shapes")
+    columns = {name: column for name, column in columns.items() if np.ndim(column) == 1}
+    return by_row(pd.DataFrame(columns)), {}, ""
 
 
 def read_lines(format, path):

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import UNKNOWN, listed, real_numbers, require, require_exact, require_one_of, warn
-from frkit.data.labels import check_names, clean_labels, model_names
+from frkit.data.labels import check_names, clean_labels, model_names, warn_of_spellings
 from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.scores.kept import kept_list
@@ -14,6 +14,7 @@ from frkit.scores.kept import kept_list
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show which one is a mark
 APART = 0.1  # of the spread of other scores, by which a mark such as -1 lies below or above them
+FREQUENT = 10  # times as often as any other score, and in 1 % of comparisons, stands a mark
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
@@ -41,6 +42,8 @@ def listed_pairs(
     people = _sides(people, WHO, n)
     if images and people:
         _check_images(images, people)
+    if people:
+        warn_of_spellings(people.names)
     columns = {"genuine": _genuine(genuine, people, n)}
     for names, sides in ((SIDES, images), (WHO, people)):
         columns |= zip(names, sides.columns()) if sides else {}
@@ -76,7 +79,7 @@ def _scores(score, model, missing, distance):
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     if missing is None:
         for of_model in np.atleast_2d(values):
-            _warn_of_marks(of_model)
+            warn_of_marks(of_model)
     models = None if model is None else model_names(model, len(values))
     is_distance = _is_distance(distance, models)
     values = np.where(is_distance[..., None], -values, values)
@@ -88,19 +91,39 @@ def _scores(score, model, missing, distance):
     return values, models, is_distance.all()
 
 
-def _warn_of_marks(scores):
-    """Say which lowest or highest score is repeated and apart from all others: -1 or 999."""
-    distinct, count = np.unique(scores[~np.isnan(scores)], return_counts=True)
+def warn_of_marks(scores: np.ndarray) -> None:
+    """Warn of scores that may mark failed comparisons."""
+    distinct, counts = np.unique(scores[~np.isnan(scores)], return_counts=True)
+    for mark in dict.fromkeys([*marks_apart(distinct, counts), *_frequent(distinct, counts)]):
+        others = distinct[distinct != mark]
+        warn(
+            f"the score {mark:g} stands in {np.sum(scores == mark):,} comparisons; the others are "
+            f"from {others[0]:g} to {others[-1]:g}: if it marks failed comparisons, give "
+            f"missing={mark:g}"
+        )
+
+
+def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
+    """The lowest or the highest score where it is frequent and apart from all others: -1, 999."""
+    marks = []
+    if len(distinct) >= FEWEST_DISTINCT:
+        for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
+            gap = np.abs(others - distinct[end]).min()
+            if counts[end] > 2 and gap > APART * np.ptp(others):
+                marks.append(distinct[end])
+    return marks
+
+
+def _frequent(distinct, counts):
+    """Return a score in the lower half that is far more frequent than all others.
+
+    The highest does not count: it may be that of images with themselves.
+    """
     if len(distinct) < FEWEST_DISTINCT:
-        return
-    for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
-        gap = np.abs(others - distinct[end]).min()
-        if count[end] > 1 and gap > APART * np.ptp(others):
-            warn(
-                f"the score {distinct[end]:g} stands in {count[end]:,} comparisons, apart from all "
-                f"others ({others[0]:g} to {others[-1]:g}): if it marks failed comparisons, give "
-                f"missing={distinct[end]:g}"
-            )
+        return []
+    second, first = np.argsort(counts[:-1])[-2:]
+    is_frequent = counts[first] > max(FREQUENT * counts[second], counts.sum() / 100)
+    return [distinct[first]] if is_frequent and counts[:first].sum() < counts.sum() / 2 else []
 
 
 def _is_distance(distance, models):

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import InputError, listed, require, require_one_of, warn
-from frkit.data.evidence import people_of_names
+from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
 from frkit.data.pair_roles import OPPOSITE, pair_roles, warn_of_unconfirmed
@@ -156,7 +156,7 @@ def pairs_of_table(
     people = _sides(table, roles, WHO)
     require(images or not identity, "identity= reads the names of images, but this file has none")
     scores, distances = _scores(table, roles, scores, images, distance)
-    if rule == "models" and images:
+    if rule == "models" and images and not images.are_one_set():
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
         images = _unless_two_people(images, people, roles)
@@ -236,9 +236,17 @@ def _people_by_name(images, genuine, similarity, rule, roles):
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
-    elif rule == "linked" and genuine is not None:
-        roles.who = "names that genuine pairs link are one person"
-        people = _linked(images, genuine)
+    elif genuine is not None:
+        n_strangers = strangers_called_genuine(images, genuine, similarity)
+        if n_strangers > 0:
+            warn(
+                f"by the names of images {n_strangers:,} of {genuine.sum():,} genuine pairs show "
+                "two people, and their scores are lower: make sure that "
+                f"{roles.column('genuine') or roles.column('impostor')!r} is about people"
+            )
+        if rule == "linked":
+            roles.who = "names that genuine pairs link are one person"
+            people = _linked(images, genuine)
     return people
 
 

@@ -313,8 +313,11 @@ def test_a_matrix_of_distances_is_a_question(tmp_path, capsys):
     assert main(["look", str(tmp_path / "m.csv"), "--distance"]) == 0
     assert main(["look", str(tmp_path / "m.csv")]) == 2
     assert "--no-distance" in capsys.readouterr().err
-    assert main(["look", str(tmp_path / "m.csv"), "--no-distance"]) == 0
-    assert capsys.readouterr().out.rstrip().endswith("m.csv --no-distance")
+    assert main(["look", str(tmp_path / "m.csv"), "--no-distance"]) == 2
+    assert "--identity '{name}_{number}.jpg'" in capsys.readouterr().err
+    words = ["--no-distance", "--identity", "{name}_{number}.jpg"]
+    assert main(["look", str(tmp_path / "m.csv"), *words]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("--no-distance")
     np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
 
 

@@ -29,8 +29,11 @@ def ids(scores):
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.gz"])
 def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     pd.DataFrame(SCORES, PROBES, REFERENCES).to_csv(tmp_path / name)
-    scores = fk.open_scores(tmp_path / name)
+    with pytest.warns(fk.DataWarning, match="score -1 in 1 cells is read as a failed"):
+        scores = fk.open_scores(tmp_path / name)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
+    assert "-1 is a failed comparison" in scores.attrs["columns"]
+    np.testing.assert_array_equal(fk.open_scores(tmp_path / name, missing=[]), SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
     (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,nan,0.5\n")
     blank = fk.open_scores(tmp_path / name.removesuffix(".gz"), missing=None)
@@ -53,7 +56,7 @@ def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
 
 def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
-    (tmp_path / "ids.txt").write_text("\n".join(map(str, range(2000))))
+    (tmp_path / "ids.txt").write_text("\n".join(str(k // 2) for k in range(2000)))
     fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")  # imports are no matrix
     tracemalloc.start()
     values = fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt").data
@@ -87,7 +90,45 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     with pytest.raises(InputError, match="needs ids: no s_probe.txt, .* say which, labels="):
         fk.open_scores(path)
     with pytest.raises(InputError, match="reference_identity has 2 labels, but there are 3"):
-        fk.open_scores(path, labels=ids)
+        fk.open_scores(path, missing=-1, labels=ids)
+
+
+def test_minus_one_among_other_scores_is_a_score(tmp_path):
+    """Where it may be a mark, a notice says so; it is one where others are far from it."""
+    who = np.repeat([f"p{k}" for k in range(10)], 6)
+    rng = np.random.default_rng(0)
+    failed = rng.random((60, 60)) < 0.05
+    near = rng.normal(size=(60, 60)) + 2 * (who[:, None] == who)
+    for values, n_failed in ((near, 0), (near + 10, failed.sum())):
+        table = pd.DataFrame(np.where(failed, -1, values), who, who)
+        table.to_csv(tmp_path / "m.csv")
+        with pytest.warns(fk.DataWarning, match="score -1 .*in 1[89][0-9] c"):
+            scores = fk.open_data(tmp_path / "m.csv")
+        assert np.isnan(scores).sum() == n_failed
+        assert not np.isnan(fk.open_data(tmp_path / "m.csv", missing=[])).any()
+
+
+@pytest.mark.parametrize("empty", [np.nan, 0])
+@pytest.mark.parametrize("half", [np.triu, np.tril])
+def test_a_matrix_with_one_half_has_these_scores_in_both(half, empty):
+    who = np.repeat(list("abcdefgh"), 3)
+    names = [f"image {k}" for k in range(24)]
+    values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (who[:, None] == who)
+    whole = np.triu(values, 1) + np.triu(values, 1).T
+    table = np.where(half(np.ones((24, 24)), 1 if half is np.triu else -1), whole, empty)
+    with pytest.warns(fk.DataWarning, match="one half of the matrix is blank or zero"):
+        scores = fk.score_matrix(table, who, who, probe=names, reference=names)
+    assert scores.attrs["symmetric"] == 1
+    np.testing.assert_array_equal(scores.values[whole != 0], whole[whole != 0])
+
+
+@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
+def test_ids_of_a_symmetric_matrix_that_stand_once_are_no_people(tmp_path):
+    values = np.random.default_rng(0).normal(size=(9, 9))
+    ids = [f"{k:03d}x" for k in range(9)]
+    pd.DataFrame(values + values.T, ids, ids).to_csv(tmp_path / "m.csv")
+    with pytest.raises(InputError, match="no id stands twice, so there is no genuine pair"):
+        fk.open_data(tmp_path / "m.csv")
 
 
 def test_identities_of_one_side_alone_are_refused():
@@ -242,13 +283,14 @@ def test_a_matrix_among_named_arrays_has_labels_of_both_sides(tmp_path, write):
     sexes["gallery_sex"] = list("fm" * len(REFERENCES))[: len(REFERENCES)]
     arrays = {name: np.array(labels) for name, labels in (sides | sexes).items()}
     write(path, scores=SCORES, **arrays)
-    scores = fk.open_data(path)
+    with pytest.warns(fk.DataWarning, match="score -1 in 1 cells is read as a failed"):
+        scores = fk.open_data(path)
     assert ids(scores) == (PROBES, REFERENCES)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
     assert scores["probe_sex"].values.tolist() == sexes["probe_sex"]
     columns = {"distance": "scores", "probe_identity": "probe_sex"}
     columns["reference_identity"] = "gallery_sex"
-    turned = fk.open_data(path, columns=columns)
+    turned = fk.open_data(path, columns=columns, missing=-1)
     np.testing.assert_array_equal(turned, -scores)
 
 

@@ -192,7 +192,7 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
     pairs = fk.open_data(paths)
     assert pairs.model.values.tolist() == ["A", "B"]
     assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
-    with pytest.raises(fk.InputError, match="models must have the same comparisons"):
+    with pytest.raises(fk.InputError, match="must have the same pairs, but 1 are only in"):
         fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
 
 

@@ -238,7 +238,7 @@ def test_embeddings_in_place_of_scores_are_refused_with_what_compares_them():
 def test_a_list_is_stored_as_zarr_without_warnings_of_the_library(tmp_path):
     pytest.importorskip("zarr")
     script = "import frkit as fk; fk.pairs([0.9, 0.1], [1, 0], ['a', 'b'], ['c', 'd'])"
-    script = f"{script}.to_zarr({str(tmp_path / 'pairs.zarr')!r})"
+    script = f"{script}.to_zarr({str(tmp_path / 'pairs.zarr')!r}, zarr_format=2)"
     process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert process.stderr == b""
     assert fk.open_data(tmp_path / "pairs.zarr").genuine.values.tolist() == [True, False]
