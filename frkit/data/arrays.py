@@ -90,10 +90,13 @@ def read_embedding(path):
     if stored.dtype.names:  # a table whose columns have names
         table = read_npy(path)
         columns = {name: table[name] for name in table.dtype.names}
-        with reading("text in the array"):
-            for column in columns.values():
-                if column.dtype.kind == "U":
-                    np.strings.encode(column)  # fails for codes that no letter has
+        for name, column in columns.items():
+            if column.dtype.kind == "U":
+                codes = np.ascontiguousarray(column).view(np.uint32)
+                is_letter = (codes < 0xD800) | (codes > 0xDFFF) & (codes <= 0x10FFFF)
+                require(
+                    is_letter.all(), f"text in {name!r} is damaged: copy or write the file again"
+                )
         return columns
     if stored.ndim < 2:
         return {"embedding": read_npy(path)}
