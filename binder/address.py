@@ -79,8 +79,8 @@ def in_notebook(notebook, name, url):
     title["source"] = text.splitlines(keepends=True)
     code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
     line = INSTALL.format(url) if url else "import frkit as fk"
-    text, found = IMPORT.subn(lambda _: line, "".join(code["source"]))
-    if not found:
+    text, match = IMPORT.subn(lambda _: line, "".join(code["source"]))
+    if not match:
         sys.exit(f"address: the first code cell of {name} does not import frkit")
     code["source"] = text.splitlines(keepends=True)
 

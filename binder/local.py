@@ -97,8 +97,8 @@ def check_python():
 def environment(extra=""):
     """Make .venv, or bring it up to date; `extra` is one of pyproject's extras."""
     stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
-    wanted = "{} {}".format(fingerprint(), extra).strip()
-    if stamp.startswith(wanted):
+    needed = "{} {}".format(fingerprint(), extra).strip()
+    if stamp.startswith(needed):
         return
     if not PYTHON.exists():
         run(sys.executable, "-m", "venv", "--clear", VENV)
@@ -109,7 +109,7 @@ def environment(extra=""):
     settings = VENV / "share/jupyter/lab/settings/overrides.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(LAB_SETTINGS))
-    STAMP.write_text(wanted)
+    STAMP.write_text(needed)
 
 
 def fingerprint():

@@ -49,8 +49,8 @@ TABLE_STYLE = re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 def main():
     parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
     parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
-    words = "all by default"
-    parser.add_argument("notebooks", nargs="*", type=Path, help=words)
+    defaults = "all by default"
+    parser.add_argument("notebooks", nargs="*", type=Path, help=defaults)
     arguments = parser.parse_args()
     for path in arguments.notebooks or paths():
         run(path.resolve(), arguments.fast)
@@ -124,13 +124,13 @@ def normalise(notebook):
 
     Times, widgets and all that a page without a kernel cannot show are dropped.
     """
-    own = notebook.metadata.get("frkit")
+    settings = notebook.metadata.get("frkit")
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
     }
-    notebook.metadata = nbformat.from_dict(metadata | ({"frkit": own} if own else {}))
-    colours = (own or {}).get("colours", COLOURS)
+    notebook.metadata = nbformat.from_dict(metadata | ({"frkit": settings} if settings else {}))
+    colours = (settings or {}).get("colours", COLOURS)
     number = 0
     for place, cell in enumerate(notebook.cells):
         kept = {key: cell.metadata[key] for key in ("jupyter", "tags") if key in cell.metadata}
@@ -139,9 +139,9 @@ def normalise(notebook):
             continue
         number += 1
         cell.execution_count = number
-        words = caption_behind(notebook, place)
+        caption = caption_behind(notebook, place)
         cell.outputs = [
-            normalise_output(output, colours, words)
+            normalise_output(output, colours, caption)
             for output in cell.outputs
             if WIDGET not in output.get("data", {}) and not output.get("text", "").startswith(ONCE)
         ]
@@ -156,17 +156,17 @@ def caption_behind(notebook, place):
     below = notebook.cells[place + 1 : place + 2]
     if not below or below[0].cell_type != "markdown" or not below[0].source.startswith("**Figure"):
         return ""
-    words = below[0].source.split("\n\n")[0]
+    paragraph = below[0].source.split("\n\n")[0]
     for formula, symbol in SYMBOLS.items():
-        words = words.replace(formula, symbol)
-    return " ".join(MARKUP.sub(lambda match: match["words"] or "", words).split())
+        paragraph = paragraph.replace(formula, symbol)
+    return " ".join(MARKUP.sub(lambda match: match["words"] or "", paragraph).split())
 
 
-def normalise_output(output, colours, words):
+def normalise_output(output, colours, caption):
     """Take out what differs from run to run; shrink pictures and give them their words."""
     data = output.get("data", {})
     if "metadata" in output:
-        picture = {"image/png": {"alt": words}} if words and "image/png" in data else {}
+        picture = {"image/png": {"alt": caption}} if caption and "image/png" in data else {}
         output.metadata = nbformat.from_dict(picture)
     if "image/png" in data:
         data["image/png"] = with_few_colours(data["image/png"], colours)
@@ -196,16 +196,16 @@ def with_few_colours(picture, colours):
     codes, place, area = np.unique(
         pixels @ (65536, 256, 1), return_inverse=True, return_counts=True
     )
-    own = codes[:, None] // (65536, 256, 1) % 256
+    channels = codes[:, None] // (65536, 256, 1) % 256
     weight = np.sqrt(np.minimum(area, LINE))
-    palette = [own[np.argmax(area)]]
-    nearest, distance = np.zeros(len(own), int), np.abs(own - palette[0]).max(axis=1)
+    palette = [channels[np.argmax(area)]]
+    nearest, distance = np.zeros(len(channels), int), np.abs(channels - palette[0]).max(axis=1)
     while len(palette) < colours:
         visible = area[distance > VISIBLE].sum()
         if visible <= HARDLY * area.sum() and distance[area >= LINE].max(initial=0) <= EVEN:
             break
-        palette.append(own[np.argmax(distance * weight)])
-        to_new = np.abs(own - palette[-1]).max(axis=1)
+        palette.append(channels[np.argmax(distance * weight)])
+        to_new = np.abs(channels - palette[-1]).max(axis=1)
         nearest[to_new < distance] = len(palette) - 1
         distance = np.minimum(distance, to_new)
     fewer = Image.fromarray(nearest[place].reshape(pixels.shape[:2]).astype(np.uint8), mode="P")

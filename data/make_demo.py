@@ -36,12 +36,12 @@ def population() -> vmf.Mixture:
     """Identities with gender and race, as the encoder Ash sees them."""
     cells = {
         f"{gender}/{race}": {
-            "share": of_gender["share"] * of_race["share"],
-            "kappa": of_gender["kappa"] * np.array(of_race["kappa"]),
-            "cohesion": of_race["cohesion"],
+            "share": law_of_gender["share"] * law_of_race["share"],
+            "kappa": law_of_gender["kappa"] * np.array(law_of_race["kappa"]),
+            "cohesion": law_of_race["cohesion"],
         }
-        for gender, of_gender in GENDERS.items()
-        for race, of_race in RACES.items()
+        for gender, law_of_gender in GENDERS.items()
+        for race, law_of_race in RACES.items()
     }
     mix = vmf.mixture(N_IDENTITIES, DIM, seed=SEED, groups=cells)
     gender, race = np.array([cell.split("/") for cell in mix.groups["group"]]).T

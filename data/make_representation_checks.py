@@ -41,18 +41,18 @@ NUMBERS = [
 
 def row(study: str, case: str, run: int, faces: xr.Dataset) -> dict:
     """One estimate with the usual settings."""
-    found = fk.representation_bias(faces, "group", progress=False)
-    known = {"study": study, "case": case, "run": run}
-    known |= {"n_images": faces.sizes["image"], "n_features": faces.sizes["feature"]}
-    known |= {
-        "n_identities": int(found.n_identities),
+    result = fk.representation_bias(faces, "group", progress=False)
+    labels = {"study": study, "case": case, "run": run}
+    labels |= {"n_images": faces.sizes["image"], "n_features": faces.sizes["feature"]}
+    labels |= {
+        "n_identities": int(result.n_identities),
         "truth": faces.attrs.get("mutual_information", 0.0),
     }
-    numbers = {name: float(found[name]) for name in NUMBERS}
+    numbers = {name: float(result[name]) for name in NUMBERS}
     rounded = {
-        name: round(x, 5) if isinstance(x, float) else x for name, x in (known | numbers).items()
+        name: round(x, 5) if isinstance(x, float) else x for name, x in (labels | numbers).items()
     }
-    return rounded | {"verdict": str(found.verdict.values)}
+    return rounded | {"verdict": str(result.verdict.values)}
 
 
 def truths(n_runs: int = 3):
@@ -162,10 +162,12 @@ def stored() -> pd.DataFrame:
     )
 
 
-def store(found: dict) -> None:
+def store(new_row: dict) -> None:
     """Add a row."""
     table = (
-        pd.concat([stored(), pd.DataFrame([found])]) if TABLE.is_file() else pd.DataFrame([found])
+        pd.concat([stored(), pd.DataFrame([new_row])])
+        if TABLE.is_file()
+        else pd.DataFrame([new_row])
     )
     table = table.sort_values("study", kind="stable")
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn"))

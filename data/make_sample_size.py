@@ -91,23 +91,27 @@ def main() -> None:
     parser.add_argument("plans", nargs="*", choices=[*GOALS, []])
     parser.add_argument("--datasets", type=int, default=DATA_SETS)
     parser.add_argument("--out", type=Path, default=PATH)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore", fk.DataWarning)
-    made = {}
-    if asked.out.exists():
-        with xr.open_datatree(asked.out, engine="h5netcdf") as kept:
-            made = {name: tree.to_dataset().load() for name, tree in kept.children.items()}
-    for name in asked.plans or GOALS:
+    plans = {}
+    if arguments.out.exists():
+        with xr.open_datatree(arguments.out, engine="h5netcdf") as kept:
+            plans = {name: tree.to_dataset().load() for name, tree in kept.children.items()}
+    for name in arguments.plans or GOALS:
         wall, cpu = time.perf_counter(), time.process_time()
         goal = {"size": None if name == "band" else exact(name)} | GOALS[name]
         plan = fk.studies.sample_size(faces(name, PILOT, IMAGES, SEED), **goal)
-        value, error = confirmed(name, plan, asked.datasets)
+        value, error = confirmed(name, plan, arguments.datasets)
         plan = plan.assign(confirmed=value, confirmed_se=error)
-        plan.attrs |= {"command": f"{COMMAND} {name}", "seed": SEED, "data_sets": asked.datasets}
+        plan.attrs |= {
+            "command": f"{COMMAND} {name}",
+            "seed": SEED,
+            "data_sets": arguments.datasets,
+        }
         plan.attrs |= {"version": fk.__version__, "xarray": xr.__version__}
         plan.attrs |= {"wall_seconds": round(time.perf_counter() - wall)}
         plan.attrs |= {"cpu_seconds": round(time.process_time() - cpu)}
-        made[name] = plan
+        plans[name] = plan
         print(
             name,
             plan.answer.item(),
@@ -115,7 +119,7 @@ def main() -> None:
             plan.attrs["cpu_seconds"],
             "s",
         )
-        xr.DataTree.from_dict(made).to_netcdf(asked.out, engine="h5netcdf", mode="w")
+        xr.DataTree.from_dict(plans).to_netcdf(arguments.out, engine="h5netcdf", mode="w")
 
 
 if __name__ == "__main__":

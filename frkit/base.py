@@ -145,15 +145,15 @@ def require_exact(name: str, array: np.ndarray) -> None:
     )
 
 
-def affordable(n_bytes: int, what: str) -> None:
-    """Raise InputError where a table is too large; `what` says what it is, and what to do.
+def affordable(n_bytes: int, advice: str) -> None:
+    """Raise InputError where a table is too large; `advice` says what it is, and what to do.
 
     The number of bytes is a Python integer: a product of NumPy's could overflow.
     """
     require(
         n_bytes <= MEMORY_LIMIT,
         f"this would take {n_bytes / 1e9:.3g} GB of memory, the limit is {MEMORY_LIMIT / 1e9:.3g} "
-        f"GB: {what}",
+        f"GB: {advice}",
     )
 
 
@@ -184,12 +184,12 @@ def listed(items, limit: int = 5) -> str:
     return text if len(items) <= limit else f"{text}, ... ({len(items)} in all)"
 
 
-def remembered(owner, what, kind):
+def remembered(owner, topic, kind):
     """A set or dict that lasts as long as its owner (an evaluation, an array) is in memory."""
     if id(owner) not in _REMEMBERED:
         _REMEMBERED[id(owner)] = {}
         weakref.finalize(owner, _REMEMBERED.pop, id(owner), None).atexit = False
-    return _REMEMBERED[id(owner)].setdefault(what, kind())
+    return _REMEMBERED[id(owner)].setdefault(topic, kind())
 
 
 def compiled(**options) -> Callable:

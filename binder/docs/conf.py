@@ -87,7 +87,7 @@ def jupyter_anchor(heading):
     return heading.strip().replace(" ", "-")
 
 
-def keep_bars(app, what, name, obj, options, lines):
+def keep_bars(app, kind, name, obj, options, lines):
     """Show |N| as it is: in reStructuredText bars stand for a substitution."""
     for place, line in enumerate(lines):
         if line.strip() == "Examples":
@@ -95,7 +95,7 @@ def keep_bars(app, what, name, obj, options, lines):
         lines[place] = line.replace("|", r"\|")
 
 
-def draw_example(app, what, name, obj, options, lines):
+def draw_example(app, kind, name, obj, options, lines):
     """Make the example of a function of fk.plot a plot directive, which also shows the code."""
     if name.startswith("frkit.plot.") and "Examples" in lines:
         first = lines.index("Examples") + 2

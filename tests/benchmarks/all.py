@@ -67,15 +67,15 @@ def python(*arguments: str, **environment: str) -> str:
     ).stdout
 
 
-def show(words: str, work: str, **options) -> None:
+def show(title: str, work: str, **options) -> None:
     """Measure a work in a process of its own and print its row."""
     try:
         figures = json.loads(python(__file__, "--measure", work, json.dumps(options)))
     except subprocess.CalledProcessError as error:
         reason = (error.stderr.splitlines() or ["killed"])[-1]
-        print(f"{words}: {reason}", flush=True)
+        print(f"{title}: {reason}", flush=True)
         return
-    print(ROW.format(words, *(f"{figure:,.2f}" for figure in figures)), flush=True)
+    print(ROW.format(title, *(f"{figure:,.2f}" for figure in figures)), flush=True)
 
 
 # --- works, each in a process of its own -------------------------------------------------------
@@ -185,8 +185,8 @@ def show_first(quick: bool) -> None:
         }
         for name, environment in processes.items():
             imported, first, whole = map(float, python("-c", FIRST, **environment).split())
-            words = f"import {imported:.2f}, first evaluation {first:.2f}, in all {whole:.2f} s"
-            print(f"{name}: {words}", flush=True)
+            seconds = f"import {imported:.2f}, first evaluation {first:.2f}, in all {whole:.2f} s"
+            print(f"{name}: {seconds}", flush=True)
 
 
 def show_evaluate(quick: bool) -> None:
@@ -195,10 +195,10 @@ def show_evaluate(quick: bool) -> None:
     for dim in (128, 512):
         for far in ((1e-5, 1e-1), (1e-6, 1e-2)):
             for replicates in (0, 200, 1000):
-                words = f"dimension {dim}, FAR to {far[1]}, {replicates} replicates"
-                show(words, "evaluation", images=images, dim=dim, far=far, replicates=replicates)
-            words = f"dimension {dim}, FAR to {far[1]}, histograms"
-            show(words, "evaluation", images=images, dim=dim, far=far, histogram=100)
+                title = f"dimension {dim}, FAR to {far[1]}, {replicates} replicates"
+                show(title, "evaluation", images=images, dim=dim, far=far, replicates=replicates)
+            title = f"dimension {dim}, FAR to {far[1]}, histograms"
+            show(title, "evaluation", images=images, dim=dim, far=far, histogram=100)
 
 
 def show_images(quick: bool) -> None:
@@ -206,8 +206,8 @@ def show_images(quick: bool) -> None:
     for images in (400, 800) if quick else (10_000, 50_000, 100_000, 200_000):
         for replicates in (0, 200):
             options = {"far": (1e-7, 1e-3), "replicates": replicates, "rounds": 1}
-            words = f"{images:,} images of dimension 128, {replicates} replicates"
-            show(words, "evaluation", images=images, dim=128, **options)
+            title = f"{images:,} images of dimension 128, {replicates} replicates"
+            show(title, "evaluation", images=images, dim=128, **options)
 
 
 def show_kept(quick: bool) -> None:
@@ -217,8 +217,8 @@ def show_kept(quick: bool) -> None:
         options = {"images": images, "dim": dim, "far": (lowest, 1e4 * lowest)}
         rounds = 3 if images < 50_000 else 1
         for question in (None, "rates", "replicates"):
-            words = f"{images:,} images of dimension {dim}, {question or 'sweep'}"
-            show(words, "kept", question=question, rounds=rounds, **options)
+            title = f"{images:,} images of dimension {dim}, {question or 'sweep'}"
+            show(title, "kept", question=question, rounds=rounds, **options)
 
 
 def show_coverage(quick: bool) -> None:
@@ -237,8 +237,8 @@ def show_rivals(quick: bool) -> None:
     """General packages at the sizes at which their memory suffices."""
     for name in ("with_scipy", "with_score_analysis"):
         for images in (200,) if quick else (300, 1000, 3000):
-            words = f"{name}, {images:,} images, 20 replicates"
-            show(words, "rival", name=name, images=images, replicates=20, rounds=1)
+            title = f"{name}, {images:,} images, 20 replicates"
+            show(title, "rival", name=name, images=images, replicates=20, rounds=1)
 
 
 PARTS = {

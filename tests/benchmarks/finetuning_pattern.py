@@ -49,10 +49,10 @@ def main() -> None:
     studies = [
         changes(seed, arguments.models, arguments.weak) for seed in range(arguments.populations)
     ]
-    for words, lists in zip(("the group itself", "the reference"), zip(*studies), strict=True):
+    for reference, lists in zip(("the group itself", "the reference"), zip(*studies), strict=True):
         change = np.concatenate(lists)
         falls = f"{np.sum(change < 0)} of {len(change)}"
-        print(f"tuned to {words}: |N| falls in {falls}, mean {change.mean():+.2f}")
+        print(f"tuned to {reference}: |N| falls in {falls}, mean {change.mean():+.2f}")
 
 
 if __name__ == "__main__":

@@ -45,10 +45,10 @@ def written(folder, table, name="t.csv"):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_file_goes_in_at_the_first_try(tmp_path, name):
     write, expected = FORMS[name]
-    made = write(tmp_path / name)
+    path = write(tmp_path / name)
     scores = {"scores": tmp_path / "scores"} if name == "kaldi_trials" else {}
     data = fk.open_data(tmp_path / name, **scores)
-    np.testing.assert_allclose(frr_of(data), made if expected is None else expected, atol=1e-12)
+    np.testing.assert_allclose(frr_of(data), path if expected is None else expected, atol=1e-12)
     assert data.attrs["columns"]
 
 
@@ -106,8 +106,8 @@ def test_numbered_columns_of_two_models(tmp_path):
         np.testing.assert_allclose(frr_of(fk.open_data(path, embedding="arc")), OF_FACES)
     names = [f"arc_{k}" for k in range(VECTORS.shape[1])]
     with pytest.warns(fk.DataWarning, match="not read: 'face'"):
-        found = fk.open_data(path, columns={"embedding": names})
-    np.testing.assert_allclose(frr_of(found), OF_FACES)
+        opened = fk.open_data(path, columns={"embedding": names})
+    np.testing.assert_allclose(frr_of(opened), OF_FACES)
 
 
 def test_what_was_read_as_what_can_be_given_back(tmp_path):
@@ -121,9 +121,9 @@ def test_what_was_read_as_what_can_be_given_back(tmp_path):
 
 def test_the_command_line_says_the_same_words(tmp_path, capsys):
     FORMS["odd_names.csv"][0](tmp_path / "t.csv")
-    said = {"genuine": "mated?", "distance": "L2 dist (arc)", "probe_identity": "PersonID_1"}
-    words = [f"{role}={column}" for role, column in said.items()]
-    assert main(["look", str(tmp_path / "t.csv"), "--columns", *words]) == 0
+    columns = {"genuine": "mated?", "distance": "L2 dist (arc)", "probe_identity": "PersonID_1"}
+    arguments = [f"{role}={column}" for role, column in columns.items()]
+    assert main(["look", str(tmp_path / "t.csv"), "--columns", *arguments]) == 0
     text = capsys.readouterr().out
     assert f"{len(PAIRS):,} pairs: {SAME.sum():,} genuine" in text
     assert "distance: 'L2 dist (arc)'" in text and "frkit report" in text
@@ -184,8 +184,8 @@ TRAPS = {
 @pytest.mark.parametrize("name", TRAPS)
 @pytest.mark.filterwarnings("ignore:1 in 'label' is read as genuine")
 def test_a_wrong_guess_is_a_question(tmp_path, name):
-    table, words = TRAPS[name]
-    with pytest.raises(fk.InputError, match=words):
+    table, question = TRAPS[name]
+    with pytest.raises(fk.InputError, match=question):
         fk.open_data(written(tmp_path, table))
 
 
@@ -198,12 +198,12 @@ NOTICED = {
 
 @pytest.mark.parametrize("name", NOTICED)
 def test_what_nothing_in_the_file_can_show_is_said(tmp_path, name):
-    table, words = NOTICED[name]
-    with pytest.warns(fk.DataWarning, match=words):
+    table, notice = NOTICED[name]
+    with pytest.warns(fk.DataWarning, match=notice):
         fk.open_data(written(tmp_path, table))
     if name == "both turned":
         table[["score", "label"]].to_csv(tmp_path / "t.txt", sep=" ", header=False, index=False)
-        with pytest.warns(fk.DataWarning, match=words):
+        with pytest.warns(fk.DataWarning, match=notice):
             fk.open_data(tmp_path / "t.txt")
 
 
@@ -211,8 +211,8 @@ def test_what_nothing_in_the_file_can_show_is_said(tmp_path, name):
 def test_a_report_stops_where_a_direction_is_wrong(tmp_path):
     FORMS["two_directions.csv"][0](tmp_path / "t.csv")
     with pytest.raises(fk.InputError, match="'l2' would have an EER above one half"):
-        how = {"opening": {"columns": {"score": ["cosine", "l2"]}}, "far": [FAR], "quick": True}
-        fk.report(tmp_path / "t.csv", progress=False, **how)
+        options = {"opening": {"columns": {"score": ["cosine", "l2"]}}, "far": [FAR], "quick": True}
+        fk.report(tmp_path / "t.csv", progress=False, **options)
 
 
 # --- blanks and missing labels -------------------------------------------------------------------

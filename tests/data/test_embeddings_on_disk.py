@@ -57,10 +57,10 @@ def test_results_are_the_same_to_the_bit(tmp_path, monkeypatch, kind, similarity
     # a Zarr store has names of images
     names = {"image": stored.image.values} if kind == "zarr" else {}
     resampling = fk.Resampling("image", n=5)
-    how = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=resampling)
+    options = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=resampling)
     trees = []
     for faces in (in_memory(**names), stored):
-        trees.append(fk.evaluate(fk.score_tensor(faces, similarity, chunks=100), **how))
+        trees.append(fk.evaluate(fk.score_tensor(faces, similarity, chunks=100), **options))
     assert trees[0].attrs == trees[1].attrs
     for name in trees[0].children:
         xr.testing.assert_identical(trees[0][name].to_dataset(), trees[1][name].to_dataset())
@@ -100,13 +100,13 @@ def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
 
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize(
-    ("value", "words"), [(np.nan, "row 70, column 2"), (0, "row 70 has norm 0")]
+    ("value", "message"), [(np.nan, "row 70, column 2"), (0, "row 70 has norm 0")]
 )
-def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, words):
+def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, message):
     values = VALUES.copy()
     values[70, 2 if value else slice(None)] = value
     path = WRITERS[kind](tmp_path, values)
-    with pytest.raises(fk.InputError, match=words):
+    with pytest.raises(fk.InputError, match=message):
         fk.open_faces(path, varying="keep")
 
 

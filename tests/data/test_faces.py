@@ -70,9 +70,9 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
     xr.testing.assert_identical(faces(frame, **names).drop_attrs(deep=False), expected)
     wide = pd.concat([pd.DataFrame(labels), pd.DataFrame(values).add_prefix("q_")], axis=1)
     for columns in ("q", ["q_0", "q_1", "q_2"]):
-        found = faces(wide, columns={"embedding": columns, "gender": "sex"}, **names)
-        found = found[[*expected.coords, "embedding"]].drop_attrs(deep=False)
-        xr.testing.assert_identical(found, expected)
+        from_frame = faces(wide, columns={"embedding": columns, "gender": "sex"}, **names)
+        from_frame = from_frame[[*expected.coords, "embedding"]].drop_attrs(deep=False)
+        xr.testing.assert_identical(from_frame, expected)
     names["gender"] = np.array(list("ffmmm"))
     xr.testing.assert_identical(faces(frame, **names).drop_attrs(deep=False), expected)
 

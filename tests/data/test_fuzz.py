@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from door_files import FORMS
-from face_files import WRITERS, as_arrays, one_encoder
+from face_files import WRITERS, as_arrays, faces_of_an_encoder
 
 import frkit as fk
 
@@ -24,7 +24,7 @@ CELLS = [b"\0", b'"', b"\xff\xfe", b"nan", b"1e999", b"\n", b",", b"\xe7", b"1_0
 
 
 def write_faces(path):
-    faces = one_encoder()
+    faces = faces_of_an_encoder()
     if path.suffix == ".npz":
         np.savez(path, **as_arrays(faces))
     else:

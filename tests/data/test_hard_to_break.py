@@ -37,8 +37,8 @@ def rates(scores, **options):
 
 def assert_same(scores, expected, **options):
     for name in ("far", "frr", "eer"):
-        found, wanted = (rates(one, **options)[name] for one in (scores, expected))
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, err_msg=name)
+        actual, expected_rate = (rates(given, **options)[name] for given in (scores, expected))
+        np.testing.assert_allclose(actual, expected_rate, rtol=1e-9, err_msg=name)
 
 
 # --- selections and arithmetic ---
@@ -69,9 +69,9 @@ def test_a_part_of_an_evaluation_has_the_bands_of_that_part(part):
     evaluation = fk.evaluate(SCORES, by="gender", **LEVELS)
     for measure in ("frr", "frr_group"):
         expected = fk.band(evaluation, measure).isel(part, missing_dims="ignore")
-        found = fk.band(evaluation.isel(part), measure)
+        band = fk.band(evaluation.isel(part), measure)
         for end in ("estimate", "lower", "upper"):
-            np.testing.assert_array_equal(found[end], expected[end])
+            np.testing.assert_array_equal(band[end], expected[end])
 
 
 # --- labels ---
@@ -142,9 +142,9 @@ SAME = [("a", " a "), ("1", 1), (1, 1.0), ("1", 1.0), ("a", b"a"), (1, np.float3
 SAME += [("Jos\u00e9", "Jose\u0301")]  # names of files on a Mac have their own code for an accent
 
 
-@pytest.mark.parametrize(("one", "other"), SAME, ids=repr)
-def test_two_ways_to_write_a_label(one, other):
-    labels, turned = [one, other, "b", "c"], [other, one, "b", "c"]
+@pytest.mark.parametrize(("first", "second"), SAME, ids=repr)
+def test_two_ways_to_write_a_label(first, second):
+    labels, turned = [first, second, "b", "c"], [second, first, "b", "c"]
     for names in (labels, turned):
         assert len(set(fk.faces(np.eye(4), names).identity.values.tolist())) == 3
         assert fk.Resampling("image", n=2).weights(names).sizes["identity"] == 3
@@ -161,16 +161,16 @@ def test_a_missing_attribute_is_no_group(word):
     labels = np.repeat(["f", "m"] * 4, 5).astype(object)
     labels[:5] = word
     at_threshold = dict(by="gender", far=None, threshold=[0.5])
-    some = dict(probe=slice(5, None), reference=slice(5, None))
-    known = rates(SCORES.isel(some), **at_threshold)
+    labelled_images = dict(probe=slice(5, None), reference=slice(5, None))
+    labelled = rates(SCORES.isel(labelled_images), **at_threshold)
     lists = labels.tolist()
     for scores in (
         fk.score_tensor(fk.faces(FACES.embedding, FACES.identity, gender=lists)),
         matrix(SCORES.values, SCORES, attributes={"gender": (lists, lists)}),
     ):
-        found = rates(scores, **at_threshold)
-        assert found.group.values.tolist() == ["f", "m"]
-        np.testing.assert_allclose(found.frr_group, known.frr_group)
+        with_missing = rates(scores, **at_threshold)
+        assert with_missing.group.values.tolist() == ["f", "m"]
+        np.testing.assert_allclose(with_missing.frr_group, labelled.frr_group)
 
 
 # --- weights of identities ---
@@ -191,8 +191,8 @@ WEIGHTS = {
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_go_by_their_names_where_they_have_some(name):
     """A Series in another order gave each person the weight of another."""
-    found, wanted = (rates(OF_NUMBERS, weighting=weights) for weights in (WEIGHTS[name], P_K))
-    np.testing.assert_array_equal(found.frr, wanted.frr)
+    by_name, by_place = (rates(OF_NUMBERS, weighting=weights) for weights in (WEIGHTS[name], P_K))
+    np.testing.assert_array_equal(by_name.frr, by_place.frr)
 
 
 # --- failed comparisons ---
@@ -224,8 +224,8 @@ MARKED = {
 def test_failed_comparisons_are_left_out(name, form):
     values, options = MARKED[name]
     scores = form(values, PART, **options)
-    found = getattr(scores, "score", scores)
-    np.testing.assert_array_equal(np.isnan(found.values).ravel(), FAILED.ravel())
+    score_array = getattr(scores, "score", scores)
+    np.testing.assert_array_equal(np.isnan(score_array.values).ravel(), FAILED.ravel())
     assert_same(scores, form(HOLED.astype(values.dtype), PART))
 
 

@@ -17,7 +17,7 @@ from face_files import (
     WRITERS,
     as_arrays,
     embedding,
-    one_encoder,
+    faces_of_an_encoder,
     write_mat,
     write_mat73,
     write_table,
@@ -32,21 +32,21 @@ from frkit.data.opening import open_faces
 
 
 def two_encoders():
-    return stack_models({"A": one_encoder(), "B": one_encoder(5)})
+    return stack_models({"A": faces_of_an_encoder(), "B": faces_of_an_encoder(5)})
 
 
 def split_identities():
     return faces(embedding(), IDENTITY[:3] + ["bo", "anna"], age=AGE, varying="split")
 
 
-CASES = {"plain": one_encoder, "stacked": two_encoders, "split": split_identities}
+CASES = {"plain": faces_of_an_encoder, "stacked": two_encoders, "split": split_identities}
 
 
 def check_same(back, ds):
     """Everything comes back; images that were only numbered have names from then on."""
-    for one in (back, ds):
-        one.image.attrs.pop("numbered", None)
-        one.attrs.clear()
+    for dataset in (back, ds):
+        dataset.image.attrs.pop("numbered", None)
+        dataset.attrs.clear()
     xr.testing.assert_identical(back, ds)
 
 
@@ -67,7 +67,7 @@ def test_any_faces_dataset_comes_back(tmp_path, case, name):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_tables_and_matlab_files_come_back(tmp_path, name):
-    ds, path = one_encoder(), tmp_path / name
+    ds, path = faces_of_an_encoder(), tmp_path / name
     WRITERS[name](ds, path)
     check_same(open_faces(path, varying={"age": "keep"}), ds)
 
@@ -231,7 +231,7 @@ def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
 
 
 def test_a_lost_chunk_of_a_zarr_store_is_named(tmp_path):
-    write_zarr(one_encoder(), tmp_path / "f.zarr")
+    write_zarr(faces_of_an_encoder(), tmp_path / "f.zarr")
     chunks = [path for path in (tmp_path / "f.zarr/gender").rglob("*") if path.name == "0"]
     chunks[0].unlink()
     with pytest.raises(InputError, match="array 'gender' lacks 1 of 1 chunks"):
@@ -254,9 +254,9 @@ for path in sys.argv[1:]:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
     paths = [tmp_path / name for name in ("f.nc", "f.zarr", "f.mat", "f7.mat", "f.parquet")]
-    one_encoder().to_netcdf(paths[0])
+    faces_of_an_encoder().to_netcdf(paths[0])
     for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73, write_table)):
-        write(one_encoder(), path)
+        write(faces_of_an_encoder(), path)
     subprocess.run([sys.executable, "-c", LIMITED, *map(str, paths)], check=True)
 
 

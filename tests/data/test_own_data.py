@@ -61,11 +61,11 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
 # --- JSON ---
 def test_json_by_names(tmp_path):
     scores, other = scores_of(NAMES), scores_of(NAMES[::-1], 1)
-    how = dict(format="json", identity="{name}_{number}.jpg")
-    pairs = fk.open_pairs(put(tmp_path, "s.json", json.dumps(scores)), **how)
+    options = dict(format="json", identity="{name}_{number}.jpg")
+    pairs = fk.open_pairs(put(tmp_path, "s.json", json.dumps(scores)), **options)
     assert pairs.sizes["pair"] == 20 and int(pairs.genuine.sum()) == 4
     both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": other}))
-    two = fk.open_pairs(both, **how)
+    two = fk.open_pairs(both, **options)
     sides = list(zip(pairs.probe.values, pairs.reference.values))
     for found, expected in ((pairs.score, scores), (two.score.sel(model="A"), scores)):
         assert found.values.tolist() == [expected[probe][name] for probe, name in sides]
@@ -75,10 +75,10 @@ def test_json_by_names(tmp_path):
 def test_json_tables_and_vectors(tmp_path):
     flat = [(a, b, score) for a, row in scores_of(NAMES).items() for b, score in row.items()]
     rows = [dict(zip(("probe", "reference", "score"), row)) for row in flat]
-    how = {"format": "json", "identity": "{name}_{number}.jpg"}
-    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), **how)
+    options = {"format": "json", "identity": "{name}_{number}.jpg"}
+    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), **options)
     lists = {name: [row[name] for row in rows] for name in rows[0]}
-    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), **how)
+    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), **options)
     np.testing.assert_array_equal(table.score, other.score)
     vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1]}')
     assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [True, True, False]
@@ -99,8 +99,11 @@ TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id
 
 
 def trials(folder, meta):
-    how = {"scores": put(folder, "s", "0.9\n0.1\n0.2\n"), "metadata": put(folder, "m.tab", meta)}
-    return fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **how)
+    options = {
+        "scores": put(folder, "s", "0.9\n0.1\n0.2\n"),
+        "metadata": put(folder, "m.tab", meta),
+    }
+    return fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **options)
 
 
 def test_metadata_that_label_some_say_how_many(tmp_path):
@@ -140,29 +143,33 @@ def test_metadata_do_not_overrule_the_file(tmp_path):
 def listed_pairs(n=1200, seed=0, **more):
     """Pairs of twelve people, their scores, which are genuine, and labels of the trials."""
     rng = np.random.default_rng(seed)
-    one, other = rng.integers(0, 12, (2, n))
-    other = np.where(rng.uniform(size=n) < 0.4, one, other)
-    score = rng.normal(size=n) + 1.5 * (one == other)
-    probe = [f"{who}_{k}" for who, k in zip(one, rng.integers(0, 9, n))]
-    reference = [f"{who}_{k}" for who, k in zip(other, rng.integers(9, 18, n))]
-    sides = dict(probe=probe, reference=reference, probe_identity=one, reference_identity=other)
+    first, second = rng.integers(0, 12, (2, n))
+    second = np.where(rng.uniform(size=n) < 0.4, first, second)
+    score = rng.normal(size=n) + 1.5 * (first == second)
+    probe = [f"{who}_{k}" for who, k in zip(first, rng.integers(0, 9, n))]
+    reference = [f"{who}_{k}" for who, k in zip(second, rng.integers(9, 18, n))]
+    sides = dict(probe=probe, reference=reference, probe_identity=first, reference_identity=second)
     labels = rng.choice(["low", "high"], n)
-    return fk.pairs(score, **sides, **more), score, one == other, labels
+    return fk.pairs(score, **sides, **more), score, first == second, labels
 
 
 @pytest.mark.parametrize("side", ["probe", "reference", "trial"])
 def test_each_pair_counts_in_the_group_of_its_own_label(side):
     labels = listed_pairs()[3]
-    of_side = {"probe": (labels, None), "reference": (None, labels)}
-    given = {"noise": of_side[side]} if side in of_side else {"trial": {"noise": labels}}
+    labels_of_sides = {"probe": (labels, None), "reference": (None, labels)}
+    given = (
+        {"noise": labels_of_sides[side]}
+        if side in labels_of_sides
+        else {"trial": {"noise": labels}}
+    )
     pairs, score, genuine, _ = listed_pairs(**given)
     # no warning: the label is none of people
     ev = fk.evaluate(pairs, threshold=[0.3, 1.0], by="noise")
     for value, (level, threshold) in product(("low", "high"), enumerate([0.3, 1.0])):
         far = (score[(labels == value) & ~genuine] > threshold).mean()
         frr = (score[(labels == value) & genuine] <= threshold).mean()
-        found = ev["empirical"].sel(group=value).isel(threshold_level=level)
-        np.testing.assert_allclose([found.far_group, found.frr_group], [far, frr], atol=1e-12)
+        rates = ev["empirical"].sel(group=value).isel(threshold_level=level)
+        np.testing.assert_allclose([rates.far_group, rates.frr_group], [far, frr], atol=1e-12)
     band = fk.band(ev, "frr_group")
     assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
     with pytest.raises(fk.InputError, match="strata must be a property of the person"):
@@ -202,8 +209,10 @@ def test_chosen_impostors(kind, form, weighting):
         scores = fk.pairs(value, **images, **sides, **both)
     allowed = who[i] != who[j]
     for name, rule in kind.items():
-        one, other = labels[name][i], labels[name][j]
-        allowed &= (one != "unknown") & (other != "unknown") & ((one == other) == (rule == "same"))
+        first, second = labels[name][i], labels[name][j]
+        allowed &= (
+            (first != "unknown") & (second != "unknown") & ((first == second) == (rule == "same"))
+        )
     ev = fk.evaluate(scores, threshold=[0.1, 0.3], impostors=kind, weighting=weighting)
     for level, threshold in enumerate([0.1, 0.3]):
         table = pd.DataFrame({"a": who[i], "b": who[j], "accepted": value > threshold})[allowed]
@@ -242,11 +251,11 @@ def test_thresholds_of_distances_keep_their_sign(form):
     distance, who, same = distances()
     scores = scores_in(form, distance, who, distance=True)
     flipped = scores_in(form, -distance, who)
-    how = dict(far=[0.05, 0.2], weighting="pair")
-    ev, mirror = fk.evaluate(scores, **how), fk.evaluate(flipped, **how)
-    found = ev["empirical"]
-    np.testing.assert_array_equal(found.threshold, -mirror["empirical"].threshold)
-    for far, threshold in zip(found.far.values, found.threshold.values):
+    options = dict(far=[0.05, 0.2], weighting="pair")
+    ev, mirror = fk.evaluate(scores, **options), fk.evaluate(flipped, **options)
+    rates = ev["empirical"]
+    np.testing.assert_array_equal(rates.threshold, -mirror["empirical"].threshold)
+    for far, threshold in zip(rates.far.values, rates.threshold.values):
         assert (distance[~same] < threshold).mean() == pytest.approx(far, abs=1e-12)
     fixed = fk.evaluate(scores, threshold=[1.2, 0.9], weighting="pair")["empirical"]
     expected = [(distance[same] >= threshold).mean() for threshold in (1.2, 0.9)]
@@ -259,15 +268,15 @@ def test_distributions_are_those_of_distances():
     distance, who, same = distances()
     distance = distance + 0.0003  # on no edge of a bin
     scores = fk.score_matrix(distance, who, who, distance=True)
-    how = dict(threshold=[0.9], weighting="pair", histogram=(6, (-0.5, 2.5)))
-    found = fk.evaluate(scores, **how)["empirical"]
-    np.testing.assert_allclose(found.score_bin, np.arange(6) / 2 - 0.25)
+    options = dict(threshold=[0.9], weighting="pair", histogram=(6, (-0.5, 2.5)))
+    rates = fk.evaluate(scores, **options)["empirical"]
+    np.testing.assert_allclose(rates.score_bin, np.arange(6) / 2 - 0.25)
     for kind, which in (("impostor", ~same), ("genuine", same)):
         shares = np.histogram(distance[which], np.arange(7) / 2 - 0.5)[0] / which.sum()
-        np.testing.assert_allclose(found[f"{kind}_histogram"], shares, atol=1e-12)
-        assert float(found[f"{kind}_mean"]) == pytest.approx(distance[which].mean())
+        np.testing.assert_allclose(rates[f"{kind}_histogram"], shares, atol=1e-12)
+        assert float(rates[f"{kind}_mean"]) == pytest.approx(distance[which].mean())
     nearer = np.mean(distance[same][:, None] < distance[~same])
-    assert float(found.auc) == pytest.approx(nearer, abs=0.01)
+    assert float(rates.auc) == pytest.approx(nearer, abs=0.01)
 
 
 # --- failed comparisons ---
@@ -283,14 +292,14 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
     value, who, same = distances()
     value = value if distance else -value
     failed = np.random.default_rng(1).uniform(size=value.shape) < 0.1
-    how = dict(missing=99, failed="rejected", distance=distance)
-    scores = scores_in(form, np.where(failed, 99, value), who, **how)
+    options = dict(missing=99, failed="rejected", distance=distance)
+    scores = scores_in(form, np.where(failed, 99, value), who, **options)
     thresholds = [1.1, 1.9] if distance else [-1.1, -1.9]
-    found = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
+    rates = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
     for level, threshold in enumerate(thresholds):
         accepted = ~failed & ((value < threshold) if distance else (value > threshold))
-        assert float(found.far[level]) == pytest.approx(accepted[~same].mean(), abs=1e-12)
-        assert float(found.frr[level]) == pytest.approx(1 - accepted[same].mean(), abs=1e-12)
+        assert float(rates.far[level]) == pytest.approx(accepted[~same].mean(), abs=1e-12)
+        assert float(rates.frr[level]) == pytest.approx(1 - accepted[same].mean(), abs=1e-12)
 
 
 # --- text under any name ---

@@ -23,8 +23,8 @@ def test_two_splits_compose_in_any_order_with_the_other_rules():
     }
     rules = {"age": "split", "pose": "split", "sex": "most frequent"}
     ds = faces(embedding(7), identity, **labels, varying=rules)
-    parts = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
-    assert ds.identity.values.tolist() == parts
+    identities = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
+    assert ds.identity.values.tolist() == identities
     assert ds.person.values.tolist() == identity
     assert ds.sex.values.tolist() == ["f"] * 5 + ["m"] * 2
 
@@ -45,9 +45,9 @@ def twin(labels, identity, rule):
     out = {}
     for who in set(identity):
         mine = [label for label, k in zip(labels, identity, strict=True) if k == who]
-        known = [label for label in mine if label != UNKNOWN] or [UNKNOWN]
-        most = max(known, key=known.count)  # the first of equals
-        out[who] = known[0] if rule == "first" else most
+        labelled = [label for label in mine if label != UNKNOWN] or [UNKNOWN]
+        most = max(labelled, key=labelled.count)  # the first of equals
+        out[who] = labelled[0] if rule == "first" else most
     return [out[who] for who in identity]
 
 

@@ -30,8 +30,8 @@ def cluster():
     )
     with distributed.LocalCluster(
         dashboard_address="127.0.0.1:0", silence_logs=50, **options
-    ) as made:
-        yield made
+    ) as local:
+        yield local
 
 
 @pytest.fixture(autouse=True)
@@ -64,12 +64,12 @@ def evaluation(faces, similarity="cosine", chunks=16):
     return fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
 
 
-def assert_same_bits(one, other):
+def assert_same_bits(first, second):
     """Every variable of every node agrees in every bit."""
     for node in ("empirical", "vstatistic", "replicates"):
-        assert one[node].data_vars.keys() == other[node].data_vars.keys()
-        for name, values in one[node].data_vars.items():
-            np.testing.assert_array_equal(values, other[node][name], err_msg=f"{name} in {node}")
+        assert first[node].data_vars.keys() == second[node].data_vars.keys()
+        for name, values in first[node].data_vars.items():
+            np.testing.assert_array_equal(values, second[node][name], err_msg=f"{name} in {node}")
 
 
 def test_two_workers_give_the_same_bits(cluster):

@@ -60,10 +60,10 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
     impostor, _ = empirical(as_twin(scores))
     order = np.argsort(-impostor.score)
     shares = np.cumsum(impostor.weight[order]) / impostor.weight.sum()
-    at = np.array([0, 3, 11, 40, 90])
-    ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling("image", n=2))
-    np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][at + 1])
-    np.testing.assert_allclose(ev["empirical"].far, shares[at], rtol=1e-12)
+    places = np.array([0, 3, 11, 40, 90])
+    ev = evaluate_and_check(scores, far=shares[places], resampling=fk.Resampling("image", n=2))
+    np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][places + 1])
+    np.testing.assert_allclose(ev["empirical"].far, shares[places], rtol=1e-12)
 
 
 def test_levels_from_below_one_pair_to_nearly_all():
@@ -154,12 +154,12 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
 
 
 def test_several_models_are_evaluated_as_each_alone():
-    one, other = people("unequal", seed=6), people("unequal", seed=6)
-    other = other.assign(embedding=other.embedding.roll(feature=1) ** 3)
-    both = fk.stack_models({"one": one, "other": other})
+    first, second = people("unequal", seed=6), people("unequal", seed=6)
+    second = second.assign(embedding=second.embedding.roll(feature=1) ** 3)
+    both = fk.stack_models({"one": first, "other": second})
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
     together = fk.evaluate(fk.score_tensor(both, chunks=8), **options)
-    for name, faces in {"one": one, "other": other}.items():
+    for name, faces in {"one": first, "other": second}.items():
         alone = fk.evaluate(fk.score_tensor(faces, chunks=8), **options)
         for node in ("empirical", "vstatistic", "replicates"):
             picked = together[node].dataset.sel(model=name, drop=True)

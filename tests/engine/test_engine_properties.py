@@ -19,10 +19,10 @@ NODES = ("empirical", "vstatistic", "replicates")
 slow = settings(max_examples=8, deadline=None, derandomize=True)
 
 
-def assert_same(one, other, tolerance=0.0):
+def assert_same(first, second, tolerance=0.0):
     """Two evaluations agree in every node: in every bit, or within a tolerance."""
     for node in NODES:
-        left, right = one[node].dataset, other[node].dataset
+        left, right = first[node].dataset, second[node].dataset
         assert left.data_vars.keys() == right.data_vars.keys()
         for name in left.data_vars:
             where = f"{name} in {node}"
@@ -55,13 +55,13 @@ def test_chunks_do_not_matter(sizes, tolerance):
 @pytest.mark.parametrize("chunks", [7, 20, 32])
 def test_intervals_do_not_depend_on_chunks(chunks):
     faces = people([3] * 20, dim=8)
-    whole, parts = (
+    whole, chunked = (
         fk.evaluate(fk.score_tensor(faces, chunks=size), far=[0.01, 0.1], by="gender")
         for size in (60, chunks)
     )
-    xr.testing.assert_identical(parts["people"].to_dataset(), whole["people"].to_dataset())
+    xr.testing.assert_identical(chunked["people"].to_dataset(), whole["people"].to_dataset())
     for measure in ("eer", "frr_group", "far_max_min"):
-        xr.testing.assert_identical(fk.band(parts, measure), fk.band(whole, measure))
+        xr.testing.assert_identical(fk.band(chunked, measure), fk.band(whole, measure))
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_neighbouring_seeds_share_no_replicate(scheme):
     names = np.repeat([f"id{k:02d}" for k in range(40)], 3)
     drawn = [fk.Resampling(scheme, n=10, seed=seed).weights(names) for seed in range(4)]
     rows = np.vstack(
-        [np.hstack([one.identity_count.values, one.image_count.values]) for one in drawn]
+        [np.hstack([counts.identity_count.values, counts.image_count.values]) for counts in drawn]
     )
     assert len(np.unique(rows, axis=0)) == len(rows)
 
@@ -121,7 +121,7 @@ def test_labels_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (dict(scheme="jackknife"), "jackknife"),
         (dict(n=1), "at least 2"),
@@ -132,8 +132,8 @@ def test_labels_that_do_not_fit_are_refused():
         (dict(scheme="subset", subset_size=0), "0"),
     ],
 )
-def test_bad_schemes_are_refused_in_words(options, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_bad_schemes_are_refused_in_words(options, message):
+    with pytest.raises(fk.InputError, match=message):
         fk.Resampling(**options)
 
 

@@ -31,8 +31,8 @@ def shares_by_hand(scores, threshold):
         if kind == "genuine" and score <= threshold:
             lost[k] += 2 / (images[k] * (images[k] - 1))
         if kind == "impostor" and score > threshold:
-            for one in (k, m):
-                let_in[one] += 0.5 / (images[k] * images[m])
+            for person in (k, m):
+                let_in[person] += 0.5 / (images[k] * images[m])
     return [{k: part[k] / sum(part.values()) for k in images} for part in (lost, let_in)]
 
 
@@ -43,11 +43,11 @@ def test_shares_equal_the_loop(sizes, chunks):
     who = fk.errors_by_person(scores, far=FAR)
     for level in range(2):
         at_level = who.isel(far_level=level)
-        of_frr, of_far = shares_by_hand(scores, float(at_level.threshold))
+        frr_shares, far_shares = shares_by_hand(scores, float(at_level.threshold))
         names = at_level.identity.values
-        np.testing.assert_allclose(at_level.frr_share, [of_frr[k] for k in names], rtol=1e-12)
-        np.testing.assert_allclose(at_level.far_share, [of_far[k] for k in names], rtol=1e-12)
-        effective = 1 / sum(share**2 for share in of_frr.values())
+        np.testing.assert_allclose(at_level.frr_share, [frr_shares[k] for k in names], rtol=1e-12)
+        np.testing.assert_allclose(at_level.far_share, [far_shares[k] for k in names], rtol=1e-12)
+        effective = 1 / sum(share**2 for share in frr_shares.values())
         np.testing.assert_allclose(at_level.frr_effective, effective)
 
 
@@ -69,21 +69,21 @@ def test_the_largest_errors_are_listed_with_their_names():
         worst = share.sortby(-share).identity.values[:2].tolist()
         listed = fk.worst_pairs(scores, who, kind=kind, identities=2, pairs=1000)
         expected = []
-        for what, a, b, k, m, score in pairs_of(scores):
+        for kind_of_pair, a, b, k, m, score in pairs_of(scores):
             wrong = (score > who.threshold) == (kind == "impostor")
-            if what == kind and {k, m} & set(worst) and wrong:
+            if kind_of_pair == kind and {k, m} & set(worst) and wrong:
                 expected.append((a, b))
-        found = zip(listed.probe.values.tolist(), listed.reference.values.tolist())
-        assert sorted(found) == sorted(expected) != []
+        names = zip(listed.probe.values.tolist(), listed.reference.values.tolist())
+        assert sorted(names) == sorted(expected) != []
         step = np.diff(listed.score.values)
         assert np.all(step >= 0) if kind == "genuine" else np.all(step <= 0)
 
 
 def test_models_stay_apart_and_are_selected_for_a_list():
-    one = people(seed=1)
-    noise = np.random.default_rng(0).normal(size=one.embedding.shape).astype(np.float32)
-    other = one.assign(embedding=one.embedding + 0.5 * noise)
-    both = fk.stack_models({"A": one, "B": other})
+    first = people(seed=1)
+    noise = np.random.default_rng(0).normal(size=first.embedding.shape).astype(np.float32)
+    other = first.assign(embedding=first.embedding + 0.5 * noise)
+    both = fk.stack_models({"A": first, "B": other})
     scores = fk.score_tensor(both, chunks=9)
     who = fk.errors_by_person(scores, far=FAR)
     alone = fk.errors_by_person(fk.score_tensor(other, chunks=9), far=FAR)
@@ -100,16 +100,16 @@ def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     columns = [np.array(column) for column in zip(*every, strict=True)]
     sides = ("probe", "reference", "probe_identity", "reference_identity")
     listed = fk.pairs(columns[5], columns[0] == "genuine", **dict(zip(sides, columns[1:5])))
-    whole, found = (
-        fk.errors_by_person(one, far=[0.1]).isel(far_level=0) for one in (scores, listed)
+    whole, from_list = (
+        fk.errors_by_person(given, far=[0.1]).isel(far_level=0) for given in (scores, listed)
     )
     for name in ("frr_share", "far_share", "frr_effective", "far_effective"):
-        np.testing.assert_allclose(found[name], whole[name], rtol=1e-9)
+        np.testing.assert_allclose(from_list[name], whole[name], rtol=1e-9)
     for kind in ("genuine", "impostor"):
-        one = fk.worst_pairs(scores, whole, kind=kind, identities=2)
-        other = fk.worst_pairs(listed, found, kind=kind, identities=2)
-        np.testing.assert_allclose(one.score, other.score, rtol=1e-6)
-        assert set(one.probe.values) == set(other.probe.values) != set()
+        given = fk.worst_pairs(scores, whole, kind=kind, identities=2)
+        other = fk.worst_pairs(listed, from_list, kind=kind, identities=2)
+        np.testing.assert_allclose(given.score, other.score, rtol=1e-6)
+        assert set(given.probe.values) == set(other.probe.values) != set()
 
 
 def test_a_list_without_identities_names_nobody():

@@ -20,7 +20,7 @@ def scores():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (dict(far=[0.1, 1.5]), "1.5"),
         (dict(far=[]), "far"),
@@ -35,8 +35,8 @@ def scores():
         (dict(resampling=fk.Resampling("identity", n=2, strata="gender")), "strata"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(scores, options, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_options_that_make_no_sense_are_refused(scores, options, message):
+    with pytest.raises(fk.InputError, match=message):
         fk.evaluate(scores, **options)
 
 
@@ -58,10 +58,10 @@ def test_crossed_attributes_make_one_label():
     both = [f"{g} & {r}" for g, r in zip(faces.gender.values, race)]
     scores = fk.score_tensor(faces.assign_coords(race=("image", race), both=("image", both)))
     options = dict(far=FAR, resampling=fk.Resampling("image", n=2))
-    one = fk.evaluate(scores, by=["gender", "race"], **options)
+    crossed = fk.evaluate(scores, by=["gender", "race"], **options)
     other = fk.evaluate(scores, by="both", **options)
-    assert one["empirical"].group.values.tolist() == ["f & A", "f & B", "m & A", "m & B"]
-    xr.testing.assert_equal(one["replicates"].dataset, other["replicates"].dataset)
+    assert crossed["empirical"].group.values.tolist() == ["f & A", "f & B", "m & A", "m & B"]
+    xr.testing.assert_equal(crossed["replicates"].dataset, other["replicates"].dataset)
 
 
 @quiet
@@ -99,9 +99,9 @@ def test_few_images_are_warned_of_by_their_share_of_the_weight(scores):
     options = dict(far=[0.1], resampling=fk.Resampling("image", n=2))
     with pytest.warns(fk.DataWarning, match=f"100% of the weight.*6 of 6.*{FEW}.*'identity'"):
         fk.evaluate(scores, **options)
-    some = fk.score_tensor(people([2] * 5 + [8] * 6))
+    few = fk.score_tensor(people([2] * 5 + [8] * 6))
     with pytest.warns(fk.DataWarning, match=f"45% of the weight.*5 of 11.*{FEW}"):
-        fk.evaluate(some, **options)
+        fk.evaluate(few, **options)
 
 
 def test_errors_are_counted_in_every_group(scores):
@@ -197,8 +197,8 @@ def test_levels_come_back_in_the_order_given():
 
 @quiet
 def test_every_model_has_thresholds_of_its_own():
-    scores, some = two_encoders(), slice(24, 72)
-    other = scores.isel(probe=some, reference=some)
+    scores, subset = two_encoders(), slice(24, 72)
+    other = scores.isel(probe=subset, reference=subset)
     tuned = fk.evaluate(other, far=[0.1, 0.02], by="group", far_of="worst group")
     threshold = tuned["empirical"].to_dataset().threshold
     ev = fk.evaluate(scores, threshold=threshold, by="group")

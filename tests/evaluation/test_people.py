@@ -153,8 +153,8 @@ def test_leaving_people_out_gives_the_same_standard_errors():
     faces = fk.vmf.mixture(60, 16, kappa=(5, 30), seed=1).sample(12, seed=2)
     names = np.unique(faces.identity.values)
 
-    def rates_of(some):
-        scores = fk.score_tensor(faces.isel(image=some))
+    def rates_of(subset):
+        scores = fk.score_tensor(faces.isel(image=subset))
         return fk.evaluate(scores, far=[0.05], histogram=200)
 
     whole = rates_of(slice(None))

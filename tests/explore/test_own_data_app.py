@@ -34,7 +34,7 @@ def test_a_file_is_evaluated_and_exported(files, tmp_path):
     app.far.value, shown = "0.05, 0.1", []
     app.work.words.observe(lambda change: shown.append(change.new), names="value")
     app.work.start()
-    assert any("s to go" in words for words in shown) and "done in" in shown[-1]
+    assert any("s to go" in line for line in shown) and "done in" in shown[-1]
     scores = fk.score_tensor(fk.open_faces(files[0]))
     direct = fk.evaluate(scores, far=[0.05, 0.1], by="gender")["empirical"]
     rates = app.report.evaluation["empirical"]
@@ -146,10 +146,10 @@ def test_what_is_wrong_becomes_words(files, tmp_path):
     app.work.start()
     assert "press Read" in app.work.words.value
     app.path.value = files[0]
-    for level, words in (("one percent", "is not a number"), ("7", "far must lie in (0, 1)")):
+    for level, message in (("one percent", "is not a number"), ("7", "far must lie in (0, 1)")):
         app.far.value = level
         app.work.start()
-        assert words in app.work.words.value and "Traceback" not in app.work.words.value
+        assert message in app.work.words.value and "Traceback" not in app.work.words.value
 
 
 @pytest.mark.slow

@@ -38,10 +38,10 @@ def test_shaded_areas_are_the_two_error_rates(scores, ax, scale):
     thresholds = np.linspace(-1, 1, 101)[1:-1]
     ev = fk.evaluate(scores, threshold=thresholds, histogram=100)
     far, frr = fk.band(ev, "far"), fk.band(ev, "frr")
-    for at in (0.2, 0.5):
+    for threshold in (0.2, 0.5):
         ax.clear()
-        fk.plot.threshold(ev["empirical"], far, frr, at, ax, scale=scale)
-        rates = ev["empirical"].dataset.sel(threshold_level=at, method="nearest")
+        fk.plot.threshold(ev["empirical"], far, frr, threshold, ax, scale=scale)
+        rates = ev["empirical"].dataset.sel(threshold_level=threshold, method="nearest")
         expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
         assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
         assert f"FRR {100 * expected['genuine']:.2g} %" in ax.get_title(loc="left")
@@ -64,8 +64,8 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
 
 def test_no_interval_of_a_rate_looks_empty():
     shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1, np.nan]
-    words = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100", "–"]
-    assert [share_in_percent(share) for share in shares] == words
+    percentages = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100", "–"]
+    assert [share_in_percent(share) for share in shares] == percentages
 
 
 def test_a_group_without_a_genuine_pair_has_a_row(ax):
@@ -181,8 +181,8 @@ def test_copies_are_counted_and_lit(ax):
     counts = counts.assign_coords(identity=identity).isel(replicate=0)
     counts.values[:] = [3, 0, 0, 1, 2, 0]
     fk.plot.image_counts(counts, ax)
-    words = [text.get_text() for text in ax.texts]
-    assert {"3 of 3 pairs", "1 of 3 pairs"} <= set(words)
+    labels = [text.get_text() for text in ax.texts]
+    assert {"3 of 3 pairs", "1 of 3 pairs"} <= set(labels)
     assert ax.get_title(loc="left").startswith("67 %"), "the mean over people of 3/3 and 1/3"
 
 
@@ -208,16 +208,16 @@ def test_the_histogram_grows_in_place(scores, ax):
 @pytest.fixture(scope="module")
 def study():
     law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    how = dict(far=[0.05, 0.1], n_datasets=6, replicates=30, progress=False)
-    return fk.studies.intervals(law, 20, **how)
+    options = dict(far=[0.05, 0.1], n_datasets=6, replicates=30, progress=False)
+    return fk.studies.intervals(law, 20, **options)
 
 
 def test_the_study_keeps_what_a_coverage_study_counts(study):
     law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    how = dict(n_datasets=6, n_identities=20, per_identity=5, far=[0.05, 0.1], replicates=30)
+    options = dict(n_datasets=6, n_identities=20, per_identity=5, far=[0.05, 0.1], replicates=30)
     methods = {"naive": "naive", "recentered": "recentered", "effective": "effective, new people"}
-    how |= dict(methods=tuple(methods), levels=(0.8, 0.95), progress=False)
-    counted = fk.studies.coverage(law, **how).isel(scheme=0)
+    options |= dict(methods=tuple(methods), levels=(0.8, 0.95), progress=False)
+    counted = fk.studies.coverage(law, **options).isel(scheme=0)
     truth = study.truth.sel(people="new people")
     inside = ((study.lower <= truth) & (truth <= study.upper)).mean("data_set")
     for method, interval in methods.items():
@@ -231,12 +231,12 @@ def test_the_study_keeps_what_a_coverage_study_counts(study):
 
 
 def test_hits_and_misses_are_those_of_the_intervals(study, ax):
-    one = study.isel(far_level=0).sel(people="these people", level=0.8)
-    fk.plot.interval_stack(one, 5, ax)
+    intervals = study.isel(far_level=0).sel(people="these people", level=0.8)
+    fk.plot.interval_stack(intervals, 5, ax)
     labels = [label.get_text() for label in ax.get_xticklabels()]
     drawn = [lines.get_segments() for lines in ax.collections]
     for place, (truth, name) in enumerate(zip(ax.get_xticks(), study.interval.values)):
-        ends = one.sel(interval=name).isel(data_set=slice(5))
+        ends = intervals.sel(interval=name).isel(data_set=slice(5))
         inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
         assert labels[place].endswith(f"\n{inside.sum()} of 5")
         blue, orange = drawn[2 * place : 2 * place + 2]
@@ -248,11 +248,11 @@ def test_hits_and_misses_are_those_of_the_intervals(study, ax):
 
 
 def test_the_share_of_hits_runs_along(study, ax):
-    one = study.isel(far_level=0).sel(people="new people", level=0.8)
-    fk.plot.running_hits(one, 4, ax)
+    intervals = study.isel(far_level=0).sel(people="new people", level=0.8)
+    fk.plot.running_hits(intervals, 4, ax)
     lines = {line.get_label().split(":")[0]: line.get_ydata() for line in ax.lines}
     for name in study.interval.values:
-        ends = one.sel(interval=name)
+        ends = intervals.sel(interval=name)
         inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
         expected = [inside[: k + 1].mean() for k in range(4)]
         np.testing.assert_allclose(lines[name], expected)

@@ -121,9 +121,9 @@ def write_trials(path):
     trials["kind"] = np.where(SAME, "target", "nontarget")
     trials["score"] = PAIRS.cosine
     trials = trials[~trials.duplicated(["model", "test"])]
-    how = {"sep": " ", "header": False, "index": False}
-    trials.drop(columns="score").to_csv(path, **how)
-    trials.drop(columns="kind")[::-1].to_csv(path.with_name("scores"), **how)
+    options = {"sep": " ", "header": False, "index": False}
+    trials.drop(columns="score").to_csv(path, **options)
+    trials.drop(columns="kind")[::-1].to_csv(path.with_name("scores"), **options)
     return pooled_frr(trials.score.to_numpy(), trials.kind.to_numpy() == "target")
 
 

@@ -94,10 +94,10 @@ def counts(twin, resampling, replicate) -> tuple[dict, dict]:
     drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(
         replicate=replicate
     )
-    of_urn = dict(
+    count_of_pair = dict(
         zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True)
     )
-    by_identity = {k: of_urn[source] for k, source in zip(identity, drawn_from, strict=True)}
+    by_identity = {k: count_of_pair[source] for k, source in zip(identity, drawn_from, strict=True)}
     return by_identity, dict(zip(names, drawn.image_count.values.tolist(), strict=True))
 
 
@@ -109,15 +109,15 @@ def groups_of(twin) -> list:
 def check_node(node, expected, where) -> None:
     """One node has all of the twin's dictionary: thresholds equal, rates within 1e-12."""
     for name, value in expected.items():
-        found = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims])
+        values = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims])
         label = f"{name} in {where}"
         if "_sd" in name:  # the root of a variance of 0 would be a rounding error of 1e-8
             variance = np.square(value)
-            np.testing.assert_allclose(found**2, variance, rtol=1e-12, atol=1e-12, err_msg=label)
+            np.testing.assert_allclose(values**2, variance, rtol=1e-12, atol=1e-12, err_msg=label)
         elif "threshold" in name:
-            np.testing.assert_array_equal(found, value, err_msg=label)
+            np.testing.assert_array_equal(values, value, err_msg=label)
         else:
-            np.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-12, err_msg=label)
+            np.testing.assert_allclose(values, value, rtol=1e-12, atol=1e-12, err_msg=label)
 
 
 def check_evaluation(ev, scores, *, by=None, resampling=None, weighting="identity", **options):

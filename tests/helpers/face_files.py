@@ -22,7 +22,7 @@ def embedding(n_features=3, seed=0):
     return np.random.default_rng(seed).normal(size=(5, n_features)).astype(np.float32)
 
 
-def one_encoder(n_features=3):
+def faces_of_an_encoder(n_features=3):
     labels = dict(image=list("vwxyz"), gender=GENDER, age=AGE)
     return faces(embedding(n_features), IDENTITY, varying={"age": "keep"}, **labels)
 
@@ -83,8 +83,8 @@ def write_mat73(ds, path):
         for name, values in [("embedding", ds.embedding.values.T), ("age", np.array([AGE], float))]:
             file.create_dataset(name, data=values).attrs["MATLAB_class"] = np.bytes_("double")
         for name in ("identity", "gender", "image"):
-            words = enumerate(ds[name].values)
-            refs = [_char(file, f"#refs#/{name}{k}", word) for k, word in words]
+            texts = enumerate(ds[name].values)
+            refs = [_char(file, f"#refs#/{name}{k}", word) for k, word in texts]
             cell = file.create_dataset(name, data=np.array([refs], h5py.ref_dtype))
             cell.attrs["MATLAB_class"] = np.bytes_("cell")
     with open(path, "r+b") as file:

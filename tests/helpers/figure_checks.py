@@ -26,16 +26,16 @@ def words_of(figure):
 
     with mock.patch.object(Text, "draw", noted):
         figure.canvas.draw()
-    words = [text for text in drawn if text.get_visible() and text.get_text().strip()]
-    words = [text for text in words if getattr(text.axes, "name", "") != "3d"]
-    upright = [text for text in words if text.get_rotation() % 90 == 0]
+    texts = [text for text in drawn if text.get_visible() and text.get_text().strip()]
+    texts = [text for text in texts if getattr(text.axes, "name", "") != "3d"]
+    upright = [text for text in texts if text.get_rotation() % 90 == 0]
     return [(text.get_text(), text.get_window_extent()) for text in upright]
 
 
-def over(one, other):
+def over(box, other):
     """Whether two boxes lie over each other by more than a touch."""
-    width = min(one.x1, other.x1) - max(one.x0, other.x0)
-    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    width = min(box.x1, other.x1) - max(box.x0, other.x0)
+    height = min(box.y1, other.y1) - max(box.y0, other.y0)
     return width > TOUCH and height > TOUCH
 
 
@@ -63,14 +63,14 @@ def covers_data(box, ax):
 
 def faults(figure):
     """Sentences about what is wrong."""
-    words = words_of(figure)
-    pairs = combinations(words, 2)
-    found = [f"{one!r} over {other!r}" for (one, box), (other, its) in pairs if over(box, its)]
+    texts = words_of(figure)
+    pairs = combinations(texts, 2)
+    overlaps = [f"{text!r} over {other!r}" for (text, box), (other, its) in pairs if over(box, its)]
     legends = [(ax.get_legend(), [ax]) for ax in figure.axes if ax.get_legend()]
     for legend, axes in legends + [(legend, figure.axes) for legend in figure.legends]:
         covered = [ax for ax in axes if covers_data(legend.get_window_extent(), ax)]
-        found += [f"legend over data of {ax.get_ylabel()!r}" for ax in covered]
-    return found
+        overlaps += [f"legend over data of {ax.get_ylabel()!r}" for ax in covered]
+    return overlaps
 
 
 def look():
@@ -88,5 +88,5 @@ def watch(shell):
     shown = list(shell.events.callbacks["post_execute"])
     for callback in shown:
         shell.events.unregister("post_execute", callback)
-    for callback in [look, *(one for one in shown if one is not look)]:
+    for callback in [look, *(listener for listener in shown if listener is not look)]:
         shell.events.register("post_execute", callback)

@@ -80,13 +80,17 @@ def cells(scores) -> list:
     """The cells that are pairs, as (i, j, kind); a symmetric matrix gives i <= j only."""
     rows, columns = scores.score.shape
     start = range(rows) if scores.symmetric else [0] * rows
-    found = [(i, j, kind(scores, i, j)) for i in range(rows) for j in range(start[i], columns)]
-    return [cell for cell in found if cell[2] is not None]
+    pairs = [(i, j, kind(scores, i, j)) for i in range(rows) for j in range(start[i], columns)]
+    return [cell for cell in pairs if cell[2] is not None]
 
 
 def genuine_pairs(scores) -> Counter:
     """The number of genuine pairs of each identity, an image with itself not counted."""
-    return Counter(scores.probe_identity[i] for i, _, what in cells(scores) if what == "genuine")
+    return Counter(
+        scores.probe_identity[i]
+        for i, _, kind_of_pair in cells(scores)
+        if kind_of_pair == "genuine"
+    )
 
 
 def impostor_share(scores, weighting):
@@ -129,12 +133,12 @@ def weighted(
     genuine_weight = genuine_share(scores, weighting)
     has_pair = genuine_pairs(scores)
     impostor, genuine = [], []
-    for i, j, what in cells(scores):
+    for i, j, kind_of_pair in cells(scores):
         k, m = scores.probe_identity[i], scores.reference_identity[j]
         w_i, w_j = w[scores.probe[i]], w[scores.reference[j]]
-        if what == "impostor":
+        if kind_of_pair == "impostor":
             impostor.append((i, j, c[k] * c[m] * w_i * w_j * impostor_weight(k, m)))
-        elif what == "genuine":
+        elif kind_of_pair == "genuine":
             genuine.append((i, j, c[k] * w_i * w_j * genuine_weight(k)))
         elif has_pair[k]:
             copies = w_i * (w_i - 1) / 2 if scores.symmetric else w_i * (w_i - 1)
@@ -175,13 +179,13 @@ def vstatistic(scores, weighting="identity") -> tuple[PairList, PairList]:
     share, pairs, urn = genuine_share(scores, weighting), genuine_pairs(scores), urns(scores)
     size = Counter(urn.values())
     genuine = []
-    for i, j, what in cells(scores):
+    for i, j, kind_of_pair in cells(scores):
         k = scores.probe_identity[i]
-        if what == "impostor" or not pairs[k]:
+        if kind_of_pair == "impostor" or not pairs[k]:
             continue
         mine, other = urn[scores.probe[i]], urn[scores.reference[j]]
         mean = 1 - 1 / size[mine] if mine == other else 1.0
-        half = 0.5 if what == "self" and scores.symmetric else 1.0
+        half = 0.5 if kind_of_pair == "self" and scores.symmetric else 1.0
         genuine.append((i, j, share(k) * mean * half))
     return impostor, pair_list(scores, genuine)
 

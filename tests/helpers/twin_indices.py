@@ -29,11 +29,11 @@ def nine(
     for group, (genuine, impostor) in scores.items():
         separation[group] = abs(np.mean(genuine) - np.mean(impostor))
         compactness[group] = np.std(genuine) + np.std(impostor)
-        parts = [np.histogram(part, bins=bins, range=(0, 1))[0] for part in (genuine, impostor)]
+        counts = [np.histogram(part, bins=bins, range=(0, 1))[0] for part in (genuine, impostor)]
         if balance:
-            histogram[group] = (parts[0] / parts[0].sum() + parts[1] / parts[1].sum()) / 2
+            histogram[group] = (counts[0] / counts[0].sum() + counts[1] / counts[1].sum()) / 2
         else:
-            histogram[group] = (parts[0] + parts[1]) / (len(genuine) + len(impostor))
+            histogram[group] = (counts[0] + counts[1]) / (len(genuine) + len(impostor))
     mean = np.mean(list(histogram.values()), axis=0)
     deviation = {
         "sfi": {g: 2 * abs(z - np.mean(list(separation.values()))) for g, z in separation.items()},
@@ -42,12 +42,12 @@ def nine(
         },
         "dfi": {g: divergence(z, mean) / math.log2(len(scores)) for g, z in histogram.items()},
     }
-    weight, found = fusion_weights(sizes, c), {}
+    weight, indices = fusion_weights(sizes, c), {}
     for index, by_group in deviation.items():
-        found[f"{index}_normal"] = 1 - sum(by_group.values()) / len(scores)
-        found[f"{index}_extremal"] = 1 - max(by_group.values())
-        found[f"{index}_weighted"] = 1 - sum(weight[g] * value for g, value in by_group.items())
-    return found
+        indices[f"{index}_normal"] = 1 - sum(by_group.values()) / len(scores)
+        indices[f"{index}_extremal"] = 1 - max(by_group.values())
+        indices[f"{index}_weighted"] = 1 - sum(weight[g] * value for g, value in by_group.items())
+    return indices
 
 
 def from_tensor(scores, by: str, **options) -> dict[str, float]:

@@ -55,8 +55,10 @@ def drawn(rows, resampling, replicate, strata=None) -> tuple[Counter, Counter]:
         strata=None if strata is None else [strata[identity[name]] for name in names],
         person=[identity[name] for name in names],
     ).isel(replicate=replicate)
-    of_urn = dict(zip(counts.identity.values.tolist(), counts.identity_count.values.tolist()))
-    c = {identity[name]: of_urn[urn[name]] for name in names}
+    count_of_pair = dict(
+        zip(counts.identity.values.tolist(), counts.identity_count.values.tolist())
+    )
+    c = {identity[name]: count_of_pair[urn[name]] for name in names}
     return c, dict(zip(names, counts.image_count.values.tolist()))
 
 

@@ -72,10 +72,10 @@ def equal_error(impostor, genuine) -> tuple[float, float]:
         np.append(1.0, impostor.accepted(distinct)),
         np.append(0.0, genuine.rejected(distinct)),
     )
-    at = np.argmax(frrs >= fars - EQUAL)
-    far0, frr0, far, frr = fars[at - 1], frrs[at - 1], fars[at], frrs[at]
+    place = np.argmax(frrs >= fars - EQUAL)
+    far0, frr0, far, frr = fars[place - 1], frrs[place - 1], fars[place], frrs[place]
     part = (far0 - frr0) / ((far0 - frr0) + (frr - far))
-    return far0 + part * (far - far0), distinct[at - 1]
+    return far0 + part * (far - far0), distinct[place - 1]
 
 
 def auc(impostor, genuine) -> float:
@@ -119,9 +119,11 @@ def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", ed
     result |= rates(counted, genuine, threshold, edges)
     if not groups:
         return result
-    own = [rates(impostor.cell(g, g), genuine.cell(g, g), threshold, edges) for g in groups]
-    for name in own[0]:
-        result[f"{name}_group"] = np.stack([part[name] for part in own], -1)
+    rates_of_groups = [
+        rates(impostor.cell(g, g), genuine.cell(g, g), threshold, edges) for g in groups
+    ]
+    for name in rates_of_groups[0]:
+        result[f"{name}_group"] = np.stack([part[name] for part in rates_of_groups], -1)
         if name.endswith("histogram"):  # dims are group, score_bin
             result[f"{name}_group"] = result[f"{name}_group"].T
     if impostors == "all":

@@ -17,11 +17,11 @@ VARIANTS = ("normal", "extremal", "weighted")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
 
 
-def values(found: xr.Dataset) -> dict[str, float]:
-    return {name: float(found[name[:3]].sel(variant=name[4:])) for name in NINE}
+def values(result: xr.Dataset) -> dict[str, float]:
+    return {name: float(result[name[:3]].sel(variant=name[4:])) for name in NINE}
 
 
-def of_replicate(node, replicate) -> dict[str, float]:
+def indices_of_replicate(node, replicate) -> dict[str, float]:
     tallies = node.to_dataset().isel(replicate=replicate)
     return {name: float(fk.measures.measure(name)(tallies)) for name in NINE}
 
@@ -40,18 +40,18 @@ def scores():
 def test_a_tensor_agrees_with_the_twin(options):
     """Unequal images, a person in no group."""
     tensor = fk.score_tensor(people("unequal", dim=4), chunks=7)
-    found = fk.fairness_indices(tensor, by="gender", bins=12, **options)
+    indices = fk.fairness_indices(tensor, by="gender", bins=12, **options)
     options = {"sizes" if name == "group_sizes" else name: value for name, value in options.items()}
     twin = from_tensor(fk.indices.unit_scores(tensor), "gender", bins=12, **options)
-    assert values(found) == pytest.approx(twin, abs=1e-6)  # scores are float32
+    assert values(indices) == pytest.approx(twin, abs=1e-6)  # scores are float32
 
 
 @pytest.mark.parametrize("sizes", [(40, 60, 90), (30, 50)])
 def test_a_pair_table_agrees_with_the_twin(sizes):
     table = fk.canonical_scores("unfair", index="cfi", sizes=sizes, seed=2)
-    found = fk.fairness_indices(table, by="group", score_map="identity", bins=15)
-    assert values(found) == pytest.approx(from_pairs(table, bins=15), abs=1e-12)
-    np.testing.assert_array_equal(found.images, 2 * np.array(sizes))
+    indices = fk.fairness_indices(table, by="group", score_map="identity", bins=15)
+    assert values(indices) == pytest.approx(from_pairs(table, bins=15), abs=1e-12)
+    np.testing.assert_array_equal(indices.images, 2 * np.array(sizes))
 
 
 def test_every_replicate_agrees_with_the_twin():
@@ -71,8 +71,8 @@ def test_every_replicate_agrees_with_the_twin():
                 if gender[i] == gender[j] != "unknown":
                     pairs[gender[i]][int(who[i] != who[j])].append(score[i, j])
         sizes = {group: int((gender[images] == group).sum()) for group in pairs}
-        found = of_replicate(ev["replicates"], b)
-        assert found == pytest.approx(nine(pairs, sizes, bins=8), abs=1e-6)
+        indices = indices_of_replicate(ev["replicates"], b)
+        assert indices == pytest.approx(nine(pairs, sizes, bins=8), abs=1e-6)
 
 
 # --- maps ----------------------------------------------------------------------------------------
@@ -99,25 +99,25 @@ def test_a_permutation_is_the_evaluation_of_relabelled_people(scores):
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
     code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
-    for at, permuted in enumerate(permutations(code, 3, 0)):
+    for number, permuted in enumerate(permutations(code, 3, 0)):
         label = np.array(list("abc"))[permuted][np.searchsorted(names, who)]
         again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
-        found = of_replicate(ev["permuted"], at)
-        assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
+        indices = indices_of_replicate(ev["permuted"], number)
+        assert indices == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
 
 
 def test_the_floor_of_an_index_is_that_of_the_permuted_groups():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
-    how = dict(by="group", score_map="identity", bins=7, permutations=39)
-    found = fk.fairness_indices(table, **how).sel(variant="normal")
-    permuted = fk.indices.distributions(table, **how)["permuted"].to_dataset()
+    options = dict(by="group", score_map="identity", bins=7, permutations=39)
+    indices = fk.fairness_indices(table, **options).sel(variant="normal")
+    permuted = fk.indices.distributions(table, **options)["permuted"].to_dataset()
     for index in ("sfi", "cfi", "dfi"):
         drawn = np.asarray(fk.measures.measure(f"{index}_normal")(permuted))
-        assert float(found[f"{index}_floor"]) == pytest.approx(np.median(drawn), rel=1e-12)
+        assert float(indices[f"{index}_floor"]) == pytest.approx(np.median(drawn), rel=1e-12)
         # of 39 fair ones, one in twenty
-        assert np.sum(drawn < float(found[f"{index}_floor_limit"])) in (1, 2)
-        n_no_fairer = np.sum(drawn <= float(found[index]) + 1e-12)
-        assert float(found[f"{index}_p"]) == pytest.approx((1 + n_no_fairer) / 40)
+        assert np.sum(drawn < float(indices[f"{index}_floor_limit"])) in (1, 2)
+        n_no_fairer = np.sum(drawn <= float(indices[index]) + 1e-12)
+        assert float(indices[f"{index}_p"]) == pytest.approx((1 + n_no_fairer) / 40)
 
 
 def test_floor_calls_the_unfair_unfair_and_needs_permutations():
@@ -140,21 +140,23 @@ def test_the_summary_repeats_bands_and_floors(scores):
     ev = fk.indices.distributions(
         scores, by="group", bins=20, resampling=fk.Resampling("image", n=30)
     )
-    found = fk.indices.summary(ev, level=0.9)
-    row = found.sel(variant="extremal")
+    summary = fk.indices.summary(ev, level=0.9)
+    row = summary.sel(variant="extremal")
     band = fk.band(ev, "cfi_extremal", level=0.9)
     floor = fk.fair_floor(ev, "cfi_extremal", level=0.9)
     assert (row.cfi_lower, row.cfi_upper) == (band.lower, band.upper)
     assert (row.cfi_floor, row.cfi_p) == (floor["median"], floor.p)
     assert ev["permuted"].sizes["replicate"] == 30, "as many assignments as replicates by default"
-    np.testing.assert_allclose(found.z_distribution.sum("score_bin"), 1)
-    np.testing.assert_allclose(found.z_separation, abs(found.genuine_mean - found.impostor_mean))
-    assert found.attrs["target"] == "these 18 identities, new images"
+    np.testing.assert_allclose(summary.z_distribution.sum("score_bin"), 1)
+    np.testing.assert_allclose(
+        summary.z_separation, abs(summary.genuine_mean - summary.impostor_mean)
+    )
+    assert summary.attrs["target"] == "these 18 identities, new images"
 
 
 # --- refusals ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("score", "genuine", "options", "words"),
+    ("score", "genuine", "options", "message"),
     [
         ([0.5, 1.5, 0.2, 0.1], [1, 1, 0, 0], {}, "'1.5' to '1.25', outside"),
         ([0.5, np.nan, 0.2, 0.1], [1, 1, 0, 0], {}, r"1 score\(s\) are NaN"),
@@ -165,10 +167,10 @@ def test_the_summary_repeats_bands_and_floors(scores):
         ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"permutations": 1}, "at least 2"),
     ],
 )
-def test_bad_pair_tables_are_refused(score, genuine, options, words):
+def test_bad_pair_tables_are_refused(score, genuine, options, message):
     options = {"by": "group", **options}
     table = fk.pairs(score, genuine, group=options.pop("group", list("xyxy")))
-    with pytest.raises(fk.InputError, match=words):
+    with pytest.raises(fk.InputError, match=message):
         fk.fairness_indices(table, **options)
 
 
@@ -193,6 +195,6 @@ def test_whole_people_leave_a_group(scores):
     xr.testing.assert_allclose(fk.fairness_indices(part, by="group", bins=10), expected)
     less = fk.indices.with_fewer_people(fk.sweep(scores), by="group", keep={"a": 1 / 3}, seed=1)
     assert set(less["images"].image.values) < set(images.image.values)
-    for keep, words in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):
-        with pytest.raises(fk.InputError, match=words):
+    for keep, message in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):
+        with pytest.raises(fk.InputError, match=message):
             fk.indices.with_fewer_people(scores, by="group", keep=keep)

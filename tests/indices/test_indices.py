@@ -34,7 +34,7 @@ def node(separation=None, compactness=None, histogram=None, sizes=None, low=0.0)
     given = next(part for part in (separation, compactness, histogram) if part is not None)
     n = np.shape(given)[-1]
     zero = np.zeros(n)
-    of_groups = {
+    variables = {
         "genuine_mean_group": zero if separation is None else separation,
         "impostor_mean_group": zero,
         "genuine_sd_group": zero if compactness is None else compactness,
@@ -43,7 +43,7 @@ def node(separation=None, compactness=None, histogram=None, sizes=None, low=0.0)
         "genuine_pairs_group": zero + 10,
         "impostor_pairs_group": zero + 30,
     }
-    tallies = xr.Dataset({name: ("group", np.asarray(v, float)) for name, v in of_groups.items()})
+    tallies = xr.Dataset({name: ("group", np.asarray(v, float)) for name, v in variables.items()})
     masses = np.full((10, n), 0.1) if histogram is None else np.asarray(histogram, float)
     for kind in ("genuine", "impostor"):
         tallies[f"{kind}_histogram_group"] = ("score_bin", "group"), masses
@@ -73,10 +73,10 @@ def test_printed_columns_are_reached(index, part, deviation, printed):
 
 
 def test_weights_of_the_paper():
-    found = fk.measures.fusion_weights(IMBALANCED)
-    np.testing.assert_allclose(found, [0.39286, 0.37535, 0.23179], atol=5e-6)
+    weights = fk.measures.fusion_weights(IMBALANCED)
+    np.testing.assert_allclose(weights, [0.39286, 0.37535, 0.23179], atol=5e-6)
     twin = fusion_weights(dict(zip("abc", IMBALANCED)))
-    np.testing.assert_allclose(found, list(twin.values()), rtol=1e-14)
+    np.testing.assert_allclose(weights, list(twin.values()), rtol=1e-14)
     share = np.linspace(0, 1, 2001)
     raw = fk.measures.unnormalised_weight(share, 4)
     assert share[np.argmax(raw)] == pytest.approx(1 / 8, abs=5e-4)
@@ -107,7 +107,9 @@ def test_order_of_indices_and_their_bounds(values):
     )
 )
 def test_dfi_lies_between_0_and_1(counts):
-    histogram = np.transpose([np.array(one) / sum(one) for one in counts])
+    histogram = np.transpose(
+        [np.array(group_counts) / sum(group_counts) for group_counts in counts]
+    )
     for variant in VARIANTS:
         assert -1e-12 <= float(dfi(variant)(node(histogram=histogram))) <= 1 + 1e-12
     assert three("dfi", node(histogram=np.eye(3), sizes=IMBALANCED)) == [0, 0, 0]
@@ -121,7 +123,7 @@ TWO = node(separation=[0.1, 0.2])
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: sfi("mean"), "normal, extremal, weighted"),
         (lambda: fk.measures.fusion_weights([10, 0]), "positive"),
@@ -133,8 +135,8 @@ TWO = node(separation=[0.1, 0.2])
         (lambda: dfi()(TWO.drop_vars("genuine_histogram_group")), "histogram=100"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_what_makes_no_sense_is_refused(call, message):
+    with pytest.raises(fk.InputError, match=message):
         call()
 
 
@@ -145,8 +147,8 @@ def test_canonical_systems_lie_near_the_printed_balanced_values(index, kind):
     column = ["fair", "unfair", "highly unfair"].index(kind)
     printed = [TABLES[f"{index}_{variant}"][column] for variant in VARIANTS]
     table = fk.canonical_scores(kind, index=index, sizes=(20_000,) * 3)
-    found = fk.fairness_indices(table, by="group", score_map="identity")[index]
-    np.testing.assert_allclose(found.sel(variant=list(VARIANTS)), printed, atol=0.035)
+    index_values = fk.fairness_indices(table, by="group", score_map="identity")[index]
+    np.testing.assert_allclose(index_values.sel(variant=list(VARIANTS)), printed, atol=0.035)
 
 
 def test_canonical_scores_follow_the_beta_laws_that_were_asked_for():
@@ -164,11 +166,11 @@ def test_canonical_scores_follow_the_beta_laws_that_were_asked_for():
 @pytest.mark.filterwarnings("ignore:fewer than 100 scores")
 def test_floor_of_dfi_near_the_stored_figures():
     """Fair groups of 100, 1000, 2000 scores of each kind give .934, .868, .928."""
-    found = []
+    values = []
     for seed in range(8):
         table = fk.canonical_scores("fair", index="dfi", sizes=IMBALANCED, seed=seed)
-        found.append(list(from_pairs(table, bins=100).values())[6:])
-    np.testing.assert_allclose(np.mean(found, 0), [0.934, 0.868, 0.928], atol=0.01)
+        values.append(list(from_pairs(table, bins=100).values())[6:])
+    np.testing.assert_allclose(np.mean(values, 0), [0.934, 0.868, 0.928], atol=0.01)
     ds = fk.fairness_indices(table, by="group", score_map="identity", permutations=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()

@@ -84,7 +84,7 @@ def test_intervals_contain_the_estimate_and_have_a_width(target):
 def unequal():
     """Evaluations of two groups, of which some differ and some do not."""
     samples = [faces(60, seed=seed, spread=(5, 25)) for seed in range(4)]
-    return [fk.evaluate(fk.score_tensor(one), far=[0.05, 0.2], by="group") for one in samples]
+    return [fk.evaluate(fk.score_tensor(sample), far=[0.05, 0.2], by="group") for sample in samples]
 
 
 @pytest.mark.parametrize("measure", ["frr_max_min", "far_gini", "frr_log_geomean", "ir", "garbe"])
@@ -109,13 +109,13 @@ def test_an_infinite_ratio_has_no_upper_end_and_no_p_value_of_a_comparison():
     tree = fk.evaluate(fk.score_tensor(faces(12, 4, spread=(60, 400))), far=[0.02, 0.2], by="group")
     band = fk.band(tree, "frr_max_min")
     rates = tree["empirical"].frr_group
-    one_has_none = ((rates == 0).any("group") & (rates > 0).any("group")).values
-    assert np.isinf(band.upper.values[one_has_none]).all()
+    a_rate_is_zero = ((rates == 0).any("group") & (rates > 0).any("group")).values
+    assert np.isinf(band.upper.values[a_rate_is_zero]).all()
     with pytest.warns(fk.DataWarning, match="infinite or undefined"):
-        found = fk.compare(tree, tree, "frr_max_min")
-    undefined = ~np.isfinite(found.estimate.values)
+        comparison = fk.compare(tree, tree, "frr_max_min")
+    undefined = ~np.isfinite(comparison.estimate.values)
     assert undefined.any()
-    assert np.isnan(found.p.values[undefined]).all()
+    assert np.isnan(comparison.p.values[undefined]).all()
 
 
 def test_equal_models_differ_by_nothing_and_a_worse_one_is_seen():
@@ -123,14 +123,17 @@ def test_equal_models_differ_by_nothing_and_a_worse_one_is_seen():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=good.embedding.shape) * 0.12
     worse = good.assign(embedding=good.embedding + noise.astype(np.float32))
-    trees = [fk.evaluate(fk.score_tensor(one), far=[0.01, 0.1]) for one in (good, worse)]
+    trees = [fk.evaluate(fk.score_tensor(model), far=[0.01, 0.1]) for model in (good, worse)]
     same = fk.compare(trees[0], trees[0], "frr")
     assert float(same.p.min()) == 1  # as nobody differs, however small the errors are
     assert bool((same.upper > same.lower).all())
-    found = fk.compare(trees[1], trees[0], "frr")
-    assert float(found.estimate[0]) > 0
-    assert float(found.p[0]) < 0.01
-    assert bool((found.lower <= found.estimate).all() & (found.estimate <= found.upper).all())
+    comparison = fk.compare(trees[1], trees[0], "frr")
+    assert float(comparison.estimate[0]) > 0
+    assert float(comparison.p[0]) < 0.01
+    assert bool(
+        (comparison.lower <= comparison.estimate).all()
+        & (comparison.estimate <= comparison.upper).all()
+    )
 
 
 def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
@@ -138,15 +141,15 @@ def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
     stacked = fk.stack_models({"A": data, "B": data.assign(embedding=data.embedding**3)})
     scores = fk.score_tensor(stacked)
     both = fk.evaluate(scores, far=[0.01, 0.05, 0.2], by="group")
-    one = fk.evaluate(scores.sel(model="A"), far=[0.01, 0.05, 0.2], by="group")
+    model_a = fk.evaluate(scores.sel(model="A"), far=[0.01, 0.05, 0.2], by="group")
     at_once, alone = fk.band(both, "frr", simultaneous=True), fk.band(both, "frr")
     assert bool((at_once.upper - at_once.lower >= alone.upper - alone.lower).all())
-    again = fk.band(one, "frr", simultaneous=True)
+    again = fk.band(model_a, "frr", simultaneous=True)
     np.testing.assert_allclose(at_once.upper.sel(model="A"), again.upper, rtol=1e-9)
     with pytest.raises(fk.InputError, match="runs over levels"):
-        fk.band(one, "eer", simultaneous=True)
+        fk.band(model_a, "eer", simultaneous=True)
     with pytest.raises(fk.InputError, match="leave method out"):
-        fk.band(one, "frr", simultaneous=True, method="naive")
+        fk.band(model_a, "frr", simultaneous=True, method="naive")
 
 
 def test_targets_are_checked_and_these_people_need_a_whole_square():
@@ -169,8 +172,8 @@ def rates_of_all_kinds():
 
 def test_a_function_of_rates_has_one_interval_however_it_asks_for_them(rates_of_all_kinds):
     plain = fk.band(rates_of_all_kinds, lambda t: t.frr + t.eer)
-    asked = fk.band(rates_of_all_kinds, lambda t: t.frr + t.get("eer", 0))
-    xr.testing.assert_equal(plain, asked)
+    by_get = fk.band(rates_of_all_kinds, lambda t: t.frr + t.get("eer", 0))
+    xr.testing.assert_equal(plain, by_get)
     assert plain.attrs["method"] == "effective"
 
 
@@ -194,8 +197,8 @@ def test_registered_measures_read_what_they_say(rates_of_all_kinds):
     for name in names():
         chosen = measure(name)
         if {*(chosen.reads or ())} <= {*data}:
-            found = with_reads(replace(chosen, reads=None), data)
-            assert {*found.reads} == {*(chosen.reads or found.reads)}, name
+            reads = with_reads(replace(chosen, reads=None), data)
+            assert {*reads.reads} == {*(chosen.reads or reads.reads)}, name
 
 
 def test_a_registered_function_is_given_what_it_says_to_read(rates_of_all_kinds):
@@ -243,8 +246,10 @@ def test_equal_groups_of_a_list_are_seldom_called_different():
             group=(group[row], group[col]),
         )  # fmt: skip
         names = tuple(np.unique(group)[:2])
-        found = fk.compare(fk.evaluate(pairs, far=[0.01], by="group"), "frr_group", groups=names)
-        rejected += float(found.p[0]) < 0.05
+        comparison = fk.compare(
+            fk.evaluate(pairs, far=[0.01], by="group"), "frr_group", groups=names
+        )
+        rejected += float(comparison.p[0]) < 0.05
     assert rejected <= 6
 
 
@@ -254,19 +259,19 @@ def test_all_pairs_of_models_and_every_result_as_a_frame():
     views = {name: view.assign_coords(views["A"].coords) for name, view in views.items()}
     scores = fk.score_tensor(fk.stack_models(views))
     tree = fk.evaluate(scores, far=[0.01, 0.1])
-    found = fk.compare(tree, "frr", models="all")
-    pairs = list(zip(found.a.values.tolist(), found.b.values.tolist()))
+    comparison = fk.compare(tree, "frr", models="all")
+    pairs = list(zip(comparison.a.values.tolist(), comparison.b.values.tolist()))
     assert pairs == [("A", "B"), ("A", "C"), ("B", "C")]
     for place, pair in enumerate(pairs):
         alone = fk.compare(tree, "frr", models=pair)
-        np.testing.assert_array_equal(found.estimate[place], alone.estimate)
-        np.testing.assert_array_equal(found.p[place], alone.p)
-    assert bool((found.p_holm >= found.p).all())
-    one = tree.sel(model="A")
-    for result in (fk.band(one, "eer"), fk.compare(tree, "eer", models=("A", "B"))):
+        np.testing.assert_array_equal(comparison.estimate[place], alone.estimate)
+        np.testing.assert_array_equal(comparison.p[place], alone.p)
+    assert bool((comparison.p_holm >= comparison.p).all())
+    model_a = tree.sel(model="A")
+    for result in (fk.band(model_a, "eer"), fk.compare(tree, "eer", models=("A", "B"))):
         assert len(result.to_dataframe()) == 1
     with pytest.raises(fk.InputError, match="several models"):
-        fk.compare(one, "frr", models="all")
+        fk.compare(model_a, "frr", models="all")
 
 
 def test_groups_are_compared_at_the_threshold_that_was_found_without_its_own_error():

@@ -138,9 +138,9 @@ def test_permutations_of_models_and_of_lists():
     faces = people([6, 7, 8, 5, 6, 7, 6, 5], groups=["a", "b"], dim=3)
     tensor, options = fk.score_tensor(faces), {"by": "gender", "far": [0.1], "n": 39}
     both = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
-    of_both = fk.permutation_test(both, "far_gini", **options)
-    of_one = fk.permutation_test(tensor, "far_gini", **options)
-    np.testing.assert_array_equal(of_both.p.sel(model="B"), of_one.p)
+    for_both_models = fk.permutation_test(both, "far_gini", **options)
+    for_one_model = fk.permutation_test(tensor, "far_gini", **options)
+    np.testing.assert_array_equal(for_both_models.p.sel(model="B"), for_one_model.p)
     i, j = np.triu_indices(faces.sizes["image"], 1)
     names, who, gender = (faces[name].values for name in ("image", "identity", "gender"))
     labels = {"probe": names[i], "reference": names[j]}

@@ -46,11 +46,11 @@ def test_nan_replicates_are_counted_and_left_out_with_a_warning():
 # --- uncertainty ----------------------------------------------------------------------------------
 def test_uncertainty_equals_the_twin():
     evaluation = tree()
-    found = fk.uncertainty(evaluation, "frr")
+    uncertainty = fk.uncertainty(evaluation, "frr")
     for k in range(FAR.size):
         estimate, centre, replicates = values_at(evaluation, k)
         expected = sd_by_hand([value - centre for value in replicates]) / estimate
-        np.testing.assert_allclose(found[k], expected, rtol=1e-13)
+        np.testing.assert_allclose(uncertainty[k], expected, rtol=1e-13)
     assert np.isnan(fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0]), "frr")[3])
     assert fk.uncertainty(evaluation.isel(far_level=0), "frr").dims == ()
 
@@ -73,18 +73,20 @@ def test_replicates_that_cannot_vary_are_refused():
 def test_comparison_equals_the_twin(method):
     a = tree()
     b = tree(1.1 * EMPIRICAL, replicates=1.1 * a["replicates"].frr.values + 0.001)
-    found = fk.compare(a, b, "frr", method=method)
+    comparison = fk.compare(a, b, "frr", method=method)
     for k in range(FAR.size):
         (est_a, cen_a, rep_a), (est_b, cen_b, rep_b) = values_at(a, k), values_at(b, k)
         differences = [x - y for x, y in zip(rep_a, rep_b, strict=True)]
         lower, upper = interval_by_hand(est_a - est_b, cen_a - cen_b, differences, method, 0.95)
-        np.testing.assert_allclose([found.lower[k], found.upper[k]], [lower, upper], rtol=1e-12)
-    assert (found.attrs["contrast"], found.attrs["null"]) == ("difference", 0)
+        np.testing.assert_allclose(
+            [comparison.lower[k], comparison.upper[k]], [lower, upper], rtol=1e-12
+        )
+    assert (comparison.attrs["contrast"], comparison.attrs["null"]) == ("difference", 0)
 
 
 def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_are():
-    found = fk.compare(two_models(), "frr", models=("A", "B"))
-    np.testing.assert_allclose(found.estimate, -0.2 * EMPIRICAL)
+    comparison = fk.compare(two_models(), "frr", models=("A", "B"))
+    np.testing.assert_allclose(comparison.estimate, -0.2 * EMPIRICAL)
     with pytest.raises(fk.InputError, match=r"'C'.*\['A', 'B'\]"):
         fk.compare(two_models(), "frr", models=("A", "C"))
     a = tree(resolved=[True, True, False, True])
@@ -92,20 +94,20 @@ def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_a
     with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001:"):
         np.testing.assert_array_equal(fk.band(b, "frr").resolved, [False, True, True, True])
     with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001 to 0.01"):
-        found = fk.compare(a, b, "frr")
-    np.testing.assert_array_equal(found.resolved, [False, True, False, True])
+        comparison = fk.compare(a, b, "frr")
+    np.testing.assert_array_equal(comparison.resolved, [False, True, False, True])
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_other_images_under_the_same_names_are_refused():
     """Images that are numbered, and labels that nobody asked for, tell data sets apart as well."""
     mix = fk.vmf.mixture(12, 16, kappa=(5, 15), seed=0)
-    one, other = mix.sample(5, seed=1), mix.sample(5, seed=2)
-    assert one.image.values.tolist() == other.image.values.tolist()
-    evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (one, other)]
+    first, second = mix.sample(5, seed=1), mix.sample(5, seed=2)
+    assert first.image.values.tolist() == second.image.values.tolist()
+    evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (first, second)]
     with pytest.raises(fk.InputError, match="no names.*image=names"):
         fk.compare(*evaluations, "frr")
-    named = fk.faces(one.embedding.values, one.identity.values, image=one.image.values)
+    named = fk.faces(first.embedding.values, first.identity.values, image=first.image.values)
     aged = [named.assign_coords(age=("image", [age] * 60)) for age in ("old", "new")]
     with pytest.raises(fk.InputError, match="'age' of the two"):
         fk.compare(*(fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in aged), "frr")
@@ -120,15 +122,15 @@ def test_other_draws_or_levels_are_refused():
 
 # --- errors ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"level": 95}, r"level must lie in \(0, 1\)"),
         ({"method": "bca"}, "recentered, naive, .*; got 'bca'"),
         ({"measure": "nothing"}, "no measure is called 'nothing'"),
     ],
 )
-def test_unknown_options_are_refused(options, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_unknown_options_are_refused(options, message):
+    with pytest.raises(fk.InputError, match=message):
         fk.band(tree(), **{"measure": "frr", **options})
 
 

@@ -49,29 +49,29 @@ def frr_by_hand(people, weights):
     for name in sorted({group for group, *_ in people}):
         mine = [place for place, (group, *_) in enumerate(people) if group == name]
         total = sum(weights[place] for place in mine)
-        of_people = [
+        rates_of_people = [
             (weights[place] / total, people[place][1] / people[place][2], people[place][2])
             for place in mine
         ]
-        rate = sum(w * r for w, r, _ in of_people)
-        own = sum(w**2 * (r - rate) ** 2 / (1 - w) for w, r, _ in of_people)
-        groups.append((rate, own, of_people))
+        rate = sum(w * r for w, r, _ in rates_of_people)
+        own_variance = sum(w**2 * (r - rate) ** 2 / (1 - w) for w, r, _ in rates_of_people)
+        groups.append((rate, own_variance, rates_of_people))
 
-    def variance(of_people, rho):
-        return sum(w**2 * (rho + (1 - rho) / m) for w, _, m in of_people)
+    def variance(rates_of_people, rho):
+        return sum(w**2 * (rho + (1 - rho) / m) for w, _, m in rates_of_people)
 
     def own_over_pooled(rho):
-        n = [1 / variance(of_people, rho) for *_, of_people in groups]
+        n = [1 / variance(rates_of_people, rho) for *_, rates_of_people in groups]
         p0 = np.average([rate for rate, *_ in groups], weights=n)
-        ratios = [own * n / (p0 * (1 - p0)) for n, (_, own, _) in zip(n, groups)]
-        sizes = [len(of_people) for *_, of_people in groups]
+        ratios = [own_variance * n / (p0 * (1 - p0)) for n, (_, own_variance, _) in zip(n, groups)]
+        sizes = [len(rates_of_people) for *_, rates_of_people in groups]
         return np.average(ratios, weights=sizes)
 
     rho, above = 0.0, 1.0  # bisection
     for _ in range(60):
         middle = (rho + above) / 2
         rho, above = (middle, above) if own_over_pooled(middle) > 1 else (rho, middle)
-    numbers = [1 / variance(of_people, rho) for *_, of_people in groups]
+    numbers = [1 / variance(rates_of_people, rho) for *_, rates_of_people in groups]
     return np.array([rate for rate, *_ in groups]), np.array(numbers)
 
 
@@ -96,8 +96,10 @@ def test_frr_of_five_people_by_hand(weighting):
 
 
 def test_people_with_equal_weights_make_an_analysis_of_variance():
-    of_people = [[rejected / pairs for g, rejected, pairs in SIX if g == name] for name in "ab"]
-    expected = stats.f_oneway(*of_people).pvalue
+    rates_of_people = [
+        [rejected / pairs for g, rejected, pairs in SIX if g == name] for name in "ab"
+    ]
+    expected = stats.f_oneway(*rates_of_people).pvalue
     band = fk.band(evaluated(SIX), "frr_max_min")
     assert band.p.item() == pytest.approx(expected)
 
@@ -166,16 +168,18 @@ def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
     eer_of_all = tree["empirical"].eer_threshold.item()
     for group, name in enumerate("ab"):
         mine = np.flatnonzero(faces["group"].values == name)
-        own = scores[np.ix_(mine, mine)]
+        own_scores = scores[np.ix_(mine, mine)]
         same = who[mine][:, None] == who[mine]
-        far = np.array([(own[upper & ~same] > t).mean() for t in thresholds])
-        frr = np.array([(own[upper & same] <= t).mean() for t in thresholds])
+        far = np.array([(own_scores[upper & ~same] > t).mean() for t in thresholds])
+        frr = np.array([(own_scores[upper & same] <= t).mean() for t in thresholds])
         curves.append((np.log(np.maximum(far, 1e-300)), frr))
         crossing = tree["empirical"].eer_threshold_group.values[group]
         people = [np.flatnonzero(who[mine] == person) for person in np.unique(who[mine])]
-        of_people += [(own[np.ix_(k, k)] <= eer_of_all)[upper[:5, :5]].mean() for k in people]
+        of_people += [
+            (own_scores[np.ix_(k, k)] <= eer_of_all)[upper[:5, :5]].mean() for k in people
+        ]
         accepted = np.array(
-            [[(own[np.ix_(k, m)] > crossing).mean() for m in people] for k in people]
+            [[(own_scores[np.ix_(k, m)] > crossing).mean() for m in people] for k in people]
         )
         cells = accepted[np.triu_indices(15, 1)]
         beyond = (accepted - cells.mean()) * (1 - np.eye(15))
@@ -297,20 +301,22 @@ def test_a_group_of_one_person_is_left_out_and_named():
     alone = fk.evaluate(fk.score_tensor(faces_of(groups)), threshold=[0.3], by="group")
     faces = faces_of(groups + "d")  # the same people, and one more
     same = np.flatnonzero(faces["group"].values != "d")
-    of_two = fk.evaluate(fk.score_tensor(faces.isel(image=same)), threshold=[0.3], by="group")
+    without_it = fk.evaluate(fk.score_tensor(faces.isel(image=same)), threshold=[0.3], by="group")
     tree = fk.evaluate(fk.score_tensor(faces), threshold=[0.3], by="group")
     assert alone["empirical"].sizes["group"] == 2
     for name in ("far_max_min", "frr_max_difference", "garbe"):
         with pytest.warns(fk.DataWarning, match="without 'd'.*two of its people"):
             band = fk.band(tree, name)
-        expected = fk.band(of_two, name)
+        expected = fk.band(without_it, name)
         for number in ("estimate", "lower", "upper", "p"):
             np.testing.assert_allclose(band[number], expected[number], rtol=1e-6)
         assert band.attrs["left_out"] == ["d"]
         np.testing.assert_allclose(fk.fair_floor(tree, name).p, expected.p, rtol=1e-6)
-    found = fk.compare(tree, "far_group", groups="all").isel(threshold_level=0)
-    assert np.isnan(found.p.values[found.b.values == "d"]).all()
-    np.testing.assert_allclose(found.p.values[found.b.values == "b"], band_p(of_two), rtol=1e-6)
+    contrasts = fk.compare(tree, "far_group", groups="all").isel(threshold_level=0)
+    assert np.isnan(contrasts.p.values[contrasts.b.values == "d"]).all()
+    np.testing.assert_allclose(
+        contrasts.p.values[contrasts.b.values == "b"], band_p(without_it), rtol=1e-6
+    )
 
 
 def band_p(tree):
@@ -339,27 +345,27 @@ def test_without_an_error_there_is_no_p_value():
 
 def test_two_groups_have_the_test_and_interval_of_their_disparity():
     tree = evaluated(SIX)
-    found = fk.compare(tree, "frr_group", groups=("b", "a")).isel(threshold_level=0)
+    contrast = fk.compare(tree, "frr_group", groups=("b", "a")).isel(threshold_level=0)
     difference = fk.band(tree, "frr_max_difference").isel(threshold_level=0)
     ratio = fk.band(tree, "frr_max_min").isel(threshold_level=0)
-    assert float(found.p) == pytest.approx(float(difference.p))
-    assert float(found.estimate) == pytest.approx(float(difference.estimate))
-    assert float(found.upper) == pytest.approx(float(difference.upper), rel=0.01)
-    assert float(found["ratio"]) == pytest.approx(float(ratio.estimate))
-    assert float(found.ratio_upper) == pytest.approx(float(ratio.upper), rel=0.01)
+    assert float(contrast.p) == pytest.approx(float(difference.p))
+    assert float(contrast.estimate) == pytest.approx(float(difference.estimate))
+    assert float(contrast.upper) == pytest.approx(float(difference.upper), rel=0.01)
+    assert float(contrast["ratio"]) == pytest.approx(float(ratio.estimate))
+    assert float(contrast.ratio_upper) == pytest.approx(float(ratio.upper), rel=0.01)
     back = fk.compare(tree, "frr_group", groups=("a", "b")).isel(threshold_level=0)
-    assert float(back.ratio_lower) == pytest.approx(1 / float(found.ratio_upper), rel=0.01)
+    assert float(back.ratio_lower) == pytest.approx(1 / float(contrast.ratio_upper), rel=0.01)
 
 
 def test_contrasts_pool_the_people_of_all_groups_and_are_adjusted_by_holm():
     rates, numbers = frr_by_hand(MANY, [pairs for *_, pairs in MANY])
     tree = evaluated(MANY)
-    found = fk.compare(tree, "frr_group", groups="all").isel(threshold_level=0)
+    contrasts = fk.compare(tree, "frr_group", groups="all").isel(threshold_level=0)
     expected = [p_by_hand(rates[[i, j]], numbers[[i, j]], 36) for i, j in [(0, 1), (0, 2), (1, 2)]]
-    np.testing.assert_allclose(found.p, expected, rtol=1e-6)
+    np.testing.assert_allclose(contrasts.p, expected, rtol=1e-6)
     order = np.argsort(expected)
     steps = [min(1, (3 - place) * expected[which]) for place, which in enumerate(order)]
-    np.testing.assert_allclose(found.p_holm.values[order], np.maximum.accumulate(steps))
+    np.testing.assert_allclose(contrasts.p_holm.values[order], np.maximum.accumulate(steps))
     rest = fk.compare(tree, "frr_group", groups="rest").isel(threshold_level=0)
     others = sum(rates[1:] * numbers[1:]) / sum(numbers[1:])
     two = np.array([rates[0], others]), np.array([numbers[0], sum(numbers[1:])])
@@ -370,10 +376,10 @@ def test_contrasts_pool_the_people_of_all_groups_and_are_adjusted_by_holm():
 def test_a_ratio_to_a_group_without_an_error_has_a_lower_end_only():
     people = [("a", 2, 4)] * 8 + [("b", 0, 4)] * 8
     people[0] = ("a", 1, 4)
-    found = fk.compare(evaluated(people), "frr_group", groups=("a", "b")).isel(threshold_level=0)
-    assert np.isinf(found["ratio"]) and np.isinf(found.ratio_upper)
-    assert 1 < float(found.ratio_lower) < np.inf
-    assert float(found.p) < 0.001
+    contrast = fk.compare(evaluated(people), "frr_group", groups=("a", "b")).isel(threshold_level=0)
+    assert np.isinf(contrast["ratio"]) and np.isinf(contrast.ratio_upper)
+    assert 1 < float(contrast.ratio_lower) < np.inf
+    assert float(contrast.p) < 0.001
 
 
 # --- people who stand in several groups -----------------------------------------------------------
@@ -414,8 +420,8 @@ def test_three_people_neither_hide_a_difference_nor_move_its_lower_end(rate_of_f
     """Two large groups of which one has 2.4 times the FAR, and 20 comparisons of a third."""
     rate, n = np.array([0.01, 0.024, rate_of_few]), np.array([4000.0, 4000.0, 20.0])
     p = p_of_equality(rate, n, np.inf, np.eye(3))
-    of_two = p_of_equality(rate[:2], n[:2], np.inf, np.eye(2))
-    assert of_two < 1e-5 and p <= 2 * of_two
+    p_of_two = p_of_equality(rate[:2], n[:2], np.inf, np.eye(2))
+    assert p_of_two < 1e-5 and p <= 2 * p_of_two
     options = {"level": 0.95, "free_level": False}
     rows = compatible_rates(rate, n, np.inf, np.eye(3), **options)
     ratio = rows.max(1) / np.maximum(rows.min(1), 1e-12)

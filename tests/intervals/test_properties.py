@@ -94,8 +94,8 @@ def test_the_same_model_twice_is_no_different(faces):
     alone = fk.band(evaluation(fk.score_tensor(faces)), "frr")[ENDS]
     bands = fk.band(twice, "frr")[ENDS]
     for name in ("first", "second"):
-        of_model = bands.sel(model=name, drop=True)
-        xr.testing.assert_allclose(of_model.drop_attrs(), alone.drop_attrs())
+        band_of_model = bands.sel(model=name, drop=True)
+        xr.testing.assert_allclose(band_of_model.drop_attrs(), alone.drop_attrs())
     difference = fk.compare(twice, "frr", models=("first", "second"))
     assert (difference.estimate == 0).all() and (difference.p == 1).all()
     assert (difference.lower < 0).all() and (difference.upper > 0).all()

@@ -177,14 +177,14 @@ def test_these_people_by_hand():
     for person in range(k):
         mine = np.flatnonzero(hand.who == person)
         pairs = list(combinations(mine, 2))
-        own = np.mean([rejected[pair] for pair in pairs])
+        share_rejected = np.mean([rejected[pair] for pair in pairs])
         apart = [
-            rejected[one] * rejected[two]
-            for one, two in product(pairs, pairs)
-            if not {*one} & {*two}
+            rejected[first] * rejected[second]
+            for first, second in product(pairs, pairs)
+            if not {*first} & {*second}
         ]
-        variance += (own**2 - np.mean(apart)) / k**2
-        least += own * (1 - own) / len(pairs) / k**2
+        variance += (share_rejected**2 - np.mean(apart)) / k**2
+        least += share_rejected * (1 - share_rejected) / len(pairs) / k**2
     variance = max(variance, least)
     errors = [rejected[i, hand.who == hand.who[i]].sum() for i in range(k * n_images)]
     rate = hand.frr(t)[0]
@@ -195,11 +195,11 @@ def test_these_people_by_hand():
     table, n_pairs = hand.accepted(t), k * (k - 1) / 2
     accepted = (hand.scores > t) & (hand.who[:, None] != hand.who)
     rate = table.sum() / 2 / n_pairs
-    of_images = []
+    variances_of_images = []
     for person in range(k):
         mine = accepted[hand.who == person].sum(1) / n_images**2 / n_pairs
-        of_images += [value - np.mean(mine) for value in mine]
-    squares = sum(added**2 for added in of_images) * n_images / (n_images - 1)
+        variances_of_images += [value - np.mean(mine) for value in mine]
+    squares = sum(added**2 for added in variances_of_images) * n_images / (n_images - 1)
     within = (table - table**2).sum() / 2 / n_pairs  # F - mean of a²
     noise = within / (n_pairs * n_images**2)
     variance = max(squares - noise, noise)
@@ -246,8 +246,8 @@ def list_of_two_models(differing, people=30):
 @pytest.mark.parametrize("differing", [1, 2, 3])
 def test_two_people_cannot_show_more_than_a_coin_that_falls_twice(differing):
     """The sign test of so many people who differ is the smallest p-value."""
-    found = fk.compare(*list_of_two_models(differing, people=300), "frr")
-    assert found.p.item() >= 2.0 ** (1 - differing) - 1e-12
+    comparison = fk.compare(*list_of_two_models(differing, people=300), "frr")
+    assert comparison.p.item() >= 2.0 ** (1 - differing) - 1e-12
 
 
 def test_models_that_err_on_the_same_pairs_are_compared_closely():
@@ -256,10 +256,10 @@ def test_models_that_err_on_the_same_pairs_are_compared_closely():
     noise = np.random.default_rng(1).normal(size=data.embedding.shape) * 0.01
     other = data.assign(embedding=data.embedding + noise.astype(np.float32))
     trees = [fk.evaluate(fk.score_tensor(each), threshold=[0.45]) for each in (data, other)]
-    one = fk.band(trees[0], "far")
-    found = fk.compare(*trees, "far")
-    se_of_one = (one.upper - one.lower).item() / 4
-    assert found.se.item() < 0.35 * se_of_one
+    band = fk.band(trees[0], "far")
+    comparison = fk.compare(*trees, "far")
+    se_of_one = (band.upper - band.lower).item() / 4
+    assert comparison.se.item() < 0.35 * se_of_one
 
 
 def test_a_simultaneous_band_has_a_width_where_there_is_no_error():

@@ -72,9 +72,9 @@ def test_measures_do_not_look_at_dimensions():
     rates = np.random.default_rng(1).uniform(0.1, 1, (2, 3, 4, 5))
     node = xr.Dataset({"frr_group": (("model", "replicate", "group", "far_level"), rates)})
     for form in FORMS:
-        found = measure(f"frr_{form}")(node)
-        assert found.dims == ("model", "replicate", "far_level")
-        np.testing.assert_allclose(found[1, 2, 3], value(f"frr_{form}", rates[1, 2, :, 3]))
+        values = measure(f"frr_{form}")(node)
+        assert values.dims == ("model", "replicate", "far_level")
+        np.testing.assert_allclose(values[1, 2, 3], value(f"frr_{form}", rates[1, 2, :, 3]))
 
 
 def test_spread_is_the_standard_deviation_of_two_groups_or_more():
@@ -108,6 +108,6 @@ def test_what_is_missing_or_unknown_is_said():
 def test_a_registered_measure_carries_scale_and_fair_value():
     add = fk.measures.register("frr_over_far", scale="log", fair=1.0, label="ratio")
     add(lambda tallies: tallies.frr / tallies.far)
-    found = measure("frr_over_far")
-    assert (found.scale, found.fair, found.label) == ("log", 1.0, "ratio")
-    np.testing.assert_allclose(found(RATES), [20.0, 1.0])
+    registered = measure("frr_over_far")
+    assert (registered.scale, registered.fair, registered.label) == ("log", 1.0, "ratio")
+    np.testing.assert_allclose(registered(RATES), [20.0, 1.0])

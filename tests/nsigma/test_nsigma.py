@@ -68,17 +68,19 @@ def drawn_people(identity, group, seed, size, number):
 def test_rates_of_subsets_are_those_of_the_twin(make, size):
     faces = small_faces()
     scores = make(faces)
-    found = subset_rates(
+    rates = subset_rates(
         scores, by="group", subsets=4, batches=2, subset_size=size, seed=3, fpr=0.1
     )
     for group in "ab":
         mine = faces.group.values == group
         values, identity = scores.values[np.ix_(mine, mine)], faces.identity.values[mine]
-        for at, people in enumerate(drawn_people(identity, group, 3, size, 8)):
+        for number, people in enumerate(drawn_people(identity, group, 3, size, 8)):
             genuine, impostor = pairs_of_subset(values, identity, people)
-            one = found.sel(group=group, batch=at // 4, subset=at % 4)
-            assert one.eer.item() == pytest.approx(equal_error(genuine, impostor), abs=1e-12)
-            assert one.tpr.item() == pytest.approx(
+            rates_of_subset = rates.sel(group=group, batch=number // 4, subset=number % 4)
+            assert rates_of_subset.eer.item() == pytest.approx(
+                equal_error(genuine, impostor), abs=1e-12
+            )
+            assert rates_of_subset.tpr.item() == pytest.approx(
                 true_positives(genuine, impostor, 0.1), abs=1e-12
             )
 
@@ -88,18 +90,18 @@ def as_pairs(faces):
     scores = fk.score_tensor(faces).values
     row, col = np.triu_indices(faces.sizes["image"], 1)
     sides = {"probe": row, "reference": col}
-    named = {side: faces.image.values[at] for side, at in sides.items()}
-    named |= {f"{side}_identity": faces.identity.values[at] for side, at in sides.items()}
-    groups = tuple(faces.group.values[at] for at in (row, col))
+    named = {side: faces.image.values[places] for side, places in sides.items()}
+    named |= {f"{side}_identity": faces.identity.values[places] for side, places in sides.items()}
+    groups = tuple(faces.group.values[places] for places in (row, col))
     same = faces.identity.values[row] == faces.identity.values[col]
     return fk.pairs(scores[row, col], same, race=groups, **named)
 
 
 def test_a_list_of_pairs_gives_what_the_tensor_gives():
     faces = small_faces()
-    how = dict(subsets=5, seed=2, fpr=0.1, subset_size=8)
-    first = subset_rates(fk.score_tensor(faces), by="group", **how)
-    second = subset_rates(as_pairs(faces), by="race", **how)
+    options = dict(subsets=5, seed=2, fpr=0.1, subset_size=8)
+    first = subset_rates(fk.score_tensor(faces), by="group", **options)
+    second = subset_rates(as_pairs(faces), by="race", **options)
     for name in ("eer", "tpr", "eer_all", "n_people"):
         np.testing.assert_allclose(first[name], second[name], atol=1e-9)
 
@@ -110,8 +112,8 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives():
 def test_the_order_of_images_and_of_groups_changes_nothing():
     faces = small_faces()
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
-    how = dict(by="group", subsets=6, fpr=0.1)
-    first, second = (fk.n_sigma(fk.score_tensor(one), **how) for one in (faces, turned))
+    options = dict(by="group", subsets=6, fpr=0.1)
+    first, second = (fk.n_sigma(fk.score_tensor(ordered), **options) for ordered in (faces, turned))
     xr.testing.assert_identical(first, second)
     backwards = summarise(first[["eer", "tpr"]].isel(group=[1, 0]))
     xr.testing.assert_allclose(backwards.n_signed.isel(group=[1, 0]), first.n_signed)
@@ -119,10 +121,10 @@ def test_the_order_of_images_and_of_groups_changes_nothing():
 
 def test_further_groups_and_models_leave_the_subsets_alone():
     faces = small_faces(groups={**GROUPS, "c": {"share": 5, "kappa": (10, 40)}}, n=65)
-    how = dict(by="group", subsets=5, fpr=0.1)
+    options = dict(by="group", subsets=5, fpr=0.1)
     models = fk.stack_models({"first": faces, "second": faces})
-    three = fk.n_sigma(fk.score_tensor(models), **how)
-    two = subset_rates(fk.score_tensor(faces.isel(image=faces.group.values != "c")), **how)
+    three = fk.n_sigma(fk.score_tensor(models), **options)
+    two = subset_rates(fk.score_tensor(faces.isel(image=faces.group.values != "c")), **options)
     np.testing.assert_array_equal(three.eer.sel(group=["a", "b"], model="second"), two.eer)
     assert three.reference_eer.dims == ("model",)
 
@@ -145,21 +147,21 @@ def test_each_statistic_by_hand():
     rates = xr.Dataset(
         {"eer": (dims, eer[None]), "tpr": (dims, tpr[None])}, coords={"group": ["a", "b"]}
     )
-    found = summarise(rates)
-    assert (found.reference_eer.item(), found.reference_tpr.item()) == ("a", "b")
-    np.testing.assert_allclose(found.sp, [1, 1 - (0.04 + 0.02 + 0.06) / 3])
-    np.testing.assert_allclose(found.eop, [1 - (0.25 + 0.05 + 0.0) / 3, 1])
+    result = summarise(rates)
+    assert (result.reference_eer.item(), result.reference_tpr.item()) == ("a", "b")
+    np.testing.assert_allclose(result.sp, [1, 1 - (0.04 + 0.02 + 0.06) / 3])
+    np.testing.assert_allclose(result.eop, [1 - (0.25 + 0.05 + 0.0) / 3, 1])
     # mean |difference| of normals
     floors = [1 - np.sqrt(2 / np.pi * rate.var(0, ddof=1).sum()) for rate in (eer, tpr)]
-    np.testing.assert_allclose(found.sp_floor, [1, floors[0]])
-    np.testing.assert_allclose(found.eop_floor, [floors[1], 1])
-    np.testing.assert_allclose(found.n_signed, [0, -4.0])
-    np.testing.assert_allclose(found.n_absolute, [0, 4.0])
+    np.testing.assert_allclose(result.sp_floor, [1, floors[0]])
+    np.testing.assert_allclose(result.eop_floor, [floors[1], 1])
+    np.testing.assert_allclose(result.n_signed, [0, -4.0])
+    np.testing.assert_allclose(result.n_absolute, [0, 4.0])
     welch = stats.ttest_ind(eer[:, 0], eer[:, 1], equal_var=False)
-    np.testing.assert_allclose(found.welch_t, [0, welch.statistic])
-    np.testing.assert_allclose(found.p_value, [1, welch.pvalue])
-    np.testing.assert_allclose(found.eer_sd, eer.std(0, ddof=1))
-    assert found.risk.values.tolist() == ["minimal", "unacceptable"]
+    np.testing.assert_allclose(result.welch_t, [0, welch.statistic])
+    np.testing.assert_allclose(result.p_value, [1, welch.pvalue])
+    np.testing.assert_allclose(result.eer_sd, eer.std(0, ddof=1))
+    assert result.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
 def test_batches_are_averaged_and_a_reference_without_spread_is_announced():
@@ -168,16 +170,16 @@ def test_batches_are_averaged_and_a_reference_without_spread_is_announced():
     np.testing.assert_allclose(both.n_signed.sel(group="b"), (-10 + 2.5) / 2)
     np.testing.assert_allclose(both.n_absolute.sel(group="b"), (10 + 2.5) / 2)
     with pytest.warns(fk.DataWarning, match="σ = 0"):
-        found = summarise(given((0.0, 0.01), 0.0))
-    assert found.n_absolute.values.tolist() == [0, np.inf]
-    assert found.risk.values.tolist() == ["minimal", "unacceptable"]
+        result = summarise(given((0.0, 0.01), 0.0))
+    assert result.n_absolute.values.tolist() == [0, np.inf]
+    assert result.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
 def test_a_reference_with_a_longer_name_than_the_best_group_is_itself():
     rates = given((0.01, 0.02), 0.001).assign_coords(group=["a", "ab"])
-    found = summarise(rates, reference="ab")
-    assert found.reference_eer.item() == found.reference_tpr.item() == "ab"
-    np.testing.assert_allclose(found.n_signed, [10, 0])
+    result = summarise(rates, reference="ab")
+    assert result.reference_eer.item() == result.reference_tpr.item() == "ab"
+    np.testing.assert_allclose(result.n_signed, [10, 0])
 
 
 def test_parity_at_a_threshold_is_equation_1():
@@ -185,8 +187,8 @@ def test_parity_at_a_threshold_is_equation_1():
     fmr, fnmr = np.random.default_rng(0).random((2, 1, 1, 6, 2))
     rates = given((0.01, 0.02), 0.001, n=6).assign(fmr=(dims, fmr), fnmr=(dims, fnmr))
     gap = [np.abs(rate[0, 0, :, 0] - rate[0, 0, :, 1]).mean() for rate in (fmr, fnmr)]
-    found = parity(summarise(rates), alpha=0.25)
-    np.testing.assert_allclose(found.values, [[1, 1 - 0.25 * gap[0] - 0.75 * gap[1]]])
+    sp = parity(summarise(rates), alpha=0.25)
+    np.testing.assert_allclose(sp.values, [[1, 1 - 0.25 * gap[0] - 0.75 * gap[1]]])
 
 
 # --- the published tables ------------------------------------------------------------------------
@@ -225,17 +227,17 @@ def test_p_depends_on_the_number_of_subsets():
 def test_sigma_falls_with_the_root_of_the_subset_size():
     mix = fk.vmf.mixture(400, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     scores = fk.score_tensor(mix.sample(4))
-    found = by_subset_size(scores, [25, 100], by="group", subsets=200, fpr=0.1)
-    ratio = found.eer_sd.sel(subset_size=25) / found.eer_sd.sel(subset_size=100)
+    by_size = by_subset_size(scores, [25, 100], by="group", subsets=200, fpr=0.1)
+    ratio = by_size.eer_sd.sel(subset_size=25) / by_size.eer_sd.sel(subset_size=100)
     np.testing.assert_allclose(ratio, 2, rtol=0.2)
 
 
 def test_the_floor_permutes_people_and_not_images():
     faces = small_faces()
-    found = floor(fk.score_tensor(faces), by="group", permutations=4, subsets=20, fpr=0.1)
+    result = floor(fk.score_tensor(faces), by="group", permutations=4, subsets=20, fpr=0.1)
     n_people = [len(set(faces.identity.values[faces.group.values == group])) for group in "ab"]
-    assert np.all(found.n_people == n_people)
-    assert len(np.unique(found.eer_all)) == 8
+    assert np.all(result.n_people == n_people)
+    assert len(np.unique(result.eer_all)) == 8
 
 
 @pytest.mark.parametrize("fpr", [0.01, 0.3, 0.9])

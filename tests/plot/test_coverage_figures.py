@@ -16,8 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def both():
     """A study of two schemes."""
     mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
-    how = {"per_identity": 5, "far": FAR, "replicates": 20, "seed": 3, "progress": False}
-    return fk.studies.coverage(mix, n_datasets=4, schemes=("image", "identity"), **how)
+    options = {"per_identity": 5, "far": FAR, "replicates": 20, "seed": 3, "progress": False}
+    return fk.studies.coverage(mix, n_datasets=4, schemes=("image", "identity"), **options)
 
 
 @pytest.fixture
@@ -45,15 +45,15 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
     fk.plot.coverage_along(study, ax=ax)
     values = study.coverage.sel({"method": "recentered"})
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), np.transpose([FAR, values]))
-    for points in (found for found in ax.collections if isinstance(found, PathCollection)):
+    for points in (marks for marks in ax.collections if isinstance(marks, PathCollection)):
         hollow = (points.get_facecolors() == 1).all(axis=1)
         assert points.get_offsets()[hollow, 0].tolist() == [0.1]
 
 
 def test_laws_are_drawn_as_distribution_functions(ax):
     mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
-    how = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20, "progress": False}
-    laws = fk.studies.error_laws(mix, per_identity=(3, 5), far=0.1, **how)
+    options = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20, "progress": False}
+    laws = fk.studies.error_laws(mix, per_identity=(3, 5), far=0.1, **options)
     fk.plot.error_laws(laws.sel(per_identity=5), ax)
     for curve, errors in zip(ax.lines, ("naive", "recentered", "actual")):
         law = laws.law.sel(law_of=errors, per_identity=5)
@@ -72,10 +72,10 @@ def test_the_explorer_follows_its_controls(both):
 
 
 def test_the_button_computes_a_study_of_the_size_asked_for(study, monkeypatch):
-    asked = {}
+    options = {}
 
     def compute(mixture, **settings):
-        asked.update(settings, n_identities=mixture.n_identities, dim=mixture.dim)
+        options.update(settings, n_identities=mixture.n_identities, dim=mixture.dim)
         return study
 
     monkeypatch.setattr(fk.studies, "coverage", compute)
@@ -83,6 +83,6 @@ def test_the_button_computes_a_study_of_the_size_asked_for(study, monkeypatch):
     find(box, "identities K").value = 80
     find(box, "images per identity n_k").value = 7
     find(box, "Run a study of this size").click()
-    wanted = {"n_identities": 80, "dim": 16, "per_identity": 7, "n_datasets": 4}
-    wanted |= {"replicates": 20, "seed": 3}
-    assert {name: asked[name] for name in wanted} == wanted
+    size = {"n_identities": 80, "dim": 16, "per_identity": 7, "n_datasets": 4}
+    size |= {"replicates": 20, "seed": 3}
+    assert {name: options[name] for name in size} == size

@@ -22,9 +22,9 @@ def evaluation(scores):
     return fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=30))
 
 
-def line(ax, words):
-    (one,) = [one for one in ax.lines if one.get_label() == words]
-    return one
+def line(ax, label):
+    (drawn,) = [drawn for drawn in ax.lines if drawn.get_label() == label]
+    return drawn
 
 
 def bands_of_two(estimate, upper, lower=0.0):

@@ -63,27 +63,27 @@ def test_the_matrix_contains_the_printed_table(ax):
 
 
 def test_distributions_show_means_and_intervals(scores, result, ax):
-    one = result.isel(model=0)
+    result_of_model = result.isel(model=0)
     ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair")
     intervals = fk.band(ev, "eer_group")
-    fk.plot.eer_distributions(one, ax, intervals=intervals)
+    fk.plot.eer_distributions(result_of_model, ax, intervals=intervals)
     means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
-    np.testing.assert_allclose(means, one.eer_mean)
+    np.testing.assert_allclose(means, result_of_model.eer_mean)
     np.testing.assert_allclose(whole, intervals.estimate)
     bars = [bar[:, 1] for bar in ax.containers[1].lines[2][0].get_segments()]
     np.testing.assert_allclose(bars, np.transpose([intervals.lower, intervals.upper]))
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
-    np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
+    np.testing.assert_allclose(np.sort(sticks), np.sort(result_of_model.eer, axis=None))
 
 
 @pytest.mark.parametrize("variable", ["p_value", "n_absolute"])
 def test_dependence_is_drawn_as_it_is(result, sizes, ax, variable):
-    for found in (fk.nsigma.by_subsets(result.isel(model=0), [5, 10, 30]), sizes):
-        fk.plot.dependence(found, variable, ax)
+    for dependence in (fk.nsigma.by_subsets(result.isel(model=0), [5, 10, 30]), sizes):
+        fk.plot.dependence(dependence, variable, ax)
         lines = [line for line in ax.lines if line.get_marker() == "o"]
-        for line, group in zip(lines, found.group.values, strict=True):
-            np.testing.assert_allclose(line.get_ydata(), found[variable].sel(group=group))
+        for line, group in zip(lines, dependence.group.values, strict=True):
+            np.testing.assert_allclose(line.get_ydata(), dependence[variable].sel(group=group))
         ax.clear()
 
 

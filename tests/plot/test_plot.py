@@ -11,9 +11,9 @@ import frkit as fk
 from frkit.plot.style import UNRESOLVED
 
 
-def labelled(ax, words):
+def labelled(ax, label):
     """The one line whose legend entry contains the words."""
-    (line,) = [line for line in ax.lines if words in str(line.get_label())]
+    (line,) = [line for line in ax.lines if label in str(line.get_label())]
     return line
 
 
@@ -41,7 +41,7 @@ def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
     fk.plot.roc(bands, ax=ax)
     assert legend(ax) == ["first", "second, A", "second, B"]
     np.testing.assert_allclose(labelled(ax, "second, B").get_ydata(), 1.2 * EMPIRICAL)
-    assert len({labelled(ax, words).get_color() for words in legend(ax)}) == 3
+    assert len({labelled(ax, label).get_color() for label in legend(ax)}) == 3
 
 
 def test_unresolved_levels_are_grey(ax):
@@ -94,7 +94,7 @@ def test_other_results_are_refused(ax):
 def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
     evaluation = tree()
     fk.plot.replicate_curves(fk.replicate_curves(evaluation), ax=ax)
-    (bundle,) = [found for found in ax.collections if isinstance(found, LineCollection)]
+    (bundle,) = [drawn for drawn in ax.collections if isinstance(drawn, LineCollection)]
     assert len(bundle.get_segments()) == 50
     np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])
     np.testing.assert_array_equal(labelled(ax, "empirical").get_ydata(), EMPIRICAL)

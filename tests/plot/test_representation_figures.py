@@ -7,7 +7,7 @@ from widget_checks import find, picture
 import frkit as fk
 
 
-def one_trial(distance=2.0, by="identity"):
+def estimate(distance=2.0, by="identity"):
     numbers = dict(truth=0.5, rlb=0.4, rlb_se=0.05, rlb_in_sample=0.9, dataset_bias=0.3, dcor2=0.2)
     return xr.Dataset(numbers | {"distance": distance, "by": by})
 
@@ -15,8 +15,10 @@ def one_trial(distance=2.0, by="identity"):
 def test_error_bars_are_two_standard_errors(ax):
     values = dict(rlb=[0.1, 0.3], rlb_se=[0.02, 0.03])
     values |= dict(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06])
-    found = xr.Dataset({name: ("model", v) for name, v in values.items()}, {"model": ["A", "B"]})
-    fk.plot.representation_bias(found, ax=ax)
+    estimates = xr.Dataset(
+        {name: ("model", v) for name, v in values.items()}, {"model": ["A", "B"]}
+    )
+    fk.plot.representation_bias(estimates, ax=ax)
     bars = ax.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
@@ -34,20 +36,20 @@ def test_convergence_draws_both_readings(ax):
 
 def test_trials_and_comparators_draw_what_was_estimated(ax):
     truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
-    fk.plot.trials(truth, [one_trial(1.0), one_trial(2.0, "image")], ax=ax)
+    fk.plot.trials(truth, [estimate(1.0), estimate(2.0, "image")], ax=ax)
     assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers[:2]] == [0.4, 0.4]
     assert ax.containers[0].lines[0].get_color() != ax.containers[1].lines[0].get_color()
     ax.clear()
-    fk.plot.comparators(one_trial(), ax=ax)
+    fk.plot.comparators(estimate(), ax=ax)
     assert [bar.get_height() for bar in ax.patches] == [0.9, 0.4, 0.3, 0.2]
 
 
 def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
-    asked = []
+    calls = []
 
     def quick(distance, **settings):
-        asked.append(settings)
-        return one_trial(distance, settings["by"])
+        calls.append(settings)
+        return estimate(distance, settings["by"])
 
     monkeypatch.setattr(fk.studies, "trial", quick)
     box = fk.explore.representation_bias(per_identity=7)
@@ -58,5 +60,5 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
     find(box, "Draw people and estimate").click()
     assert len({before, moved, picture(box)}) == 3
     find(box, "Draw people and estimate").click()
-    assert [one["seed"] for one in asked] == [0, 1]
-    assert (asked[0]["by"], asked[0]["per_identity"]) == ("image", 7)
+    assert [call["seed"] for call in calls] == [0, 1]
+    assert (calls[0]["by"], calls[0]["per_identity"]) == ("image", 7)

@@ -13,7 +13,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 def examples():
     """One DocTest for each docstring with an example; frkit is not imported to find them."""
-    parser, found = doctest.DocTestParser(), []
+    parser, doctests = doctest.DocTestParser(), []
     for path in sorted((ROOT / "frkit").rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -21,8 +21,8 @@ def examples():
             if text and ">>>" in text:
                 name = f"{module}:{getattr(node, 'name', '__doc__')}"
                 line = getattr(node, "lineno", 1)
-                found.append(parser.get_doctest(text, {}, name, str(path), line))
-    return found
+                doctests.append(parser.get_doctest(text, {}, name, str(path), line))
+    return doctests
 
 
 EXAMPLES = examples()

@@ -37,8 +37,8 @@ def nobody():
     if os.geteuid() != 0:
         return [], sys.executable
     drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    own = "python{}.{}".format(*sys.version_info)
-    for python in (sys.executable, f"/usr/bin/{own}", f"/usr/local/bin/{own}"):
+    version = "python{}.{}".format(*sys.version_info)
+    for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
         try:
             if subprocess.run([*drop, python, "-c", "1"], capture_output=True).returncode == 0:
                 return drop, python
@@ -50,9 +50,9 @@ def nobody():
 @pytest.mark.slow
 def test_code_is_compiled_where_nothing_can_be_written():
     """A read-only installation and a home that is not there: compiled anew, without complaint."""
-    if (found := nobody()) is None:
+    if (location := nobody()) is None:
         pytest.skip("no user without rights, or no Python for one")
-    drop, python = found
+    drop, python = location
     with tempfile.TemporaryDirectory() as folder:  # pytest closes its own to other users
         copy = Path(folder, "frkit")
         shutil.copytree(ROOT / "frkit", copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -76,7 +76,8 @@ def prose(source):
 def numbers(text):
     """All numbers in a text, without their signs."""
     return {
-        float("".join(parts).replace(",", "").replace("−", "-")) for parts in WRITTEN.findall(text)
+        float("".join(digits).replace(",", "").replace("−", "-"))
+        for digits in WRITTEN.findall(text)
     }
 
 
@@ -98,7 +99,7 @@ def rounds_to(quoted, value):
     digits, _, power = quoted.replace(",", "").replace("−", "-").partition("e")
     decimals, scale = len(digits.partition(".")[2]), 10.0 ** int(power or 0)
     half = 0.5 * 10.0**-decimals * (1 + 1e-9) * scale
-    return any(abs(float(digits) * scale - one) <= half for one in (value, 100 * value))
+    return any(abs(float(digits) * scale - candidate) <= half for candidate in (value, 100 * value))
 
 
 def strangers(path, notebook):

@@ -118,34 +118,34 @@ ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 ENTRY = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
 
 
-def items(words):
+def items(text):
     """Numbers of figures, tables, theorems ... in an entry such as "Figs. 5, 10 to 13"."""
-    kind, rest = words.split(maxsplit=1)
+    kind, rest = text.split(maxsplit=1)
     kind = {"Figs.": "Fig."}.get(kind, kind.removesuffix("s"))
     if kind not in PAPERS["1"]:  # a section
         return []
-    found = []
+    numbers = []
     for part in rest.split(", "):
         first, _, last = (ROMAN.get(word, word) for word in part.partition(" to "))
-        found += [(kind, number) for number in range(int(first), int(last or first) + 1)]
-    return found
+        numbers += [(kind, number) for number in range(int(first), int(last or first) + 1)]
+    return numbers
 
 
 def test_everything_of_the_papers_stands_somewhere():
     start = run_notebooks.read(run_notebooks.NOTEBOOKS / "00_start_here.ipynb")
     rows = re.findall(ENTRY, "".join(markdown_cells(start)), re.MULTILINE)
-    listed = sorted((paper, *item) for paper, words, *_ in rows for item in items(words))
-    wanted = [
+    listed = sorted((paper, *item) for paper, text, *_ in rows for item in items(text))
+    expected = [
         (paper, kind, number)
         for paper, kinds in PAPERS.items()
         for kind, numbers in kinds.items()
         for number in numbers
     ]
-    assert listed == sorted(wanted)
-    for _, words, name, figure, heading in rows:
+    assert listed == sorted(expected)
+    for _, text, name, figure, heading in rows:
         notebook = run_notebooks.read(run_notebooks.NOTEBOOKS / name)
         place = f"**{figure}" if figure else heading
-        assert place in "\n".join(markdown_cells(notebook)), f"{words}: {name} has no {place}"
+        assert place in "\n".join(markdown_cells(notebook)), f"{text}: {name} has no {place}"
 
 
 TRIAL = """\
@@ -174,8 +174,8 @@ def test_two_runs_store_the_same_bytes(tmp_path):
     _, warned, widget, figure, _, shown = first.cells
     assert warned.outputs[0].text.startswith("UserWarning: few images per identity")
     assert widget.outputs == []
-    words = "Figure 1. The line x_1 = θ^ - θ* of a paper."
-    assert figure.outputs[0].metadata == {"image/png": {"alt": words}}
+    caption = "Figure 1. The line x_1 = θ^ - θ* of a paper."
+    assert figure.outputs[0].metadata == {"image/png": {"alt": caption}}
     assert shown.outputs[0].data["text/plain"] == "<object at 0x...>"
 
 

@@ -39,8 +39,8 @@ def test_the_lock_has_every_requirement_in_a_version_that_will_do():
     locked = dict(line.split("==") for line in requirement_lines(ROOT / "binder/lock.txt"))
     locked = {name.lower().replace("_", "-"): number for name, number in locked.items()}
     for line in [*project()["dependencies"], *requirement_lines(ROOT / "requirements.txt")[:-1]]:
-        wanted = requirements.Requirement(line)
-        assert wanted.specifier.contains(locked[wanted.name.lower()]), line
+        requirement = requirements.Requirement(line)
+        assert requirement.specifier.contains(locked[requirement.name.lower()]), line
 
 
 def test_the_address_is_written_everywhere_and_taken_out_again(tmp_path, monkeypatch):

@@ -158,15 +158,17 @@ def test_histograms_count_all_pairs_of_either_kind(report, faces):
     person = faces.identity.values
     row, col = np.triu_indices(len(person), 1)
     same = person[row] == person[col]
-    for kind, of_kind in (("genuine", same), ("impostor", ~same)):
-        counts, _ = np.histogram(scores[row, col][of_kind], drawn.edge.values)
-        np.testing.assert_allclose(drawn[kind], counts / of_kind.sum(), atol=2 / of_kind.sum())
+    for kind, is_of_kind in (("genuine", same), ("impostor", ~same)):
+        counts, _ = np.histogram(scores[row, col][is_of_kind], drawn.edge.values)
+        np.testing.assert_allclose(
+            drawn[kind], counts / is_of_kind.sum(), atol=2 / is_of_kind.sum()
+        )
     band = fk.band(report.evaluation, "threshold").sel(model="bad", far_level=0.05)
     assert [float(drawn[end]) for end in ("threshold", "lower", "upper")] == [
         float(band[end]) for end in ENDS
     ]
-    words = cell(*(float(band[end]) for end in ENDS))
-    assert f"bad: {words}; then about 1 in 20 impostors pass" in tile(report, "Where").text
+    interval = cell(*(float(band[end]) for end in ENDS))
+    assert f"bad: {interval}; then about 1 in 20 impostors pass" in tile(report, "Where").text
 
 
 def test_a_rate_in_percent_is_rounded_as_in_the_table():
@@ -184,8 +186,8 @@ def test_no_difference_is_said_with_what_the_data_allow():
     text = tile(report, "Do groups").text
     for rate in ("frr", "far"):
         upper = report.results["fairness", f"{rate}_max_min"].upper.item()
-        said = float(re.search(rf"up to ([0-9.]+) times in {rate}", text, re.I)[1])
-        assert upper <= said < upper + 0.1
+        printed = float(re.search(rf"up to ([0-9.]+) times in {rate}", text, re.I)[1])
+        assert upper <= printed < upper + 0.1
     people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={"a": {}, "b": {}})
     report = fk.report(people.sample(4, seed=2), by="group", far=[0.1], quick=True, progress=False)
     text = tile(report, "Do groups").text
@@ -226,8 +228,8 @@ def test_people_stand_by_number_of_errors_then_by_own_rate():
     report = fk.report(few, far=[0.05], quick=True, progress=False)
     table = report.tables["False rejects at FAR 0.05"]
     rejects = [cell.numbers[""] for cell in table["false rejects"]]
-    own = [cell.numbers[""] for cell in table["own FRR"]]
-    assert list(zip(rejects, own)) == sorted(zip(rejects, own), reverse=True)
+    own_frr = [cell.numbers[""] for cell in table["own FRR"]]
+    assert list(zip(rejects, own_frr)) == sorted(zip(rejects, own_frr), reverse=True)
     scores = fk.score_tensor(few)
     who = fk.errors_by_person(scores, far=[0.05]).isel(far_level=0)
     score, person = scores.values, few.identity.values
@@ -281,27 +283,27 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
 
 
 def test_cautions_stand_once_and_none_is_given_outside(faces):
-    some = faces.isel(image=slice(0, 120))
+    few = faces.isel(image=slice(0, 120))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = fk.report(some, by="group", far=[1e-4, 0.05], quick=True, progress=False)
+        report = fk.report(few, by="group", far=[1e-4, 0.05], quick=True, progress=False)
     assert len(report.cautions) == len(set(report.cautions)) > 0
 
 
 def test_progress_is_shown_and_can_stop(faces):
     steps = []
-    how = {"far": FAR, "quick": True, "impostors": "all"}
-    report = fk.report(faces, **how, progress=lambda *step: steps.append(step))
+    options = {"far": FAR, "quick": True, "impostors": "all"}
+    report = fk.report(faces, **options, progress=lambda *step: steps.append(step))
     assert "Groups, Fairness measures: no attribute is named: give one, by=..." in report.left_out
     shares = [share for share, _ in steps]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 
-    def halt(share, words):
-        if words == "Error rates":
+    def halt(share, step):
+        if step == "Error rates":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fk.report(faces, **how, progress=halt)
+        fk.report(faces, **options, progress=halt)
 
 
 def test_what_is_no_data_and_a_bad_level_are_refused(faces):

@@ -30,7 +30,7 @@ def evaluation():
 
 
 @pytest.mark.parametrize(
-    ("three", "words"),
+    ("three", "text"),
     [
         ((-0.0536, -0.0698, -0.0377), "−0.054 [−0.070, −0.038]"),
         ((2.0, 1.0, np.inf), "2 [1, ∞]"),
@@ -38,8 +38,8 @@ def evaluation():
         ((123.4, 100.2, 151.7), "123 [100, 152]"),
     ],
 )
-def test_a_cell_has_two_digits_of_its_width(three, words):
-    assert cell(*three) == words
+def test_a_cell_has_two_digits_of_its_width(three, text):
+    assert cell(*three) == text
 
 
 def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
@@ -117,9 +117,9 @@ def test_no_label_is_a_formula_in_csv(label):
 
 def test_a_latex_table_has_whole_rows_and_no_label_is_an_option_behind_one():
     table = Table({"[a]": ["[a]", "*"], "b": ["1", "2"]})
-    wanted = ["{[a]} & b", "{[a]} & 1", "{*} & 2"]
+    rows = ["{[a]} & b", "{[a]} & 1", "{*} & 2"]
     lines = table.to_latex().splitlines()
-    assert [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")] == wanted
+    assert [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")] == rows
     assert lines[0] == r"\begin{tabular}{ll}" and lines[-1] == r"\end{tabular}"
 
 
@@ -135,16 +135,16 @@ def test_csv_has_numbers(evaluation):
 
 
 def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
-    said = fk.describe(evaluation, used=["n_sigma"])
-    for words in (
+    description = fk.describe(evaluation, used=["n_sigma"])
+    for phrase in (
         "120 images of 20 people (6 images each)",
         "20 bootstrap replicates",
         "Groups are those of group (a, b)",
     ):
-        assert words in said.paragraph
-    cited = re.findall(r"@\w+\{(\w+),", said.bibtex)
+        assert phrase in description.paragraph
+    cited = re.findall(r"@\w+\{(\w+),", description.bibtex)
     assert cited == ["frkit", "conti2024", "conti2022", "dealcala2023"]
-    assert str(said) == f"{said.paragraph}\n\n{said.bibtex}"
+    assert str(description) == f"{description.paragraph}\n\n{description.bibtex}"
     with pytest.raises(fk.InputError, match="used names 'rates2'"):
         fk.describe(evaluation, used=["rates2"])
 
@@ -157,4 +157,4 @@ def test_entries_are_whole_and_say_what_the_citation_file_says():
         facts = [work["title"].replace("&", r"\&")]
         facts += [str(work[name]) for name in ("year", "doi", "isbn", "url") if name in work]
         facts += [author.get("name") or author["family-names"] for author in work["authors"]]
-        assert all(words in entry for words in facts), entry
+        assert all(fact in entry for fact in facts), entry

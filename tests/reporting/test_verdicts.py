@@ -49,7 +49,7 @@ def by_other_tests(errors, people=250):
 
 @quiet
 @pytest.mark.parametrize(
-    ("errors", "headline", "words"),
+    ("errors", "headline", "phrase"),
     [
         ((20, 20, 75), "Groups differ.", "“C” is rejected 3.8 times ["),
         ((1, 20, 75), "Groups differ.", "“C” is rejected at least "),
@@ -57,15 +57,17 @@ def by_other_tests(errors, people=250):
         ((20, 22, 24), "No clear difference.", "would be compatible with the data."),
     ],
 )
-def test_two_groups_are_named_only_where_their_own_contrast_is_significant(errors, headline, words):
+def test_two_groups_are_named_only_where_their_own_contrast_is_significant(
+    errors, headline, phrase
+):
     scores = three_groups(np.array(errors) / 250)
     report = report_of(scores, by="group")
     tile = groups_tile(report)
-    assert (tile.value, words in tile.text) == (headline, True), tile.text
-    p, of_pairs = by_other_tests(errors)
+    assert (tile.value, phrase in tile.text) == (headline, True), tile.text
+    p, p_of_pairs = by_other_tests(errors)
     assert (p <= 0.05) == headline.startswith("Groups differ")
-    assert (of_pairs["AC"] <= 0.05) == ("“C” is rejected" in tile.text)
-    if "at least" in words:
+    assert (p_of_pairs["AC"] <= 0.05) == ("“C” is rejected" in tile.text)
+    if "at least" in phrase:
         pairs = report.results["groups", "frr_group, pairs"].isel(threshold_level=0)
         (pair,) = [k for k in range(3) if (pairs.a[k], pairs.b[k]) == ("A", "C")]
         least = 1 / float(pairs.ratio_upper[pair])
@@ -150,9 +152,9 @@ def test_levels_that_tied_scores_skip_are_explained():
     score = np.where(genuine, 1.0, np.arange(300) % 10 == 0)  # 20 of 200 impostors at 1
     with pytest.warns(
         fk.DataWarning, match="10 % of the impostor scores are tied at 1: no"
-    ) as said:
+    ) as warned:
         fk.evaluate(fk.pairs(score, genuine), far=[0.05])
-    assert any("between FAR 0.1 and 0," in str(warning.message) for warning in said)
+    assert any("between FAR 0.1 and 0," in str(warning.message) for warning in warned)
     with pytest.warns(fk.DataWarning, match="tied at -1: no threshold"):
         fk.evaluate(fk.pairs(-score, genuine, distance=True), far=[0.05])
 
@@ -162,8 +164,8 @@ def test_a_group_that_most_replicates_lack_has_no_interval():
     faces = fk.vmf.mixture(25, 16, kappa=(15, 40), seed=0).sample(4, seed=1)
     k = np.array([int(name[2:]) for name in faces.identity.values])
     faces = faces.assign_coords(group=("image", np.where(k < 2, "rare", "others")))
-    how = {"by": "group", "resampling": fk.Resampling(n=300, seed=1)}
-    evaluation = fk.evaluate(fk.score_tensor(faces), threshold=[0.5], **how)
+    options = {"by": "group", "resampling": fk.Resampling(n=300, seed=1)}
+    evaluation = fk.evaluate(fk.score_tensor(faces), threshold=[0.5], **options)
     with pytest.warns(fk.DataWarning, match="most replicates contain no such pair"):
         band = fk.band(evaluation, "far_group", method="naive").isel(threshold_level=0)
     assert int(band.n_nonfinite.sel(group="rare")) > 150

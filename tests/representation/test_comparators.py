@@ -86,10 +86,10 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
         assert not set(person[train]) & set(person[test])
         fit = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(x[train], z[train])
         loss[test] = -np.log(fit.predict_proba(x[test])[np.arange(len(test)), z[test]])
-    found = probe(faces, "group")
-    assert float(found.loss) == pytest.approx(loss.mean(), rel=1e-6)
-    assert float(found.dataset_bias) == pytest.approx(1 - loss.mean() / np.log(2), rel=1e-6)
-    assert fk.representation.dataset_bias(faces, "group") == found.dataset_bias
+    result = probe(faces, "group")
+    assert float(result.loss) == pytest.approx(loss.mean(), rel=1e-6)
+    assert float(result.dataset_bias) == pytest.approx(1 - loss.mean() / np.log(2), rel=1e-6)
+    assert fk.representation.dataset_bias(faces, "group") == result.dataset_bias
 
 
 @pytest.mark.slow

@@ -95,9 +95,9 @@ def test_columns_of_pandas_are_never_joined_by_position():
 def test_groups_stand_in_the_order_in_which_people_read_them():
     ages = ["10-19", "3-9", "<3", "60+"] * 2
     assert cohort_spread(**TWO, group=ages).group.values.tolist() == ["<3", "3-9", "10-19", "60+"]
-    words = pd.Categorical(["old", "young"] * 4, ["young", "middle", "old"], ordered=True)
-    assert cohort_spread(**TWO, group=words).group.values.tolist() == ["young", "old"]
-    shares = bias_amplification(TWO["truth"], words, TWO["predicted"], words)
+    age_names = pd.Categorical(["old", "young"] * 4, ["young", "middle", "old"], ordered=True)
+    assert cohort_spread(**TWO, group=age_names).group.values.tolist() == ["young", "old"]
+    shares = bias_amplification(TWO["truth"], age_names, TWO["predicted"], age_names)
     assert shares.group.values.tolist() == ["young", "old"]
     assert shares.train.sel(label=1).values.tolist() == [0, 1]
 
@@ -114,21 +114,21 @@ def average_precision(truth, score):
 
 
 def test_cohorts_by_hand():
-    found = cohort_spread(TRUTH, GUESS, GROUP, score=SCORE)
+    spread = cohort_spread(TRUTH, GUESS, GROUP, score=SCORE)
     a, b = GROUP == "a", GROUP == "b"
     expected = {
         "accuracy": [4 / 6, 3 / 4],
         "false_positive_rate": [1 / 3, 0],
         "f1": [2 * 2 / (2 * 2 + 1 + 1), 2 * 1 / (2 * 1 + 1)],
-        "auc": [auc(TRUTH[one], SCORE[one]) for one in (a, b)],
-        "average_precision": [average_precision(TRUTH[one], SCORE[one]) for one in (a, b)],
+        "auc": [auc(TRUTH[cohort], SCORE[cohort]) for cohort in (a, b)],
+        "average_precision": [average_precision(TRUTH[cohort], SCORE[cohort]) for cohort in (a, b)],
     }
     for name, values in expected.items():
-        one = found.sel(metric=name)
-        np.testing.assert_allclose(one.value, values, err_msg=name)
-        assert one.sd.item() == pytest.approx(np.std(values, ddof=1))
-        assert one.range.item() == pytest.approx(abs(values[0] - values[1]))
-    assert found.overall.sel(metric="accuracy").item() == pytest.approx(0.7)
+        cohort = spread.sel(metric=name)
+        np.testing.assert_allclose(cohort.value, values, err_msg=name)
+        assert cohort.sd.item() == pytest.approx(np.std(values, ddof=1))
+        assert cohort.range.item() == pytest.approx(abs(values[0] - values[1]))
+    assert spread.overall.sel(metric="accuracy").item() == pytest.approx(0.7)
 
 
 # --- bias score and amplification
@@ -141,10 +141,15 @@ def test_amplification_by_hand():
     who = ["f", "f", "m"] + ["m", "m", "m", "f"] + ["f", "f"]
     predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
     with pytest.warns(fk.DataWarning, match="'swim' are never predicted"):
-        found = bias_amplification(train, who, predicted, group)
-    assert found.amplification.item() == pytest.approx(((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2)
-    assert found.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
-    assert found.never_predicted == ["swim"] and np.isnan(found.test.sel(label="swim")).all()
+        amplification = bias_amplification(train, who, predicted, group)
+    assert amplification.amplification.item() == pytest.approx(
+        ((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2
+    )
+    assert amplification.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert (
+        amplification.never_predicted == ["swim"]
+        and np.isnan(amplification.test.sel(label="swim")).all()
+    )
 
 
 # --- leakage
@@ -163,20 +168,20 @@ def test_a_model_that_predicts_the_attribute_amplifies():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], 1000)
     truth = (rng.random(2000) < np.where(group, 0.7, 0.3)).astype(int)
-    found = leakage(truth, group, group.astype(str))
-    assert found.accuracy.item() == pytest.approx(0.7, abs=0.03)
+    result = leakage(truth, group, group.astype(str))
+    assert result.accuracy.item() == pytest.approx(0.7, abs=0.03)
     # True labels tell the group right in 70 %; with 30 % flipped, in .7 * .7 + .3 * .3 = 58 %.
-    assert found.dataset_leakage.item() == pytest.approx(0.7, abs=0.03)
-    assert found.dataset_leakage_at_accuracy.item() == pytest.approx(0.58, abs=0.03)
-    assert found.model_leakage == 1
+    assert result.dataset_leakage.item() == pytest.approx(0.7, abs=0.03)
+    assert result.dataset_leakage_at_accuracy.item() == pytest.approx(0.58, abs=0.03)
+    assert result.model_leakage == 1
 
 
 def test_tasks_are_labels_side_by_side():
     rng = np.random.default_rng(0)
     group = np.repeat(["f", "m"], 40)
     tasks = rng.integers(2, size=(80, 3))
-    found = leakage(tasks, tasks.astype(bool), group, identity=np.arange(80) // 2)
-    assert found.accuracy == 1 and found.model_leakage == found.dataset_leakage
+    result = leakage(tasks, tasks.astype(bool), group, identity=np.arange(80) // 2)
+    assert result.accuracy == 1 and result.model_leakage == result.dataset_leakage
     for predicted in (tasks[:, :2], tasks - 0.5, tasks[:, 0]):
         with pytest.raises(fk.InputError, match="both 0 or 1 for the same tasks"):
             leakage(tasks, predicted, group)
@@ -191,7 +196,7 @@ def test_images_of_a_person_are_in_one_fold():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
         (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
@@ -205,6 +210,6 @@ def test_images_of_a_person_are_in_one_fold():
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "has 2 people for 5 folds"),
     ],
 )
-def test_bad_input_is_refused(call, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(fk.InputError, match=message):
         call()

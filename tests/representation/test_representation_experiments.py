@@ -27,9 +27,9 @@ def test_spurious_versions_keep_what_they_say(faces):
     rows = {row.tobytes() for row in x}
     assert {row.tobytes() for row in cases["R_G"].embedding.values} == rows
     for name in ("Z_S", "Z_G"):
-        one = cases[name]
-        np.testing.assert_array_equal(one.embedding, x)
-        assert one.group.groupby(one.identity).map(lambda labels: labels[:1]).size == 100
+        version = cases[name]
+        np.testing.assert_array_equal(version.embedding, x)
+        assert version.group.groupby(version.identity).map(lambda labels: labels[:1]).size == 100
     assert sorted(cases["Z_S"].group.values) == sorted(faces.group.values)
 
 
@@ -62,9 +62,9 @@ def test_parts_share_no_digit_and_copies_are_painted_anew():
 
 @pytest.mark.slow
 def test_less_biased_colours_give_less_bias():
-    found = make.bias_of_digits("moderate", None, 0, [0.05, 0.8], critic=QUICK)
+    result = make.bias_of_digits("moderate", None, 0, [0.05, 0.8], critic=QUICK)
     for name in ("rlb", "dcor2", "dataset_bias"):
-        assert found[name][0] > found[name][1], name
+        assert result[name][0] > result[name][1], name
 
 
 # --- crossed identities (Fig. 4) ---
@@ -109,8 +109,10 @@ def encoded():
 
 @pytest.mark.slow
 def test_what_each_method_promises(encoded):
-    bias = {method: float(probe(one, "sex").dataset_bias) for method, one in encoded.items()}
-    right = {method: float((one.predicted == one.label).mean()) for method, one in encoded.items()}
+    bias = {method: float(probe(faces, "sex").dataset_bias) for method, faces in encoded.items()}
+    right = {
+        method: float((faces.predicted == faces.label).mean()) for method, faces in encoded.items()
+    }
     assert bias["baseline"] > bias["resampling"] > 0.1
     assert abs(bias["subspace removed"]) < 0.02 and abs(bias["groups aligned"]) < 0.02
     assert max(right, key=right.get) == "classifier per group"
@@ -120,21 +122,21 @@ def test_what_each_method_promises(encoded):
 @pytest.mark.slow
 def test_the_table_holds_every_measure():
     methods = ["baseline", "groups aligned"]
-    found = make.debiasing_table("race", 400, 0, methods, QUICK)
-    assert found.accuracy.sizes == {"family": 2, "group": 8}
-    assert (found.average_precision > found.bias_score.max()).all()
-    assert found.dcor2.sel(family="baseline") > found.dcor2.sel(family="groups aligned")
-    assert found.rlb.sel(family="baseline") > found.rlb.sel(family="groups aligned")
+    table = make.debiasing_table("race", 400, 0, methods, QUICK)
+    assert table.accuracy.sizes == {"family": 2, "group": 8}
+    assert (table.average_precision > table.bias_score.max()).all()
+    assert table.dcor2.sel(family="baseline") > table.dcor2.sel(family="groups aligned")
+    assert table.rlb.sel(family="baseline") > table.rlb.sel(family="groups aligned")
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
         (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
         (lambda: ex.coloured_digits("moderate", 0.1, copies=2.5), "copies"),
     ],
 )
-def test_bad_input_is_refused(call, words):
-    with pytest.raises(fk.InputError, match=words):
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(fk.InputError, match=message):
         call()

@@ -163,8 +163,8 @@ def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting, imposto
     )
     none = ["far_group", "far_cross", "eer_group", "auc_group", "impostor_mean_group"]
     for node in ("empirical", "vstatistic", "replicates"):
-        found = evaluation[node].sel(group="red", reference_group="red")
-        assert all(found[name].isnull().all() for name in none), node
+        rates = evaluation[node].sel(group="red", reference_group="red")
+        assert all(rates[name].isnull().all() for name in none), node
     band = fk.band(evaluation, "far_cross").sel(group="red", reference_group="red")
     assert band.lower.isnull().all()
 
@@ -180,9 +180,9 @@ def test_one_image_that_is_unlike_itself_is_rejected_as_a_copy():
     changed = scores.copy(data=da.from_array(values))
     read = changed.copy()
     del read.attrs["self_score"]
-    how = dict(threshold=[0.9], resampling=fk.Resampling("image", n=20, seed=1))
+    options = dict(threshold=[0.9], resampling=fk.Resampling("image", n=20, seed=1))
     frr, frr_read, frr_exact = (
-        fk.evaluate(each, **how)["replicates"].frr for each in (changed, read, scores)
+        fk.evaluate(each, **options)["replicates"].frr for each in (changed, read, scores)
     )
     np.testing.assert_array_equal(frr, frr_read)
     assert (frr > frr_exact).any()
@@ -214,11 +214,11 @@ def test_neither_shift_nor_scale_makes_scores_symmetric(scale, on_disk):
         scores = SCALES[scale](scores)
         matrix = images(da.from_array(scores) if on_disk else scores)
         assert matrix.symmetric == symmetric
-        found = fk.evaluate(matrix, far=[0.1, 0.3])["empirical"].frr
+        rates = fk.evaluate(matrix, far=[0.1, 0.3])["empirical"].frr
         off = ~np.eye(40, dtype=bool)  # in a symmetric one both halves say the same
         genuine = np.equal.outer(TWENTY, TWENTY) & off
         impostors = np.sort(scores[~genuine & off])
-        for level, frr in zip((0.1, 0.3), found.values):
+        for level, frr in zip((0.1, 0.3), rates.values):
             threshold = impostors[len(impostors) - int(level * len(impostors) + 1e-9) - 1]
             rejected = scores <= threshold
             expected = np.mean([rejected[k][genuine[k]].mean() for k in range(40)])
@@ -238,8 +238,8 @@ def test_rounding_and_marks_of_failure_leave_scores_symmetric():
 
 def test_a_plain_data_array_is_read_like_its_array():
     for values in (UNEQUAL, da.from_array(UNEQUAL)):
-        found = images(xr.DataArray(values))
-        np.testing.assert_array_equal(found, images(UNEQUAL))
+        from_data_array = images(xr.DataArray(values))
+        np.testing.assert_array_equal(from_data_array, images(UNEQUAL))
 
 
 REFUSED = {
@@ -270,8 +270,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_scores_that_would_give_a_wrong_number_are_refused(case):
-    call, words = REFUSED[case]
-    with pytest.raises(InputError, match=words):
+    call, message = REFUSED[case]
+    with pytest.raises(InputError, match=message):
         call()
 
 

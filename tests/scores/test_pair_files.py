@@ -241,11 +241,11 @@ def test_unknown_formats_and_options_and_absent_files(tmp_path):
 
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
-    how = dict(format="voxceleb", scores=scores)
+    options = dict(format="voxceleb", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
     with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
-        fk.open_pairs(trials, metadata=meta, **how)
+        fk.open_pairs(trials, metadata=meta, **options)
     meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
     with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):
-        pairs = fk.open_pairs(trials, metadata=meta, **how)
+        pairs = fk.open_pairs(trials, metadata=meta, **options)
     assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]

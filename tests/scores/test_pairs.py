@@ -41,8 +41,8 @@ def check(pairs, *, by="gender", weighting=None, resampling=None, model=None, **
     """Every node and replicate of an evaluation against the twin."""
     if "threshold" not in options:
         options["far"] = FAR
-    how = dict(by=by, weighting=weighting, resampling=resampling)
-    ev = fk.evaluate(pairs, **how, **options, histogram=(20, (-8, 8)))
+    common_options = dict(by=by, weighting=weighting, resampling=resampling)
+    ev = fk.evaluate(pairs, **common_options, **options, histogram=(20, (-8, 8)))
     options["edges"] = np.linspace(-8, 8, 21)
     rows = twin_pairs.rows_of(pairs, by, model)
     group_of = {
@@ -101,8 +101,8 @@ def test_identities_without_image_names_draw_people(weighting):
 
 def test_pairs_without_names_are_drawn_one_by_one():
     ev = check(a_list(names=False, identities=False), resampling=fk.Resampling("pair", n=4))
-    known = json.loads(ev.attrs["provenance"])
-    assert known["weighting"] == "pair" and "too narrow" in known["target"]
+    provenance = json.loads(ev.attrs["provenance"])
+    assert provenance["weighting"] == "pair" and "too narrow" in provenance["target"]
     check(a_list(names=False, identities=False), by=None)
 
 
@@ -125,9 +125,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("given", "options", "words"), REFUSED)
-def test_what_needs_names_is_refused_without_them(given, options, words):
-    with pytest.raises(fk.InputError, match=words):
+@pytest.mark.parametrize(("given", "options", "message"), REFUSED)
+def test_what_needs_names_is_refused_without_them(given, options, message):
+    with pytest.raises(fk.InputError, match=message):
         fk.evaluate(a_list(**given), far=FAR, **options)
 
 
@@ -137,9 +137,9 @@ WARNED = [
 ]
 
 
-@pytest.mark.parametrize(("scheme", "words"), WARNED)
-def test_what_a_scheme_cannot_say_of_a_list_is_warned_of(scheme, words):
-    with pytest.warns(fk.DataWarning, match=words):
+@pytest.mark.parametrize(("scheme", "message"), WARNED)
+def test_what_a_scheme_cannot_say_of_a_list_is_warned_of(scheme, message):
+    with pytest.warns(fk.DataWarning, match=message):
         fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling(scheme, n=2))
 
 
@@ -192,8 +192,8 @@ VARYING = dict(
 
 def test_labels_that_vary_within_a_person_count_as_each_row_says():
     pairs = fk.pairs(**VARYING)
-    words = "'race' varies within 2 of 3 people .'k', 'm'.*'most frequent'"
-    with pytest.warns(fk.DataWarning, match=words):
+    message = "'race' varies within 2 of 3 people .'k', 'm'.*'most frequent'"
+    with pytest.warns(fk.DataWarning, match=message):
         ev = fk.evaluate(pairs, threshold=[0.25], by="race")
     assert ev["empirical"].far_group.sel(group="y").values.tolist() == [1.0]
     assert json.loads(ev.attrs["provenance"])["n_pairs_without_label"] == 1

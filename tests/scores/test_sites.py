@@ -15,19 +15,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.fixture(scope="module")
 def faces():
     """Faces of three sites, with different numbers of people; two genders in each."""
-    of_sites = {}
+    faces_of_sites = {}
     for seed, (site, n_people) in enumerate(SITES.items()):
         mixture = fk.vmf.mixture(n_people, 16, kappa=(5, 40), seed=seed)
         images = mixture.sample(3, seed=seed)
         identity = np.char.add(f"{site}-", images["identity"].values.astype(str))
         gender = np.where(np.unique(identity, return_inverse=True)[1] % 2, "female", "male")
-        of_sites[site] = fk.faces(
+        faces_of_sites[site] = fk.faces(
             images["embedding"].values,
             identity,
             gender=gender,
             image=[f"{site}/{i}" for i in range(len(identity))],
         )
-    return of_sites
+    return faces_of_sites
 
 
 @pytest.fixture(scope="module")
@@ -102,41 +102,41 @@ def test_rates_are_those_of_pairs_within_sites(merged, listed):
 )
 def test_a_merged_tensor_equals_the_list_of_its_pairs(merged, listed, by, impostors, weighting):
     options = {"far": FAR, "by": by, "impostors": impostors, "weighting": weighting}
-    of_tensor, of_list = (fk.evaluate(scores, **options) for scores in (merged, listed))
+    from_tensor, from_list = (fk.evaluate(scores, **options) for scores in (merged, listed))
     xr.testing.assert_allclose(
-        of_tensor["empirical"].to_dataset()[["far", "frr", "threshold"]].drop_attrs(),
-        of_list["empirical"].to_dataset()[["far", "frr", "threshold"]].drop_attrs(),
+        from_tensor["empirical"].to_dataset()[["far", "frr", "threshold"]].drop_attrs(),
+        from_list["empirical"].to_dataset()[["far", "frr", "threshold"]].drop_attrs(),
     )
     for measure in ("far", "frr", "far_group", "frr_group")[: 2 if by is None else 4]:
-        bands = [fk.band(evaluation, measure) for evaluation in (of_tensor, of_list)]
+        bands = [fk.band(evaluation, measure) for evaluation in (from_tensor, from_list)]
         for value in ("estimate", "lower", "upper"):
             np.testing.assert_allclose(bands[0][value], bands[1][value], rtol=1e-6, err_msg=measure)
 
 
 @pytest.mark.parametrize("attribute", ["gender"])
-@pytest.mark.parametrize("wanted", ["same", "other"])
+@pytest.mark.parametrize("impostors", ["same", "other"])
 def test_impostors_of_an_attribute_have_the_interval_of_their_own_pairs(
-    faces, listed, attribute, wanted
+    faces, listed, attribute, impostors
 ):
     [images] = [images for site, images in faces.items() if site == "Lima"]
     is_lima = listed["probe_site"].values == "Lima"
-    of_site = listed.to_dataset().isel(pair=is_lima)
-    options = {"far": FAR, "impostors": {attribute: wanted}, "weighting": "identity"}
-    of_tensor = fk.evaluate(fk.score_tensor(images), **options)
-    of_list = fk.evaluate(xr.DataTree(of_site), **options)
+    list_of_site = listed.to_dataset().isel(pair=is_lima)
+    options = {"far": FAR, "impostors": {attribute: impostors}, "weighting": "identity"}
+    from_tensor = fk.evaluate(fk.score_tensor(images), **options)
+    from_list = fk.evaluate(xr.DataTree(list_of_site), **options)
     for value in ("estimate", "lower", "upper"):
         np.testing.assert_allclose(
-            fk.band(of_tensor, "far")[value], fk.band(of_list, "far")[value], rtol=1e-6
+            fk.band(from_tensor, "far")[value], fk.band(from_list, "far")[value], rtol=1e-6
         )
 
 
 def test_a_merged_list_equals_its_parts_written_as_one(listed):
     table = listed.to_dataset().drop_vars(["probe_site", "reference_site"])
     site = listed["probe_site"].values
-    parts = {name: xr.DataTree(table.isel(pair=site == name)) for name in SITES}
+    lists = {name: xr.DataTree(table.isel(pair=site == name)) for name in SITES}
     evaluations = [
         fk.evaluate(scores, far=FAR, by="site")["empirical"]
-        for scores in (fk.merge_sites(parts), listed)
+        for scores in (fk.merge_sites(lists), listed)
     ]
     xr.testing.assert_allclose(*evaluations)
 

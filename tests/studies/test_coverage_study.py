@@ -42,9 +42,9 @@ def draw(population, number, scheme, n_identities=None, **options):
 # --- counting ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("scheme", ["image", "identity"])
 def test_the_study_counts_what_a_loop_counts(mixture, scheme):
-    how = HOW | {"schemes": (scheme,)}
+    options = HOW | {"schemes": (scheme,)}
     methods = ("recentered", "naive")
-    study = fk.studies.coverage(mixture, n_datasets=4, methods=methods, **how)
+    study = fk.studies.coverage(mixture, n_datasets=4, methods=methods, **options)
     truth = mixture.population_roc(FAR).frr.values
     evaluations = [draw(mixture, number, scheme) for number in range(4)]
     for method in methods:
@@ -52,23 +52,23 @@ def test_the_study_counts_what_a_loop_counts(mixture, scheme):
             ends = [fk.band(ev, "frr", method=method, level=level) for ev in evaluations]
             lower = np.array([band.lower for band in ends])
             upper = np.array([band.upper for band in ends])
-            found = study.sel({"scheme": scheme, "method": method, "level": level})
+            counted = study.sel({"scheme": scheme, "method": method, "level": level})
             covered = ((lower <= truth) & (truth <= upper)).mean(0)
-            np.testing.assert_allclose(found.coverage, covered)
-            np.testing.assert_allclose(found.miss_below, (upper < truth).mean(0))
-            np.testing.assert_allclose(found.miss_above, (lower > truth).mean(0))
-            np.testing.assert_allclose(found.width, (upper - lower).mean(0))
-            np.testing.assert_allclose(found.coverage_se, np.sqrt(covered * (1 - covered) / 4))
+            np.testing.assert_allclose(counted.coverage, covered)
+            np.testing.assert_allclose(counted.miss_below, (upper < truth).mean(0))
+            np.testing.assert_allclose(counted.miss_above, (lower > truth).mean(0))
+            np.testing.assert_allclose(counted.width, (upper - lower).mean(0))
+            np.testing.assert_allclose(counted.coverage_se, np.sqrt(covered * (1 - covered) / 4))
 
 
 @pytest.mark.parametrize(("people", "target"), [(None, "these people"), (24, "new people")])
 def test_the_effective_method_has_the_target_of_the_study(mixture, tmp_path, people, target):
     """Data sets that were stored without what people add are evaluated again."""
     population = mixture if people is None else LAW
-    how = dict(n_identities=people, n_datasets=2, store=tmp_path, **HOW)
-    how["schemes"] = "image"
-    before = fk.studies.coverage(population, methods="naive", **how)
-    study = fk.studies.coverage(population, methods=("naive", "effective"), **how)
+    options = dict(n_identities=people, n_datasets=2, store=tmp_path, **HOW)
+    options["schemes"] = "image"
+    before = fk.studies.coverage(population, methods="naive", **options)
+    study = fk.studies.coverage(population, methods=("naive", "effective"), **options)
     np.testing.assert_array_equal(study.width[:, 0], before.width[:, 0])
     ends = [
         fk.band(draw(population, number, "image", people), "frr", target=target, level=0.9)
@@ -83,8 +83,10 @@ def test_the_effective_method_has_the_target_of_the_study(mixture, tmp_path, peo
 @pytest.mark.slow
 def test_a_disparity_is_counted_as_by_a_loop(tmp_path):
     mix = fk.vmf.mixture(60, 12, seed=0, groups={"a": {"kappa": (10, 40)}, "b": {"kappa": (6, 30)}})
-    how = HOW | dict(schemes="identity", n_identities=24, by="group", n_datasets=3, store=tmp_path)
-    study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal", "effective"), **how)
+    options = HOW | dict(
+        schemes="identity", n_identities=24, by="group", n_datasets=3, store=tmp_path
+    )
+    study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal", "effective"), **options)
     truth = measure("frr_max_min")(mix.population_roc(FAR, by="group"))
     covered, unfair = 0, 0
     for number in range(3):
@@ -95,15 +97,15 @@ def test_a_disparity_is_counted_as_by_a_loop(tmp_path):
     pivotal = study.coverage.sel({"level": 0.9, "method": "pivotal"})
     np.testing.assert_allclose(pivotal.squeeze(), covered / 3)
     np.testing.assert_allclose(study.called_unfair.squeeze(), unfair / 3)
-    eer = fk.studies.coverage(mix, "eer_group", **how)
+    eer = fk.studies.coverage(mix, "eer_group", **options)
     assert eer.coverage.dims == ("scheme", "method", "level", "group")
 
 
 @pytest.mark.slow
 def test_indices_are_compared_with_exact_distributions():
     fair = fk.vmf.mixture(8, 12, kappa=(10, 40), seed=0).rotated_copies()
-    how = HOW | {"schemes": ("image",)}
-    study = fk.studies.coverage(fair, "sfi_normal", by="group", n_datasets=3, **how)
+    options = HOW | {"schemes": ("image",)}
+    study = fk.studies.coverage(fair, "sfi_normal", by="group", n_datasets=3, **options)
     assert float(study.truth) == pytest.approx(1)
     assert study.coverage.dims == ("scheme", "method", "level")
     assert float(study.estimate[0]) < 1
@@ -130,20 +132,20 @@ def test_coverage_of_normal_errors_is_as_computed(tmp_path):
     tree, truth = simulated(centre=-0.15)
     paths = []
     for number in range(500):
-        one = tree.isel(data_set=number)
-        one.attrs["provenance"] = "{}"
+        evaluation = tree.isel(data_set=number)
+        evaluation.attrs["provenance"] = "{}"
         paths.append(path_of(tmp_path, number))
-        write_data_set(paths[-1], {"image": one}, {})
+        write_data_set(paths[-1], {"image": evaluation}, {})
     methods = ("recentered", "gaussian", "naive")
     study = count_covering(paths, truth, measure("frr"), methods, (0.5, 0.9), target=None)
-    found = study.isel(scheme=0, far_level=0)
+    coverage = study.isel(scheme=0, far_level=0)
     for level in (0.5, 0.9):
         z = norm.ppf((1 + level) / 2)
         for method in ("recentered", "gaussian"):
-            share = found.coverage.sel({"method": method, "level": level})
+            share = coverage.coverage.sel({"method": method, "level": level})
             assert float(share) == pytest.approx(level, abs=4 * 0.022)
         # the naive interval is the normal one moved by 1.5 standard deviations
-        naive = found.sel({"method": "naive", "level": level})
+        naive = coverage.sel({"method": "naive", "level": level})
         expected = norm.cdf(z + 1.5) - norm.cdf(1.5 - z)
         assert float(naive.coverage) == pytest.approx(expected, abs=4 * 0.022)
         assert float(naive.miss_below) == pytest.approx(norm.sf(z - 1.5), abs=4 * 0.022)
@@ -160,24 +162,24 @@ def test_laws_of_one_data_set_are_those_of_its_own_replicates(mixture):
     draws = fk.Resampling("image", n=15, seed=3)
     data_sets = [fk.score_tensor(mixture.sample(5, seed=3 + number)) for number in range(12)]
     evaluations = [fk.evaluate(scores, far=[0.1], resampling=draws) for scores in data_sets]
-    rates = np.array([one["empirical"].frr.item() for one in evaluations])
+    rates = np.array([evaluation["empirical"].frr.item() for evaluation in evaluations])
     for number in range(2):
         replicates = evaluations[number]["replicates"].frr.values.ravel()
         centres = {"naive": rates[number], "recentered": rates[number] * (1 - 1 / 5)}
         for errors, centre in centres.items():
-            at = {"errors": errors, "data_set": number}
+            places = {"errors": errors, "data_set": number}
             pair = replicates - centre, rates - truth
-            assert float(laws.distance.sel(at)) == pytest.approx(largest_step(*pair))
+            assert float(laws.distance.sel(places)) == pytest.approx(largest_step(*pair))
             pair = np.abs(pair[0]), np.abs(pair[1])
-            assert float(laws.distance_absolute.sel(at)) == pytest.approx(largest_step(*pair))
+            assert float(laws.distance_absolute.sel(places)) == pytest.approx(largest_step(*pair))
     shift = laws.law.sel(law_of="recentered") - laws.law.sel(law_of="naive")
     np.testing.assert_allclose(shift, rates[0] / 5)
 
 
-def largest_step(one, other):
+def largest_step(first, second):
     """The largest difference of two distribution functions, point by point."""
-    places = [*one, *other]
-    return max(abs(np.mean(one <= place) - np.mean(other <= place)) for place in places)
+    places = [*first, *second]
+    return max(abs(np.mean(first <= place) - np.mean(second <= place)) for place in places)
 
 
 # --- the store -----------------------------------------------------------------------------------
@@ -188,8 +190,8 @@ def test_a_stopped_study_goes_on_to_the_same_bits(mixture, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        how = HOW | {"progress": stop}
-        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **how)
+        options = HOW | {"progress": stop}
+        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **options)
     finished = len(list(tmp_path.glob("*.npz")))
     assert 0 < finished < 100
     n = finished + 2

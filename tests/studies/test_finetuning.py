@@ -46,10 +46,10 @@ def test_the_gradient_agrees_with_finite_differences():
     triplets, layer = [rows(9, 6, rng) for _ in range(3)], rng.normal(size=(6, 3))
     loss, gradient = triplet_loss(layer, triplets, 0.5)
 
-    def of_flat(flat):
+    def loss_of_flat(flat):
         return triplet_loss(flat.reshape(layer.shape), triplets, 0.5)[0]
 
-    numeric = optimize.approx_fprime(layer.ravel(), of_flat, 1e-7)
+    numeric = optimize.approx_fprime(layer.ravel(), loss_of_flat, 1e-7)
     assert loss > 0 and np.abs(gradient).max() > 0.01
     np.testing.assert_allclose(gradient.ravel(), numeric, atol=1e-6)
 
@@ -112,8 +112,8 @@ def test_small_data_are_refused(faces):
 
 # --- the mixture of the study --------------------------------------------------------------------
 def test_groups_use_the_common_and_their_own_subspace():
-    how = dict(n_identities=20, dim=32, common=6, own=6, own_share=0.6)
-    mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, **how)
+    options = dict(n_identities=20, dim=32, common=6, own=6, own_share=0.6)
+    mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, **options)
     squared = mix.mean_directions**2
     a = mix.groups["group"] == "a"
     np.testing.assert_allclose(squared[:, :6].sum(1), 0.4)

@@ -67,16 +67,16 @@ def test_the_reference_passes_through_distances_that_follow_it():
 # --- consistency ---------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_the_distance_to_the_exact_truth_shrinks_with_the_root_of_n(mixture):
-    how = dict(sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False)
-    distances = fk.studies.sup_distance(fk.studies.consistency(mixture, **how))
+    options = dict(sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False)
+    distances = fk.studies.sup_distance(fk.studies.consistency(mixture, **options))
     np.testing.assert_array_equal(distances.n_images, [240, 960, 2400])
     slope = np.polyfit(np.log(distances.n_images), np.log(distances.typical), 1)[0]
     assert -0.7 < slope < -0.3
 
 
 def test_samples_grow_image_by_image_towards_the_exact_truth(mixture):
-    how = dict(far=FAR_RANGE, seeds=1, progress=False)
-    result = fk.studies.consistency(mixture, sizes=(4, 8), **how)
+    options = dict(far=FAR_RANGE, seeds=1, progress=False)
+    result = fk.studies.consistency(mixture, sizes=(4, 8), **options)
     faces = mixture.sample(per_identity=8, seed=0)
     whole = fk.evaluate(fk.score_tensor(faces), far=FAR_RANGE)["empirical"].frr
     np.testing.assert_allclose(result.frr.sel(seed=0, size=8), whole, rtol=1e-12)
@@ -86,8 +86,8 @@ def test_samples_grow_image_by_image_towards_the_exact_truth(mixture):
 def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
     faces = mixture.sample(per_identity=20, seed=0)
     both = fk.stack_models({"A": faces, "B": faces})
-    how = dict(sizes=(0.3, 0.95), far=FAR_RANGE, seeds=2, progress=False)
-    result = fk.studies.consistency(both, **how)
+    options = dict(sizes=(0.3, 0.95), far=FAR_RANGE, seeds=2, progress=False)
+    result = fk.studies.consistency(both, **options)
     assert set(result.frr.dims) == {"seed", "size", "model", "far_level"}
     np.testing.assert_array_equal(result.frr.sel(model="A"), result.frr.sel(model="B"))
     distances = fk.studies.sup_distance(result)
@@ -96,18 +96,18 @@ def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
 
 
 def test_wrong_arguments_of_consistency_are_named(mixture):
-    how = dict(far=FAR_RANGE, progress=False)
+    options = dict(far=FAR_RANGE, progress=False)
     with pytest.raises(fk.InputError, match="genuine"):
-        fk.studies.consistency(mixture, sizes=(1, 4), **how)
+        fk.studies.consistency(mixture, sizes=(1, 4), **options)
     with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
         fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))
 
 
 # --- bias ----------------------------------------------------------------------------------------
 def test_naive_replicates_surround_the_v_statistic_and_recentered_ones_the_estimate(mixture):
-    how = dict(per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
+    options = dict(per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
     with pytest.warns(fk.DataWarning, match="fewer than 5 images .40 of 40 people"):
-        study = fk.studies.bootstrap_bias(mixture, **how)
+        study = fk.studies.bootstrap_bias(mixture, **options)
     shrink = xr.DataArray([1 / 2, 9 / 10], dims="per_identity")
     np.testing.assert_allclose(study.centre, shrink * study.estimate, rtol=1e-12)
     mean = study.replicates.mean("replicate")

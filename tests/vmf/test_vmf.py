@@ -50,9 +50,9 @@ def test_sample_is_a_faces_dataset_of_unit_vectors(small):
     faces = small.sample(counts, seed=2)
     assert faces.embedding.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(faces.embedding, axis=1), 1, atol=1e-6)
-    names, found = np.unique(faces.identity, return_counts=True)
+    names, n_images = np.unique(faces.identity, return_counts=True)
     assert names[7] == "id0007"
-    np.testing.assert_array_equal(found, counts)
+    np.testing.assert_array_equal(n_images, counts)
     assert dict(zip(faces.identity.values, faces.group.values))["id0119"] == "b"
     np.testing.assert_array_equal(small.sample(counts, seed=2).embedding, faces.embedding)
     assert not np.allclose(small.sample(counts, seed=3).embedding, faces.embedding)
@@ -63,13 +63,13 @@ def test_encoders_are_correlated_and_each_is_exact():
     second = first.correlated(centroid_correlation=1, concentration_factor=0.5)
     faces = vmf.sample_encoders({"x": first, "y": second}, 5000, seed=3, correlation=0.8)
     x, y = faces.embedding.sel(model=["x", "y"]).values.astype(float)
-    own = np.repeat(np.eye(40)[:4], 5000, axis=0)
-    radial_x, radial_y = (np.einsum("ip,ip->i", points, own) for points in (x, y))
+    centroids = np.repeat(np.eye(40)[:4], 5000, axis=0)
+    radial_x, radial_y = (np.einsum("ip,ip->i", points, centroids) for points in (x, y))
     rank_correlation = stats.spearmanr(radial_x, radial_y).statistic
     assert rank_correlation == pytest.approx(6 / np.pi * np.arcsin(0.4), abs=0.02)
     assert np.corrcoef(x[:, 30], y[:, 30])[0, 1] == pytest.approx(0.8, abs=0.03)
     alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values
-    assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01
+    assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, centroids)).pvalue > 0.01
     assert stats.ks_2samp(y[:, 30], alone[:, 30]).pvalue > 0.01
 
 

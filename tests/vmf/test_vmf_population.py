@@ -23,11 +23,11 @@ def small():
 
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
 def test_bessel_ratios_against_mpmath(dim, kappa):
-    found = densities.bessel_ratios(np.array([kappa]), dim, 60)[0]
+    ratios = densities.bessel_ratios(np.array([kappa]), dim, 60)[0]
     for m in (0, 1, 17, 59):
         order = mpmath.mpf(dim) / 2 - 1
         exact = mpmath.besseli(order + m, kappa) / mpmath.besseli(order, kappa)
-        assert found[m] == pytest.approx(float(exact), rel=1e-14)
+        assert ratios[m] == pytest.approx(float(exact), rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_bessel_ratios_against_mpmath(dim, kappa):
 )
 def test_log_normaliser_against_mpmath(dim, radius):
     exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
-    found = densities.log_normaliser(np.array([radius]), dim)[0]
-    assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
+    value = densities.log_normaliser(np.array([radius]), dim)[0]
+    assert value == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
 
 
 def test_genuine_scores_on_the_ordinary_sphere():
@@ -46,9 +46,9 @@ def test_genuine_scores_on_the_ordinary_sphere():
     def density(s):
         return np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2
 
-    found = GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
+    frr = GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
     exact = [integrate.quad(density, -1, end)[0] for end in t]
-    np.testing.assert_allclose(found, exact, rtol=1e-11)
+    np.testing.assert_allclose(frr, exact, rtol=1e-11)
 
 
 def test_impostor_scores_on_the_ordinary_sphere():
@@ -109,13 +109,13 @@ def test_groups_have_the_rates_of_their_own_identities(small):
 
 
 def test_summary_meets_the_rates(small):
-    found = small.population_summary(by="group")
-    rates = small.population_rates(float(found.eer_threshold))
-    np.testing.assert_allclose([rates.far[0], rates.frr[0]], float(found.eer), rtol=1e-9)
-    group = small.population_rates(found.eer_threshold_group.values, by="group")
-    np.testing.assert_allclose(np.diag(group.frr_group), found.eer_group, rtol=1e-9)
+    summary = small.population_summary(by="group")
+    rates = small.population_rates(float(summary.eer_threshold))
+    np.testing.assert_allclose([rates.far[0], rates.frr[0]], float(summary.eer), rtol=1e-9)
+    group = small.population_rates(summary.eer_threshold_group.values, by="group")
+    np.testing.assert_allclose(np.diag(group.frr_group), summary.eer_group, rtol=1e-9)
     roc = small.population_rates(np.linspace(-0.9, 0.9, 1001))
-    assert float(found.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
+    assert float(summary.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
 
 
 def test_far_is_the_tail_of_one_coordinate():
@@ -133,10 +133,10 @@ def test_far_is_the_tail_of_one_coordinate():
 def test_frr_is_the_mean_over_kappa():
     law, t = vmf.IdentityLaw(64, kappa=(40, 300)), 0.5
 
-    def one(kappa):
+    def frr_at_kappa(kappa):
         return GenuineScores(np.array([kappa]), np.ones(1), 64).frr(np.array([t]))[0]
 
-    mean = integrate.quad(one, 40, 300, epsrel=1e-11)[0] / 260
+    mean = integrate.quad(frr_at_kappa, 40, 300, epsrel=1e-11)[0] / 260
     assert float(law.population_rates(t).frr[0]) == pytest.approx(mean, rel=1e-9)
 
 
