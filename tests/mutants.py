@@ -34,6 +34,8 @@ INDICES = "test_indices test_distributions"
 POOLED = "test_pooled"
 VARIANCE = "test_variance"
 N_SIGMA = "test_nsigma"
+DISPARITY = "test_fairness_measures"
+PLANS = "test_sample_size"
 RLB = "test_representation test_mine_network test_decisions"
 VMF = "test_vmf test_vmf_population"
 MUTANTS = [
@@ -111,6 +113,50 @@ MUTANTS = [
     Mutant("intervals/equality.py", "w * (added.curve", "(added.curve", POOLED),
     Mutant("intervals/equality.py", "not of_ratios", "False", POOLED),
     Mutant("intervals/equality.py", "target != NEW_PEOPLE", "True", POOLED),
+    # what thinned pairs stand for, verification metrics, limits, plans
+    Mutant(
+        "engine/sweep.py",
+        "np.minimum(halvings[pairs], stands_for(score[pairs], cuts[number]))",
+        "halvings[pairs]",
+        "test_sweep",
+    ),
+    Mutant("evaluation/sweep.py", " - n_probes @ n_references", "", "test_sweep"),
+    Mutant(
+        "evaluation/verification.py",
+        "(table.score - mean) ** 2, weights=table.weight",
+        "(table.score - mean) ** 2",
+        "test_verification",
+    ),
+    Mutant(
+        "evaluation/verification.py",
+        "(0, impostor.score), weights=impostor.weight",
+        "(0, impostor.score)",
+        "test_verification",
+    ),
+    Mutant(
+        "evaluation/verification.py",
+        "table[table.fold != k]",
+        "table",
+        "test_verification",
+    ),
+    Mutant("measures/disparity.py", "(n - 1) * rates.sum", "n * rates.sum", DISPARITY),
+    Mutant("measures/disparity.py", ' & rates.notnull().all("group")', "", DISPARITY),
+    Mutant(
+        "reporting/check.py",
+        "row.upper if is_below else row.lower",
+        "row.lower if is_below else row.upper",
+        "test_command",
+    ),
+    Mutant("reporting/check.py", "reach / np.sqrt(factor)", "reach / factor", "test_command"),
+    Mutant(
+        "reporting/check.py",
+        "both.estimate_old - both.lower_old)",
+        "0)",
+        "test_command",
+    ),
+    Mutant("studies/sample_size.py", "item() * factor - 1", "item() - 1", PLANS),
+    Mutant("studies/sample_size.py", "people - len(rate)", "n_people - len(rate)", PLANS),
+    Mutant("studies/sample_size.py", "np.sqrt(ERRORS / max", "(ERRORS / max", PLANS),
     # N-Sigma
     Mutant("nsigma/statistics.py", "std(SUBSET, ddof=1)", "std(SUBSET, ddof=0)", N_SIGMA),
     Mutant("nsigma/statistics.py", "2 / np.pi", "1 / np.pi", N_SIGMA),
@@ -156,8 +202,10 @@ def survives(mutant, copy):
     return answer.returncode in (0, 5)  # 5: no quick test was chosen
 
 
-def main(words):
-    chosen = [m for m in MUTANTS if not words or any(word in m.file for word in words)]
+def main(wanted_files):
+    chosen = [
+        m for m in MUTANTS if not wanted_files or any(word in m.file for word in wanted_files)
+    ]
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)

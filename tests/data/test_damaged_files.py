@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
-from face_files import one_encoder, write_zarr
+from face_files import faces_of_an_encoder, write_zarr
 
 import frkit as fk
 from frkit.data.files import file_kind
@@ -90,7 +90,7 @@ def cut_chunks(folder):
 
 def test_a_damaged_chunk_of_zarr_is_one_clear_error(tmp_path):
     path = tmp_path / "faces.zarr"
-    write_zarr(one_encoder(), path)
+    write_zarr(faces_of_an_encoder(), path)
     cut_chunks(path / "embedding")
     with pytest.raises(fk.InputError, match=r"faces\.zarr.*may be damaged"):
         fk.open_faces(path)
@@ -100,18 +100,18 @@ def test_a_damaged_chunk_of_zarr_is_one_clear_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("reader", "words"),
+    ("reader", "seconds", "message"),
     [
-        (bad_readers.crash, "crash of a library"),
-        (bad_readers.fail, "ZeroDivisionError"),
-        (bad_readers.never_end, "did not end within"),
+        (bad_readers.crash, 300, "crash of a library"),
+        (bad_readers.fail, 300, "ZeroDivisionError"),
+        (bad_readers.never_end, 1, "did not end within"),
     ],
 )
-def test_a_reader_that_ends_its_process_ends_in_a_message(tmp_path, reader, words):
+def test_a_reader_that_ends_its_process_ends_in_a_message(tmp_path, reader, seconds, message):
     path = tmp_path / "faces.mat"
     path.write_bytes(b"anything")
-    with pytest.raises(fk.InputError, match=rf"faces\.mat.*{words}.*copy or write it again"):
-        read_apart(reader, path, seconds=1)
+    with pytest.raises(fk.InputError, match=rf"faces\.mat.*{message}.*copy or write it again"):
+        read_apart(reader, path, seconds=seconds)
 
 
 def test_the_app_outlives_a_crash(tmp_path, monkeypatch):

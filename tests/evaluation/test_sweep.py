@@ -10,21 +10,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import frkit as fk
-from frkit.engine import selection, sweep
+from frkit.engine import sweep
 from frkit.evaluation import sweep as public
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates", "people")
-
-
-@pytest.fixture
-def few_are_kept(monkeypatch):
-    """A sweep that thins small data as the real one thins large data."""
-    monkeypatch.setattr(selection, "PRECISE", 4_000)
-    for module in (sweep, public):
-        monkeypatch.setattr(module, "PRECISE", 4_000)
-        monkeypatch.setattr(module, "PRECISE_IN_GROUP", 1_000)
-    monkeypatch.setattr(public, "WHOLE", 10_000)
 
 
 def faces_of_groups(n_people=100, shares=(0.6, 0.3, 0.1)):
@@ -44,12 +34,12 @@ def impostor_scores(faces, scores):
     return values[row, col], np.where(group[row] == group[col], group[row], "")
 
 
-def assert_same_answers(one, other):
+def assert_same_answers(first, second):
     """Two evaluations agree in every bit of every node."""
-    assert one.children.keys() == other.children.keys()
-    for node in one.children:
+    assert first.children.keys() == second.children.keys()
+    for node in first.children:
         xr.testing.assert_identical(
-            one[node].to_dataset().drop_attrs(), other[node].to_dataset().drop_attrs()
+            first[node].to_dataset().drop_attrs(), second[node].to_dataset().drop_attrs()
         )
 
 
@@ -95,10 +85,10 @@ def test_neither_chunks_nor_the_order_of_blocks_nor_threads_matter(few_are_kept,
 
 
 def test_models_do_not_change_each_other(few_are_kept):
-    one = faces_of_groups()
-    other = one.assign(embedding=one.embedding.roll(feature=1) ** 3)
-    both = fk.sweep(fk.score_tensor(fk.stack_models({"b": one, "a/b": other})))
-    for name, faces in {"b": one, "a/b": other}.items():
+    first = faces_of_groups()
+    second = first.assign(embedding=first.embedding.roll(feature=1) ** 3)
+    both = fk.sweep(fk.score_tensor(fk.stack_models({"b": first, "a/b": second})))
+    for name, faces in {"b": first, "a/b": second}.items():
         alone = fk.evaluate(fk.sweep(fk.score_tensor(faces)), far=FAR, by="gender")
         selected = fk.evaluate(both.sel(model=name), far=FAR, by="gender")
         assert_no_difference = xr.testing.assert_identical
@@ -121,8 +111,8 @@ def test_an_answer_from_thinned_pairs_lies_within_its_stated_error(few_are_kept)
     assert np.all(abs(data.far / exact - 1) <= 4 * data.thinned + 1e-12)
     for name in "xyz":
         exact = np.array([(every[group == name] > t).mean() for t in thresholds])
-        of_group = data.to_dataset().sel(group=name)
-        assert np.all(abs(of_group.far_group / exact - 1) <= 4 * of_group.thinned_group + 1e-12)
+        rates = data.to_dataset().sel(group=name)
+        assert np.all(abs(rates.far_group / exact - 1) <= 4 * rates.thinned_group + 1e-12)
 
 
 @pytest.mark.slow
@@ -138,8 +128,8 @@ def test_thinned_rates_are_right_on_average(few_are_kept):
         order = np.random.default_rng(seed).permutation(faces.sizes["image"])
         kept = fk.sweep(fk.score_tensor(faces.isel(image=order)), far=1e-3)
         rates = fk.evaluate(kept, threshold=thresholds, by="gender", weighting="pair")["empirical"]
-        of_x = rates.far_group.sel(group="x")
-        errors.append(np.concatenate([rates.far / exact - 1, of_x / exact_of_x - 1]))
+        far_of_x = rates.far_group.sel(group="x")
+        errors.append(np.concatenate([rates.far / exact - 1, far_of_x / exact_of_x - 1]))
     standard_error = np.std(errors, axis=0, ddof=1) / np.sqrt(30)
     assert (standard_error > 0).all()
     assert (abs(np.mean(errors, axis=0)) < 3.5 * standard_error).all()
@@ -156,9 +146,9 @@ def test_stated_errors_are_as_large_as_the_real_ones():
     data = fk.evaluate(kept, threshold=thresholds, by="gender", weighting="pair")["empirical"]
     in_errors = []
     for name in "xyz":
-        of_group = data.to_dataset().sel(group=name)
+        rates = data.to_dataset().sel(group=name)
         exact = np.array([(every[group == name] > t).mean() for t in thresholds])
-        in_errors.append((of_group.far_group / exact - 1) / of_group.thinned_group)
+        in_errors.append((rates.far_group / exact - 1) / rates.thinned_group)
     assert 0.2 < np.sqrt(np.mean(np.square(in_errors))) < 2
 
 
@@ -287,9 +277,9 @@ def test_kept_pairs_without_names_give_the_same_rates():
     named, nameless = (fk.sweep(scores, anonymous=anonymous) for anonymous in (False, True))
     assert nameless["images"].identity.values[0].isdigit()
     assert not {*named["images"].identity.values} & {*nameless["images"].identity.values}
-    one, other = (fk.evaluate(kept, **options) for kept in (named, nameless))
+    with_names, without_names = (fk.evaluate(kept, **options) for kept in (named, nameless))
     for node in NODES[:3]:
-        xr.testing.assert_identical(one[node].to_dataset(), other[node].to_dataset())
+        xr.testing.assert_identical(with_names[node].to_dataset(), without_names[node].to_dataset())
 
 
 def test_a_part_of_the_kept_pairs_is_refused():
@@ -312,9 +302,9 @@ def test_a_list_is_kept_as_it_is():
 
 def test_what_is_in_a_file_of_kept_pairs_is_shown(tmp_path):
     fk.sweep(designs()["models"]).to_netcdf(tmp_path / "kept.nc")
-    words = fk.look(tmp_path / "kept.nc")
-    assert "24 images of 8 people" in words and "models: one, other" in words
-    assert words.endswith("kept.nc --by gender")
+    shown = fk.look(tmp_path / "kept.nc")
+    assert "24 images of 8 people" in shown and "models: one, other" in shown
+    assert shown.endswith("kept.nc --by gender")
 
 
 def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
@@ -322,8 +312,8 @@ def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
         4, seed=1
     )
     scores = fk.score_tensor(faces)
-    how = {"by": "group", "far": [0.01, 0.1], "quick": True, "progress": False}
-    from_kept, from_scores = (fk.report(data, **how) for data in (fk.sweep(scores), scores))
+    options = {"by": "group", "far": [0.01, 0.1], "quick": True, "progress": False}
+    from_kept, from_scores = (fk.report(data, **options) for data in (fk.sweep(scores), scores))
     from_scores.tables.pop("What was compared")
     assert "kept pairs" in from_kept.tables.pop("What was compared").to_markdown()
     for name, expected in from_scores.tables.items():

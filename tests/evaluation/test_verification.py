@@ -4,12 +4,12 @@ the RFW files."""
 import numpy as np
 import pandas as pd
 import pytest
-from paths import SHARED
+from paths import REAL_DATA
 from scipy.special import ndtri
 
 import frkit as fk
 
-TABLE = SHARED / "rfw_pairs_l2.csv.gz"
+TABLE = REAL_DATA / "rfw_pairs_l2.csv.gz"
 
 
 def brute(genuine, impostor, p=0.01, miss=1.0, fa=1.0):
@@ -83,15 +83,17 @@ def two_groups(seed=0, n=600, ties=False):
 @pytest.mark.parametrize("costs", [{}, {"p_target": 0.3, "cost_miss": 10.0, "cost_fa": 2.0}])
 def test_numbers_of_all_and_of_groups(ties, costs):
     score, genuine, group = two_groups(ties=ties)
-    found = fk.verification_metrics(fk.pairs(score, genuine, race=group), by="race", **costs)
-    words = dict(zip(("p", "miss", "fa"), costs.values()))
-    for name, value in brute(score[genuine], score[~genuine], **words).items():
-        assert float(found[name]) == pytest.approx(value, abs=1e-12), name
-    for one in "ab":
-        mine = group == one
-        for name, value in brute(score[mine & genuine], score[mine & ~genuine], **words).items():
-            of_group = float(found[f"{name}_group"].sel(group=one))
-            assert of_group == pytest.approx(value, abs=1e-12), name
+    metrics = fk.verification_metrics(fk.pairs(score, genuine, race=group), by="race", **costs)
+    twin_options = dict(zip(("p", "miss", "fa"), costs.values()))
+    for name, value in brute(score[genuine], score[~genuine], **twin_options).items():
+        assert float(metrics[name]) == pytest.approx(value, abs=1e-12), name
+    for name_of_group in "ab":
+        mine = group == name_of_group
+        for name, value in brute(
+            score[mine & genuine], score[mine & ~genuine], **twin_options
+        ).items():
+            group_value = float(metrics[f"{name}_group"].sel(group=name_of_group))
+            assert group_value == pytest.approx(value, abs=1e-12), name
 
 
 def test_equal_folds():
@@ -99,11 +101,11 @@ def test_equal_folds():
     genuine, impostor = rng.normal(1.5, 1, (10, 20)), rng.normal(0, 1, (10, 30))
     scores = np.concatenate([genuine, impostor], 1).round(2).ravel()
     kinds = np.tile(np.repeat([True, False], [20, 30]), 10)
-    found = fk.verification_metrics(fk.pairs(scores, kinds))
+    metrics = fk.verification_metrics(fk.pairs(scores, kinds))
     expected = fold_accuracies(genuine.round(2).ravel(), impostor.round(2).ravel())
-    np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
-    assert float(found.accuracy) == pytest.approx(np.mean(expected))
-    assert float(found.accuracy_error) == pytest.approx(np.std(expected, ddof=1) / np.sqrt(10))
+    np.testing.assert_allclose(metrics.accuracy_fold, expected, atol=1e-12)
+    assert float(metrics.accuracy) == pytest.approx(np.mean(expected))
+    assert float(metrics.accuracy_error) == pytest.approx(np.std(expected, ddof=1) / np.sqrt(10))
 
 
 def test_std_and_ser_of_a_printed_row():
@@ -116,10 +118,10 @@ def test_std_and_ser_of_a_printed_row():
         kinds, race = kinds + [True] * 5000 + [False] * 5000, race + [name] * 10_000
     shuffled = np.random.default_rng(0).permutation(len(scores))
     scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
-    found = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
-    accuracy = (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values
+    metrics = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
+    accuracy = (100 * metrics.accuracy_group).round(2).sel(group=list("CIAF")).values
     assert accuracy.tolist() == [97.08, 95.63, 95.57, 94.87]
-    assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
+    assert (round(100 * float(metrics["std"]), 2), round(float(metrics.ser), 2)) == (0.93, 1.76)
 
 
 def test_known_values():
@@ -145,18 +147,33 @@ def test_tensors_and_models():
     noise = np.random.default_rng(0).normal(size=faces.embedding.shape)
     other = faces.assign(embedding=(faces.embedding + 0.2 * noise).astype("float32"))
     scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other}))
-    found, who = fk.verification_metrics(scores, by="group"), faces.identity.values
+    metrics, who = fk.verification_metrics(scores, by="group"), faces.identity.values
     i, j = np.triu_indices(len(who), 1)
     same, in_b = who[i] == who[j], (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
     for model in "AB":
         values = scores.sel(model=model).values[i, j].astype(float)
-        of_model = found.sel(model=model)
+        metrics_of_model = metrics.sel(model=model)
         expected = brute(values[same], values[~same])
-        of_b = brute(values[same & in_b], values[~same & in_b])
+        expected_of_b = brute(values[same & in_b], values[~same & in_b])
         for name in ("best_accuracy", "min_cllr", "d_prime", "fmr100"):
-            assert float(of_model[name]) == pytest.approx(expected[name], rel=1e-5)
-            value = of_model[f"{name}_group"].sel(group="b")
-            assert float(value) == pytest.approx(of_b[name], rel=1e-5)
+            assert float(metrics_of_model[name]) == pytest.approx(expected[name], rel=1e-5)
+            value = metrics_of_model[f"{name}_group"].sel(group="b")
+            assert float(value) == pytest.approx(expected_of_b[name], rel=1e-5)
+
+
+def test_thinned_pairs_count_for_all_for_which_they_stand(few_are_kept):
+    """Kept pairs of low scores are few: without their weights all numbers would be others."""
+    faces = fk.vmf.mixture(100, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
+    scores = fk.score_tensor(faces)
+    kept = fk.sweep(scores, far=1e-3)
+    assert int(kept["pairs"].stands_for.max()) > 4
+    metrics = fk.verification_metrics(kept)
+    row, col = np.triu_indices(len(faces.identity), 1)
+    values = scores.values[row, col].astype(float)
+    same = faces.identity.values[row] == faces.identity.values[col]
+    expected = brute(values[same], values[~same])
+    for name in ("d_prime", "cllr", "min_cllr", "min_dcf", "best_accuracy", "fmr100"):
+        assert float(metrics[name]) == pytest.approx(expected[name], rel=0.03), name
 
 
 def test_failed_comparisons_and_distances():
@@ -182,12 +199,12 @@ def test_what_cannot_be_had():
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_accuracy_of_the_rfw_protocol():
     """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
-    found = fk.verification_metrics(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
+    metrics = fk.verification_metrics(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
     table = pd.read_csv(TABLE)
     for race in ("African", "Caucasian"):
-        own = table[table.ethnicity == race]
-        scores = (-own.dist[own.label == kind].to_numpy() for kind in (1, 0))
+        pairs = table[table.ethnicity == race]
+        scores = (-pairs.dist[pairs.label == kind].to_numpy() for kind in (1, 0))
         expected = np.mean(fold_accuracies(*scores))
-        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(expected, abs=1e-12)
-    assert float(found.fmr100) == pytest.approx(0.25175)
-    assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3
+        assert float(metrics.accuracy_group.sel(group=race)) == pytest.approx(expected, abs=1e-12)
+    assert float(metrics.fmr100) == pytest.approx(0.25175)
+    assert metrics.accuracy_group.idxmin().item() == "African" and float(metrics.ser) > 1.3

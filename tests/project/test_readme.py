@@ -62,6 +62,16 @@ def test_the_measure_of_contributing_works(monkeypatch):
     np.testing.assert_allclose(total, (empirical.far + empirical.frr) / 2)
 
 
+def test_the_formulas_stand_where_contributing_says():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (`.*`) \|$", text.split("Where a formula stands")[1], re.M)
+    assert len(rows) > 9
+    for part in re.split(r"; |\n", "; ".join(rows)):
+        *functions, file = re.findall(r"`([^`]+)`", part)
+        source = (ROOT / "frkit" / file).read_text(encoding="utf-8")
+        assert [name for name in functions if f"def {name}(" not in source] == [], file
+
+
 PACKAGES = "measures plot indices nsigma representation vmf studies explore".split()
 
 

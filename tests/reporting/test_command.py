@@ -53,8 +53,8 @@ def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m frkit "$@"\n')
     command.chmod(0o755)
     where = {"PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    how = {"cwd": tmp_path, "env": os.environ | where, "capture_output": True, "text": True}
-    answer = subprocess.run(["bash", "-e", "-c", script], **how)
+    options = {"cwd": tmp_path, "env": os.environ | where, "capture_output": True, "text": True}
+    answer = subprocess.run(["bash", "-e", "-c", script], **options)
     assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2", "3"]
     assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
     assert "█" not in answer.stderr  # the progress bar is for terminals
@@ -91,8 +91,8 @@ def test_the_notebook_makes_the_same_numbers_again(written):
 def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("report", two[0], *QUICK, "-o", out) == 0
-    words = capsys.readouterr().out
-    assert "FRR, new people" in words and f"{out / 'report.html'}: the report" in words
+    printed = capsys.readouterr().out
+    assert "FRR, new people" in printed and f"{out / 'report.html'}: the report" in printed
     assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     assert (out / "tables/groups.csv").exists()
     mine = tmp_path / "mine"
@@ -120,22 +120,22 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
         ("cut.csv", b"score,genuine\n0.5,1\n0.4,0\n0.3", "line 4"),
         ("faces.pkl", pickle.dumps({"embedding": 1}), "unpickling"),
         ("nowhere.npz", None, "there is no such file"),
     ],
 )
-def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, content, words):
+def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, content, message):
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     before = sorted(os.listdir(tmp_path))
     assert run("report", path, *QUICK, "-o", tmp_path / "out") == 2
-    said = capfd.readouterr()
-    (line,) = [line for line in said.err.splitlines() if "frkit: reading" not in line]
-    assert words in line and path.name in line and said.out == ""
+    captured = capfd.readouterr()
+    (line,) = [line for line in captured.err.splitlines() if "frkit: reading" not in line]
+    assert message in line and path.name in line and captured.out == ""
     assert sorted(os.listdir(tmp_path)) == before
 
 
@@ -152,14 +152,20 @@ def test_a_line_of_python_in_a_message_stays_python(tmp_path, capfd):
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
     command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender"]
-    how = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True, "start_new_session": True}
+    options = {
+        "env": os.environ | {"PYTHONPATH": str(ROOT)},
+        "text": True,
+        "start_new_session": True,
+    }
     # a shell's background job ignores the signal, and hands that down
     heard = signal.signal(sign, signal.default_int_handler)
-    process = subprocess.Popen([*command, "-o", tmp_path / "out"], stderr=subprocess.PIPE, **how)
+    process = subprocess.Popen(
+        [*command, "-o", tmp_path / "out"], stderr=subprocess.PIPE, **options
+    )
     signal.signal(sign, heard)
-    said = ""
-    while "reading" not in said:
-        said += process.stderr.readline()
+    printed = ""
+    while "reading" not in printed:
+        printed += process.stderr.readline()
     time.sleep(2)
     process.send_signal(sign)
     rest = process.communicate(timeout=120)[1]
@@ -177,13 +183,13 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(writing, "numbers", full)
     assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 2
-    words = capsys.readouterr().err
-    assert "out cannot be written (No space left on device); free some space" in words
+    message = capsys.readouterr().err
+    assert "out cannot be written (No space left on device); free some space" in message
     assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
 
 
 @pytest.mark.parametrize(
-    ("limits", "status", "words"),
+    ("limits", "status", "message"),
     [
         (["frr@0.1=0.9", "eer=90%"], 0, "below"),
         (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
@@ -193,10 +199,10 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
         (["frr=nan"], 3, "is not finite"),
     ],
 )
-def test_check_has_four_outcomes(written, capsys, limits, status, words):
+def test_check_has_four_outcomes(written, capsys, limits, status, message):
     assert run("check", written / "report.json", "--max", *limits) == status
-    said = capsys.readouterr()
-    assert words in said.out + said.err
+    captured = capsys.readouterr()
+    assert message in captured.out + captured.err
 
 
 @pytest.mark.parametrize("arguments", [[], ["--max"], ["--maximum", "eer=1"], ["--max", "eer=1"]])
@@ -282,8 +288,8 @@ def reports(tmp_path_factory):
     worse = good.assign(embedding=good.embedding + noise)
     models = {"good": good, "worse": worse, "others": people(seed=3)}
     for name, faces in models.items():
-        made = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
-        made.save(folder / name)
+        report = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
+        report.save(folder / name)
     return folder
 
 
@@ -352,6 +358,18 @@ def test_so_many_people_decide(written, capsys):
         assert (jeffreys(frr.estimate.values, np.array(n), 0.95)[1] < limit) == below
 
 
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_so_many_people_decide_a_ratio(written, tmp_path, end):
+    """The logarithm of an end approaches that of the estimate with the root of the people."""
+    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr_max_min")
+    ratio = band.sel(far_level=0.1).isel(model=0)
+    limit = np.sqrt(float(ratio.estimate * ratio[end]))  # half way: it takes four times as many
+    files = ["--json", tmp_path / "check.json", "--model", "one"]
+    assert run("check", written, "--max", f"frr_max_min@0.1={limit}", *files) == 2
+    (check,) = json.loads((tmp_path / "check.json").read_text())["checks"]
+    assert check["n_people_needed"] == pytest.approx(4 * 30, abs=1)
+
+
 def test_every_option_arrives(two, tmp_path, monkeypatch):
     from frkit.reporting import opening as opening_files
     from frkit.reporting import report
@@ -360,12 +378,14 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
     opened = Mock(return_value="what was opened")
     monkeypatch.setattr(report, "report", instead)
     monkeypatch.setattr(opening_files, "opened", opened)
-    asked = "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
-    asked += " --weighting pair"
+    evaluation_options = (
+        "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
+    )
+    evaluation_options += " --weighting pair"
     more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
     columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
     last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
-    assert run("report", two[0], *asked.split(), *more.split(), *columns, *last) == 2
+    assert run("report", two[0], *evaluation_options.split(), *more.split(), *columns, *last) == 2
     opening = {"format": "lfw", "score": ["s"], "scores": "f", "metadata": "m", "labels": "l"}
     opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected", "distance": True}
     opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}

@@ -5,18 +5,17 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from paths import SHARED
+from paths import REAL_DATA
 
 import frkit as fk
 
-DATA = SHARED
-LFW = {name: DATA / f"lfw158_{name.lower()}.npz" for name in ("FaceNet", "InsightFace")}
-RFW = DATA / "rfw_pairs_l2.csv.gz"
+LFW = {name: REAL_DATA / f"lfw158_{name.lower()}.npz" for name in ("FaceNet", "InsightFace")}
+RFW = REAL_DATA / "rfw_pairs_l2.csv.gz"
 FAR = [1e-2, 1e-3]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason="the real data are not beside this checkout"),
+    pytest.mark.skipif(not REAL_DATA.is_dir(), reason="the real data are not beside this checkout"),
     pytest.mark.filterwarnings("ignore::frkit.DataWarning"),
 ]
 

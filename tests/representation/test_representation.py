@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from paths import SHARED
+from paths import REAL_DATA
 
 import frkit as fk
 from frkit.representation import Critic, convergence, shifted_classes
@@ -15,7 +15,6 @@ from frkit.representation.detectable import (
     independent_images,
 )
 
-LFW = SHARED
 QUICK = Critic(hidden=16, iterations=100, batch=64)
 
 
@@ -28,7 +27,9 @@ def people(n_people=40, per_identity=5, seed=0, dim=12, **attributes):
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(n_people), per_identity)
     embedding = 3 * rng.standard_normal((n_people, dim))[who] + rng.standard_normal((len(who), dim))
-    labels = {name: np.asarray(of_person)[who] for name, of_person in attributes.items()}
+    labels = {
+        name: np.asarray(label_of_person)[who] for name, label_of_person in attributes.items()
+    }
     return fk.faces(embedding, who, **labels)
 
 
@@ -70,12 +71,12 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(shares, h, infor
 )
 def test_estimates_come_near_the_truth_from_below(options, least):
     faces = shifted_classes(1200, 16, seed=3, **options)
-    found = bias(faces, seeds=1, critic=Critic(hidden=32, iterations=400, batch=128))
+    result = bias(faces, seeds=1, critic=Critic(hidden=32, iterations=400, batch=128))
     for name in ("mutual_information", "mutual_information_dv"):
-        assert found[name] < faces.attrs["mutual_information"] + 2 * found[f"{name}_se"] + 1e-12
-    assert found.mutual_information > least
-    assert found.verdict == ("detected" if options["distance"] > 0 else "not detectable")
-    assert found.mutual_information_dv <= found.mutual_information + 1e-12
+        assert result[name] < faces.attrs["mutual_information"] + 2 * result[f"{name}_se"] + 1e-12
+    assert result.mutual_information > least
+    assert result.verdict == ("detected" if options["distance"] > 0 else "not detectable")
+    assert result.mutual_information_dv <= result.mutual_information + 1e-12
 
 
 @pytest.mark.slow
@@ -83,8 +84,8 @@ def test_noise_reads_high_in_sample_and_nothing_held_out():
     """What the published readout takes for bias, with the curve of both along the training."""
     faces = shifted_classes(600, 128, distance=0, seed=0)
     critic = Critic(patience=None, iterations=300, batch=128)
-    found = bias(faces, seeds=1, critic=critic)
-    assert found.rlb_in_sample > 0.8 and found.rlb < 0
+    result = bias(faces, seeds=1, critic=critic)
+    assert result.rlb_in_sample > 0.8 and result.rlb < 0
     curve = convergence(faces, "group", folds=3, critic=critic, progress=False)
     assert curve.in_sample.dims == ("fold", "step")
     assert curve.step.values.tolist() == list(range(0, 301, 25))
@@ -104,16 +105,18 @@ def test_image_folds_read_people_and_not_the_attribute():
 
 # --- arithmetic
 def test_numbers_of_a_result_fit_each_other(two_attributes):
-    found = bias(two_attributes, ["gender", ("gender", "race")], seeds=2)
+    result = bias(two_attributes, ["gender", ("gender", "race")], seeds=2)
     for kind in ("", "_dv"):
-        information = found[f"rlb{kind}"] * found.entropy
-        np.testing.assert_allclose(information, found[f"mutual_information{kind}"], rtol=1e-12)
-    np.testing.assert_allclose(found.rlb_by_seed.std("seed", ddof=1), found.rlb_seed_sd, atol=1e-12)
-    assert (found.rlb >= found.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
-    assert found.attribute.values.tolist() == ["gender", "gender & race"]
-    assert found.n_classes.values.tolist() == [2, 4]
+        information = result[f"rlb{kind}"] * result.entropy
+        np.testing.assert_allclose(information, result[f"mutual_information{kind}"], rtol=1e-12)
+    np.testing.assert_allclose(
+        result.rlb_by_seed.std("seed", ddof=1), result.rlb_seed_sd, atol=1e-12
+    )
+    assert (result.rlb >= result.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
+    assert result.attribute.values.tolist() == ["gender", "gender & race"]
+    assert result.n_classes.values.tolist() == [2, 4]
     shares = np.unique(two_attributes.gender, return_counts=True)[1] / two_attributes.sizes["image"]
-    assert found.entropy.values[0] == pytest.approx(entropy(shares))
+    assert result.entropy.values[0] == pytest.approx(entropy(shares))
 
 
 @pytest.mark.parametrize("scale", [2.0**60, 1e9, 1e18, 1e30, 1e-15])
@@ -170,15 +173,15 @@ def test_generated_faces_follow_their_seed_and_description():
 
 # --- real embeddings
 @pytest.mark.slow
-@pytest.mark.skipif(not LFW.is_dir(), reason=f"the real data are not here: {LFW}")
+@pytest.mark.skipif(not REAL_DATA.is_dir(), reason=f"the real data are not here: {REAL_DATA}")
 def test_gender_shows_in_real_embeddings_and_a_permuted_one_does_not():
     """That real embeddings give what made ones with a known truth give in the tests above."""
-    faces = fk.open_faces(LFW / "lfw158_facenet.npz")
+    faces = fk.open_faces(REAL_DATA / "lfw158_facenet.npz")
     permuted = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
     faces = faces.assign_coords(permuted=("image", permuted))
-    found = bias(faces, ["gender", "permuted"], critic=None, seeds=1)
-    assert found.verdict.values.tolist() == ["detected", "not detectable"]
-    assert found.rlb[0] > 0.3 and found.rlb[1] < 2 * found.rlb_se[1] + 1e-12
+    result = bias(faces, ["gender", "permuted"], critic=None, seeds=1)
+    assert result.verdict.values.tolist() == ["detected", "not detectable"]
+    assert result.rlb[0] > 0.3 and result.rlb[1] < 2 * result.rlb_se[1] + 1e-12
 
 
 # --- what is refused, left out and warned of
@@ -236,8 +239,8 @@ def test_an_attribute_that_varies_can_be_kept():
 def test_images_without_a_label_are_left_out_with_a_warning():
     whole = pairs_of_images(TWO + [None] * 3)
     with pytest.warns(fk.DataWarning, match="6 of 38 images have no group that is used"):
-        some = bias(whole, seeds=1)
-    xr.testing.assert_identical(some, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
+        labelled = bias(whole, seeds=1)
+    xr.testing.assert_identical(labelled, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
 
 
 def test_where_everything_is_revealed_the_share_is_certain_though_the_information_is_not():

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from paths import SHARED
+from paths import REAL_DATA
 
 import frkit as fk
 
-TABLE = SHARED / "rfw_pairs_l2.csv.gz"
+TABLE = REAL_DATA / "rfw_pairs_l2.csv.gz"
 pytestmark = pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
 GROUPS = ["African", "Asian", "Caucasian", "Indian"]
 KNOWN = [0.025, 0.007, 0.003, 0.005]
@@ -38,12 +38,12 @@ def test_known_rates(rfw):
     np.testing.assert_array_equal(data.far_group.values.round(3), KNOWN)
     frame = pd.read_csv(TABLE)
     for race, rate in zip(GROUPS, data.frr_group.values, strict=True):
-        own = frame[(frame.ethnicity == race) & (frame.label == 1)]
-        assert rate == pytest.approx((own.dist >= float(data.threshold)).mean(), abs=1e-12)
-    known = json.loads(ev.attrs["provenance"])
-    assert known["n_pairs_without_label"] == 27
-    assert (known["n_genuine_pairs"], known["n_impostor_pairs"]) == (12000, 12000)
-    assert (known["n_images"], known["n_identities"]) == (40570, 11416)
+        pairs = frame[(frame.ethnicity == race) & (frame.label == 1)]
+        assert rate == pytest.approx((pairs.dist >= float(data.threshold)).mean(), abs=1e-12)
+    provenance = json.loads(ev.attrs["provenance"])
+    assert provenance["n_pairs_without_label"] == 27
+    assert (provenance["n_genuine_pairs"], provenance["n_impostor_pairs"]) == (12000, 12000)
+    assert (provenance["n_images"], provenance["n_identities"]) == (40570, 11416)
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -59,18 +59,18 @@ def test_group_rates_with_intervals(rfw):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_n_sigma_of_the_papers_own_database(rfw):
     """Another encoder than theirs: the EERs of all people, by their definition."""
-    found = fk.n_sigma(rfw, by="ethnicity", subsets=20)
+    result = fk.n_sigma(rfw, by="ethnicity", subsets=20)
     frame = pd.read_csv(TABLE)
     for race in GROUPS:
-        own = frame[frame.ethnicity == race]
-        genuine, impostor = (-own.dist[own.label == kind].values for kind in (1, 0))
-        levels = np.unique(-own.dist)
+        pairs = frame[frame.ethnicity == race]
+        genuine, impostor = (-pairs.dist[pairs.label == kind].values for kind in (1, 0))
+        levels = np.unique(-pairs.dist)
         far = 1 - np.searchsorted(np.sort(impostor), levels, "right") / len(impostor)
         frr = np.searchsorted(np.sort(genuine), levels, "right") / len(genuine)
-        at = int(np.argmax(frr >= far))
-        eer = found.eer_all.sel(group=race).item()
-        assert min(far[at], frr[at - 1]) <= eer <= max(far[at - 1], frr[at])
-        of_race = found.sel(group=race)
-        assert abs(of_race.eer_mean.item() - eer) < of_race.eer_sd.item()
-    assert found.reference_eer.item() == "Caucasian"
-    assert bool((found.n_signed.drop_sel(group="Caucasian") < -0.5).all())
+        place = int(np.argmax(frr >= far))
+        eer = result.eer_all.sel(group=race).item()
+        assert min(far[place], frr[place - 1]) <= eer <= max(far[place - 1], frr[place])
+        result_of_race = result.sel(group=race)
+        assert abs(result_of_race.eer_mean.item() - eer) < result_of_race.eer_sd.item()
+    assert result.reference_eer.item() == "Caucasian"
+    assert bool((result.n_signed.drop_sel(group="Caucasian") < -0.5).all())

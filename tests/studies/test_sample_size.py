@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import xarray as xr
-from paths import ROOT
+from paths import REAL_DATA, ROOT
+from scipy import stats
 
 import frkit as fk
 from frkit import InputError, vmf
 
 FAR = 0.05
-LFW = ROOT.parent / "shared" / "data"
 LAW = vmf.IdentityLaw(16, kappa=(10, 60))
 GROUPS = vmf.IdentityLaw(16, groups={"a": {"kappa": (20, 40)}, "b": {"kappa": (12, 30)}})
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -89,6 +89,32 @@ def test_the_effect_is_that_of_the_data(groups):
     assert float(plan.effect) == pytest.approx(frr.max() / frr.min())
 
 
+def test_the_power_of_a_ratio_by_hand(groups):
+    """X² of the effect grows with the people; with K of them it has the F law with 1 and K - 2."""
+    plan = plan_of(groups, "ratio", by="group")
+    tree = fk.evaluate(fk.score_tensor(groups), far=[FAR], by="group")
+    n = fk.band(tree, "frr_max_min").n_effective.item() / 2  # of each group, as large as the other
+    rate = tree["empirical"].frr_group.values.ravel()
+    p0 = rate.mean()
+    square = n * ((rate - p0) ** 2).sum() / (p0 * (1 - p0))
+    people = plan.curve_identities.values
+    expected = stats.ncf.sf(stats.f.ppf(0.95, 1, people - 2), 1, people - 2, square * people / 120)
+    np.testing.assert_allclose(plan.curve_value, expected, rtol=1e-6)
+
+
+def test_the_power_of_a_difference_by_hand():
+    """The paired t-test of K people has K - 1 degrees of freedom, and their standard error."""
+    first = LAW.draw(100, 1)
+    second = first.correlated(centroid_correlation=0.9, concentration_factor=0.9, seed=2)
+    pair = vmf.sample_encoders({"A": first, "B": second}, 6, seed=3, correlation=0.8)
+    plan = plan_of(pair, "difference", 0.05)
+    difference = fk.compare(fk.evaluate(fk.score_tensor(pair), far=[FAR]), "frr")
+    people = plan.curve_identities.values
+    shift = 0.05 / (difference.se.item() * np.sqrt(100 / people))
+    expected = stats.nct.sf(stats.t.ppf(0.975, people - 1), people - 1, shift)
+    np.testing.assert_allclose(plan.curve_value, expected, rtol=1e-6)
+
+
 def test_at_least_ten_errors_are_expected(pilot):
     """A wide interval needs next to nobody, but ten rejected and ten accepted pairs."""
     rates = fk.evaluate(fk.score_tensor(pilot), far=[FAR])["empirical"]
@@ -107,12 +133,12 @@ def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
         scores.values[i, j], probe=names[i], reference=names[j],
         probe_identity=who[i], reference_identity=who[j],
     )  # fmt: skip
-    found = plan_of(listed, "relative_half_width", 0.15)
-    assert int(found.n_identities) == pytest.approx(int(plan.n_identities), abs=2)
+    plan_of_list = plan_of(listed, "relative_half_width", 0.15)
+    assert int(plan_of_list.n_identities) == pytest.approx(int(plan.n_identities), abs=2)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not LFW.is_dir(), reason="the LFW embeddings are not here")
+@pytest.mark.skipif(not REAL_DATA.is_dir(), reason="the LFW embeddings are not here")
 @pytest.mark.parametrize("far", [1e-3, 1e-2])
 def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
     """Sixty subsets of as many of the 158 people as the plan names see it in .8 of all cases.
@@ -120,13 +146,15 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
     It was .90 at FAR 1e-3 (113 people) and .87 at 1e-2 (32) when it was counted first.
     """
     names = ("facenet", "insightface")
-    faces = fk.stack_models({name: fk.open_faces(LFW / f"lfw158_{name}.npz") for name in names})
+    faces = fk.stack_models(
+        {name: fk.open_faces(REAL_DATA / f"lfw158_{name}.npz") for name in names}
+    )
     plan = plan_of(faces, "difference", far=far)
     people, rng, seen = np.unique(faces.identity.values), np.random.default_rng(0), 0
     for _ in range(60):
         drawn = rng.choice(people, int(plan.n_identities), replace=False)
-        some = faces.isel(image=np.isin(faces.identity.values, drawn))
-        ev = fk.evaluate(fk.score_tensor(some), far=[far])
+        subset = faces.isel(image=np.isin(faces.identity.values, drawn))
+        ev = fk.evaluate(fk.score_tensor(subset), far=[far])
         seen += float(fk.compare(ev, "frr", models=names).p[0]) <= 0.05
     assert seen / 60 == pytest.approx(0.8, abs=0.12)
 
