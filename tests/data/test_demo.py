@@ -57,12 +57,11 @@ def test_stored_truth_is_that_of_the_script(script, truth):
 
 def test_the_data_meet_their_truth(scripted, truth):
     """Counted FAR at the exact thresholds, within a few times its spread."""
-    for model in ("Ash", "Cedar"):
-        exact = truth.sel(model=model).sel(far_level=[1e-2, 1e-3], method="nearest")
-        scores = fk.score_tensor(scripted.sel(model=[model]))
-        rates = fk.evaluate(scores, threshold=exact.threshold.values)["empirical"].to_dataset()
-        np.testing.assert_allclose(rates.far.values.ravel(), exact.far, rtol=0.1)
-        np.testing.assert_allclose(rates.frr.values.ravel(), exact.frr, rtol=0.25)
+    exact = truth.sel(model="Cedar").sel(far_level=[1e-2, 1e-3], method="nearest")
+    scores = fk.score_tensor(scripted.sel(model=["Cedar"]))
+    rates = fk.evaluate(scores, threshold=exact.threshold.values)["empirical"].to_dataset()
+    np.testing.assert_allclose(rates.far.values.ravel(), exact.far, rtol=0.1)
+    np.testing.assert_allclose(rates.frr.values.ravel(), exact.frr, rtol=0.25)
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ def test_all_pairs_above_the_deepest_level_are_kept_and_the_others_stand_for_the
     single = pairs.score[is_impostor & (pairs.stands_for == 1)]
     assert len(single) >= 0.1 * len(every)
     np.testing.assert_array_equal(np.sort(single)[::-1], every[: len(single)])
+    assert pairs.attrs["impostor_pairs"] == len(every)
     assert is_impostor.sum() < 0.5 * len(every)
     total = float(pairs.stands_for[is_impostor].sum())
     assert total == pytest.approx(len(every), rel=0.05)
@@ -307,6 +308,7 @@ def test_what_is_in_a_file_of_kept_pairs_is_shown(tmp_path):
     assert shown.endswith("kept.nc --by gender")
 
 
+@pytest.mark.slow
 def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
     faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}}).sample(
         4, seed=1

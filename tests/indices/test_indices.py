@@ -146,7 +146,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 def test_canonical_systems_lie_near_the_printed_balanced_values(index, kind):
     column = ["fair", "unfair", "highly unfair"].index(kind)
     printed = [TABLES[f"{index}_{variant}"][column] for variant in VARIANTS]
-    table = fk.canonical_scores(kind, index=index, sizes=(20_000,) * 3)
+    table = fk.canonical_scores(kind, index=index, sizes=(5_000,) * 3)
     index_values = fk.fairness_indices(table, by="group", score_map="identity")[index]
     np.testing.assert_allclose(index_values.sel(variant=list(VARIANTS)), printed, atol=0.035)
 

@@ -118,15 +118,12 @@ def test_an_infinite_ratio_has_no_upper_end_and_no_p_value_of_a_comparison():
     assert np.isnan(comparison.p.values[undefined]).all()
 
 
-def test_equal_models_differ_by_nothing_and_a_worse_one_is_seen():
+def test_a_worse_model_is_seen():
     good = faces(60, spread=(30, 90))
     rng = np.random.default_rng(0)
     noise = rng.normal(size=good.embedding.shape) * 0.12
     worse = good.assign(embedding=good.embedding + noise.astype(np.float32))
     trees = [fk.evaluate(fk.score_tensor(model), far=[0.01, 0.1]) for model in (good, worse)]
-    same = fk.compare(trees[0], trees[0], "frr")
-    assert float(same.p.min()) == 1  # as nobody differs, however small the errors are
-    assert bool((same.upper > same.lower).all())
     comparison = fk.compare(trees[1], trees[0], "frr")
     assert float(comparison.estimate[0]) > 0
     assert float(comparison.p[0]) < 0.01
@@ -192,6 +189,7 @@ def test_what_is_read_besides_rates_asks_for_replicates(rates_of_all_kinds):
         fk.band(rates_of_all_kinds, lambda t: t.frr + 0 * t.get("false_rejects", 0))
 
 
+@pytest.mark.slow
 def test_registered_measures_read_what_they_say(rates_of_all_kinds):
     data = rates_of_all_kinds["empirical"].to_dataset()
     for name in names():

@@ -71,7 +71,6 @@ def test_the_long_parts_are_those_of_the_api(faces):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("attribute", ["group", ["group", "side"]])
 @quiet
 def test_a_group_of_one_person_is_left_out_of_the_long_parts(attribute):
@@ -358,6 +357,7 @@ def test_json_has_every_number_typed(report, tmp_path):
     assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_figures_are_also_pdf_where_asked_for(report, tmp_path):
     report.save(tmp_path / "out", pdf=True)
     names = sorted(path.name for path in (tmp_path / "out/figures").iterdir())
