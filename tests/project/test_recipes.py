@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import address
 import pytest
+import yaml
 from paths import ROOT
 
 
@@ -31,6 +32,18 @@ def test_binder_recipe_agrees_with_the_rest():
     assert project()["requires-python"] == ">=3.11"
     for program in ("binder/postBuild", "binder/start", "binder/local.py", ".ci/run"):
         assert os.access(ROOT / program, os.X_OK), f"{program} is not executable"
+
+
+def test_conda_pip_and_the_tests_need_the_same():
+    recipe = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    python, pip, packages = recipe["dependencies"]
+    minimum = project()["requires-python"].removeprefix(">=")
+    assert (python, pip, packages) == (f"python={minimum}", "pip", {"pip": ["-r requirements.txt"]})
+    *tools, package = requirement_lines(ROOT / "requirements.txt")
+    test_tools = project()["optional-dependencies"]["test"]
+    for_notebooks = {tool for tool in tools if tool not in test_tools}
+    assert {tool.split(">")[0] for tool in for_notebooks} == {"jupyterlab", "voila"}
+    assert package == "-e ."
 
 
 def test_the_lock_has_every_requirement_in_a_version_that_will_do():
