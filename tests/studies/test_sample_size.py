@@ -115,11 +115,12 @@ def test_the_power_of_a_difference_by_hand():
     np.testing.assert_allclose(plan.curve_value, expected, rtol=1e-6)
 
 
-def test_at_least_ten_errors_are_expected(pilot):
+@pytest.mark.parametrize("far", [FAR, 1e-3])
+def test_at_least_ten_errors_are_expected(pilot, far):
     """A wide interval needs next to nobody, but ten rejected and ten accepted pairs."""
-    rates = fk.evaluate(fk.score_tensor(pilot), far=[FAR])["empirical"]
+    rates = fk.evaluate(fk.score_tensor(pilot), far=[far])["empirical"]
     rejects, accepts = int(rates.false_rejects[0]), int(rates.false_accepts[0])
-    plan = plan_of(pilot, "relative_half_width", 20)
+    plan = plan_of(pilot, "relative_half_width", 20, far)
     fewest = max(10 / rejects, np.sqrt(10 / accepts))
     assert int(plan.n_identities) == np.ceil(100 * max(fewest, 0.02))
 
