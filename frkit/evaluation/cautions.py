@@ -10,8 +10,8 @@ FEW_IMAGES = 5  # images per identity below which intervals of the image scheme 
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
 LARGEST = "the threshold there is the largest impostor score"
 SMALL_GROUPS = (
-    ("far_group", "FAR", "it takes two identities in the group who were compared"),
-    ("frr_group", "FRR", "it takes an identity with two images in the group that were compared"),
+    ("far_group", "FAR", "it needs two people of the group who were compared with each other"),
+    ("frr_group", "FRR", "it needs a person of the group with two images that were compared"),
 )
 
 
@@ -132,5 +132,5 @@ def small_groups(data):
             empty = data[name].isnull().all(other_dims).values
             if empty.any():
                 groups = listed(data["group"].values[empty])
-                messages.append(f"no {rate} for {groups}, so NaN: {need}")
+                messages.append(f"{rate} of {groups} is not known: {need}")
     return messages

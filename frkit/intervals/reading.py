@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 
 import numpy as np
 import xarray as xr
@@ -38,6 +38,7 @@ KINDS = {
     "group": "of group",
     "model": "of model",
 }
+MOST_PLACES = 4  # sets of levels, groups and models that a caution names
 _AGAIN = ContextVar("again", default=False)
 REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
 
@@ -227,7 +228,8 @@ def _conditions(data, chosen, result):
         in_groups = group_rates and "group" not in result.estimate.dims
         advice = ": marked as not resolved and drawn grey; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
-        yield f"{chosen.words}: fewer than ten errors", ~result.resolved, advice
+        is_few = ~result.resolved & result.estimate.notnull()
+        yield f"{chosen.words}: fewer than ten errors", is_few, advice
     if "upper" not in result:
         return
     if chosen.name == "threshold":
@@ -260,17 +262,33 @@ def without_groups(chosen, left_out):
 
 
 def _where(condition):
-    """The levels, groups and models at which a condition holds, in words; empty where nowhere."""
-    if not condition.any():
+    """The levels, groups and models at which a condition holds, in words; empty where nowhere.
+
+    Groups at the same levels are named together, and so are models with the same groups.
+    """
+    dims = [dim for dim in KINDS if dim in condition.dims]
+    if not dims or not condition.any():
         return ""
-    places = condition.where(condition, drop=True)
-    words = []
-    for dim, kind in KINDS.items():
-        if dim in places.dims:
-            labels = places[dim].values
-            text = listed(labels)
-            if dim in ("far_level", "threshold_level"):
-                first, last = f"{labels.min():.3g}", f"{labels.max():.3g}"
-                text = first if first == last else f"{first} to {last}"
-            words.append(f"{kind} {text}")
-    return " ".join(words)
+    stacked = condition.any({*condition.dims} - {*dims}).stack(place=dims)
+    places = stacked["place"].values[stacked.values].tolist()
+    for k in range(len(dims)):
+        labels_of_place = {}  # labels of one dim, by the labels of all others
+        for place in places:
+            others = place[:k], place[k + 1 :]
+            labels_of_place.setdefault(others, []).append(place[k])
+        places = [(*a, tuple(labels), *b) for (a, b), labels in labels_of_place.items()]
+    texts = [" ".join(map(partial(_labels, condition), dims, place)) for place in places]
+    more = len(texts) - MOST_PLACES
+    return "; ".join(texts[:MOST_PLACES]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _labels(condition, dim, labels):
+    """Labels of one dim in words, "at FAR 0.001 to 0.1"; levels in between count, too."""
+    if dim not in ("far_level", "threshold_level"):
+        return f"{KINDS[dim]} {listed(labels)}"
+    levels = condition[dim].values
+    first, last = min(labels), max(labels)
+    n_between = np.count_nonzero((levels >= first) & (levels <= last))
+    if 1 < len(labels) == n_between:
+        return f"{KINDS[dim]} {first:.3g} to {last:.3g}"
+    return f"{KINDS[dim]} {', '.join(f'{level:.3g}' for level in labels)}"

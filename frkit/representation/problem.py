@@ -91,7 +91,7 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
         n_left_out = n_images - len(rows)
-        warn(f"{n_left_out} of {n_images} images have no {name} that is used; they are left out")
+        warn(f"{n_left_out} of {n_images} images have no {name} that is used: RLB leaves them out")
     return Problem(name, classes, rows, z, person, unit)
 
 

@@ -211,7 +211,8 @@ def _is_one_set_of_images(values, missing, has_names):
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "
         "column i are taken as one image, so that its diagonal is left out and each pair counts "
-        "once; name the images, probe=names, reference=names, if they are others"
+        "once; if they are different images, fk.score_matrix(..., probe=names, reference=names) "
+        "names them"
     )
     return True
 

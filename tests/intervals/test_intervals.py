@@ -68,6 +68,26 @@ def test_replicates_that_cannot_vary_are_refused():
         fk.band(people, "frr", method="naive")
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_caution_names_the_levels_and_groups_where_it_applies_and_no_others():
+    faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(6, seed=1)
+    group = np.repeat(["a", "a", "b", "b", "c"], 36)
+    faces = faces.assign_coords(group=("image", group))
+    evaluation = fk.evaluate(fk.score_tensor(faces), far=[0.002, 0.005, 0.1], by="group")
+    with pytest.warns(fk.DataWarning) as caught:
+        band = fk.band(evaluation, "far_group")
+    (message,) = [str(each.message) for each in caught if "fewer than ten" in str(each.message)]
+    assert set(band.resolved.values.ravel()) == {True, False}
+    named = np.zeros(band.resolved.shape, bool)
+    where = message.split("fewer than ten errors ")[1].split(": marked")[0]
+    for part in where.split("; "):
+        levels, groups = part.removeprefix("at FAR ").split(" of group ")
+        lowest, *_, highest = [*map(float, levels.split(" to "))] * 2
+        between = (band.far_level >= lowest) & (band.far_level <= highest)
+        named |= (between & band["group"].isin(eval(f"[{groups}]"))).transpose(*band.resolved.dims)
+    np.testing.assert_array_equal(named, ~band.resolved)
+
+
 # --- comparison -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", METHODS)
 def test_comparison_equals_the_twin(method):
