@@ -258,7 +258,7 @@ def _report(arguments):
     """Files to a folder."""
     from frkit.reporting.opening import by_model, opened
 
-    print(f"frkit: reading {', '.join(arguments.files)}", file=sys.stderr)
+    print("frkit: reading", file=sys.stderr)
     data = by_model(arguments.files) if len(arguments.files) > 1 else arguments.files[0]
     opening = _opening(arguments)
     return _write(arguments, opened(data, opening), opening)
@@ -363,6 +363,8 @@ def _check(arguments):
         check.write_json(checked, arguments.json)
     with suppress(BrokenPipeError):  # the outcome counts, also where nobody reads the lines
         print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
+    if "note" in checked.attrs:
+        print(f"frkit: {checked.attrs['note']}", file=sys.stderr)
     return check.status_of(checked)
 
 

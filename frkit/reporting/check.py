@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, parse_number, require, writing
+from frkit.base import InputError, listed, parse_number, require, writing
 from frkit.evaluation.nodes import open_evaluation
-from frkit.intervals.compare import compare
+from frkit.intervals.compare import SAME, compare
 from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
@@ -17,6 +17,7 @@ from frkit.reporting.formats import ENDS, TEMPLATES, cell, say
 from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
 from frkit.studies.sample_size import smallest_factor
 
+PAIRED, NOT_PAIRED = "paired", "not paired"
 KEPT, BROKEN, UNDECIDED = range(3)
 OUTCOMES = ("below", "ABOVE", "undecided")
 OUTCOMES_OF_LEAST = ("above", "BELOW", "undecided")
@@ -113,7 +114,10 @@ def check(path, limits, *, model=None, old=None, margins=()):
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
     shown = ["name", *ENDS, "limit", "at_least", "outcome", "remark", "n_people", "n_people_needed"]
-    return result[shown]
+    result = result[shown]
+    if (result.remark == NOT_PAIRED).any():
+        result.attrs["note"] = _why_not_paired(new_report, old_report)
+    return result
 
 
 def status_of(checked):
@@ -177,6 +181,12 @@ def _difference(new_report, old_report, name, margin):
         paths = f"{new_report.path} and {old_report.path} cannot be compared"
         require(facts[0] == facts[1], f"{paths}: their {fact} is {' and '.join(facts)}")
     old_name = old_report.models[0] if len(old_report.models) == 1 else name
+    require(
+        old_name in old_report.models,
+        f"{old_report.path} has the models {listed(old_report.models)}, and no "
+        f"{repr(name) if name else 'model without a name'}: name an earlier report of one model, "
+        "or of models with the same names",
+    )
     new = _selected(new_report, [name], margin)
     old = _selected(old_report, [old_name], margin)
     both = new.merge(old, on=PLACE, suffixes=("", "_old"))
@@ -189,10 +199,10 @@ def _difference(new_report, old_report, name, margin):
     )
     try:
         ends = _paired([(new_report, name), (old_report, old_name)], new)
-        remark = "paired"
-    except InputError as error:
+        remark = PAIRED
+    except InputError:
         ends = _unpaired(both)
-        remark = f"not paired: {str(error).splitlines()[0]}"
+        remark = NOT_PAIRED
     about = {"model": name, "scale": IDENTITY_SCALE, "limit": margin.value, "remark": remark}
     return ends.assign(measure=f"{margin.measure} minus old", **about)
 
@@ -210,6 +220,17 @@ def _paired(sides, new):
     frame = result[[*ENDS]].expand_dims("of").to_dataframe().reset_index()
     frame = frame.rename(columns=COLUMN_OF_DIM).reindex(columns=[*ENDS, *PLACE])
     return frame.assign(**frame[PLACE[1:]].astype(object).fillna(""))
+
+
+def _why_not_paired(new_report, old_report):
+    """Say why two reports are not compared image by image, and what to do about it."""
+    new, old = new_report.facts, old_report.facts
+    labels = old.get("labels", {})
+    differ = [name for name, sha in new["labels"].items() if labels.get(name, sha) != sha]
+    if not differ:
+        differ = [name for name in SAME if new.get(name) != old.get(name)]
+    has_numbers = bool(new.get("images") or old.get("images"))
+    return say("not_paired", has_numbers, differ)
 
 
 def _unpaired(both):
@@ -273,10 +294,11 @@ def _words(row):
 
 def write_json(checked, path):
     """Write the checks as JSON: the outcome of all, and a record for each."""
-    words = [_words(row).lower() for row in checked.itertuples()]
+    outcomes = [_words(row).lower() for row in checked.itertuples()]
     status = status_of(checked)
-    records = as_builtins(checked.assign(outcome=words).to_dict("records"))
+    records = as_builtins(checked.assign(outcome=outcomes).to_dict("records"))
     contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}
+    contents |= checked.attrs  # why reports are not paired
     _write(path, json.dumps(contents, indent=1, ensure_ascii=False))
 
 

@@ -312,7 +312,8 @@ def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, 
     """Square-and-add (Newcombe 1998, method 10): the distances of the ends add in squares."""
     file = tmp_path / "check.json"
     run("check", reports / "good", "--no-worse-than", reports / "others", "--json", file)
-    assert "not paired: a paired comparison needs the same images" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "(not paired)" in said.out and "image=COLUMN" in said.err
     a, b = (
         fk.band(fk.open_evaluation(reports / name / "evaluation.nc"), "frr").sel(far_level=0.1)
         for name in ("good", "others")
@@ -323,6 +324,16 @@ def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, 
     check = json.loads(file.read_text())["checks"][1]
     ends = [check[end] for end in ("estimate", "lower", "upper")]
     assert ends == pytest.approx([difference, float(lower), float(upper)])
+
+
+def test_a_margin_is_asked_for_where_none_can_be_decided(reports, capsys):
+    assert run("check", reports / "good", "--no-worse-than", reports / "good") == 2
+    assert "--margin frr=1%" in capsys.readouterr().out
+
+
+def test_an_earlier_report_needs_the_model(written, reports, capsys):
+    assert run("check", reports / "good", "--no-worse-than", written) == 3
+    assert "has the models 'one', 'two', and no model without a name" in capsys.readouterr().err
 
 
 def test_rates_that_average_differently_are_not_compared(reports, tmp_path, capsys):
