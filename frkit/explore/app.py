@@ -302,8 +302,8 @@ class OwnData:
 
     def offer_columns(self, header, rows):
         """Show the first rows of a table, and a menu of its columns for each role."""
-        how = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
-        shown = "" if rows is None else rows.to_html(**how)
+        layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
+        shown = "" if rows is None else rows.to_html(**layout)
         style = "overflow-x:auto;contain:inline-size"
         table = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
         self.preview.value = table if header else ""
@@ -419,9 +419,9 @@ class OwnData:
         except (InputError, OSError) as error:
             self.place.value = message(str(error), alert=True)
 
-    def say(self, words, alert=False):
+    def say(self, sentence, alert=False):
         """A sentence beneath the controls of the files."""
-        self.status.value = message(words, alert)
+        self.status.value = message(sentence, alert)
 
     @contextmanager
     def reading(self):
@@ -431,8 +431,8 @@ class OwnData:
             yield
             self.work.button.disabled = False
         except (InputError, OSError) as error:
-            words = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
-            self.say(self.in_words(words), alert=True)
+            reason = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
+            self.say(self.in_words(reason), alert=True)
 
 
 def upload(label, receive, **settings):
@@ -443,14 +443,14 @@ def upload(label, receive, **settings):
     return widget
 
 
-def pane(title, words, *contents):
+def pane(title, instruction, *contents):
     """One step: its title, what to do there, and its controls."""
-    return widgets.VBox([widgets.HTML(heading(title, words)), *contents])
+    return widgets.VBox([widgets.HTML(heading(title, instruction)), *contents])
 
 
-def heading(title, words):
+def heading(title, instruction):
     """The title of a pane, and what it shows or what to do there."""
-    return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(words)}'
+    return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(instruction)}'
 
 
 def choice(label, options):

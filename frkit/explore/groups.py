@@ -149,8 +149,8 @@ def fairness_indices(
     Examples
     --------
     >>> import frkit as fk
-    >>> how = dict(by="group", score_maps={"as they are": "identity"})
-    >>> box = fk.explore.fairness_indices(fk.canonical_scores(), **how)
+    >>> options = dict(by="group", score_maps={"as they are": "identity"})
+    >>> box = fk.explore.fairness_indices(fk.canonical_scores(), **options)
     >>> [control.description for control in box.children[0].children[:3]]
     ['group that loses people', 'share of it that stays', 'bins']
     """

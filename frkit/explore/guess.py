@@ -71,8 +71,8 @@ def predict(
     def show(ax, guess, shown):
         if shown:
             draw(ax)
-            words = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
-            ax.set_title(words, loc="left", fontweight="bold")
+            title = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
+            ax.set_title(title, loc="left", fontweight="bold")
         else:
             ax.set(ylim=(low, high), xticks=[])
             ax.set_title("move the slider, then press the button", loc="left")

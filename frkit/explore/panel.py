@@ -73,8 +73,8 @@ class Panel:
 
     def caution(self):
         """Show the warnings of all figures, each sentence once."""
-        sentences = [words for picture in self.pictures for words in picture.cautions]
-        items = "".join(f"<li>{words}</li>" for words in dict.fromkeys(sentences))
+        sentences = [sentence for picture in self.pictures for sentence in picture.cautions]
+        items = "".join(f"<li>{sentence}</li>" for sentence in dict.fromkeys(sentences))
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
     def box(self, label="", compute=None, steps=(), **asked):
@@ -137,7 +137,7 @@ class Picture:
 
     def fail(self, message):
         """Show that there is no figure, and why."""
-        self.show(partial(write_on, words="no figure for this position: see below"))
+        self.show(partial(write_on, sentence="no figure for this position: see below"))
         self.cautions = [f'<b role="alert">{escape(message)}</b>']
 
     def show(self, draw):
@@ -152,9 +152,9 @@ class Picture:
         self.image.value = out.getvalue()
 
 
-def write_on(ax, words):
+def write_on(ax, sentence):
     """Words where there is nothing to draw."""
-    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
+    ax.text(0.5, 0.5, sentence, ha="center", va="center", transform=ax.transAxes)
 
 
 def cached(compute):

@@ -84,8 +84,8 @@ def _answered(request, limit, names):
     try:
         helper = subprocess.run(command, input=request, capture_output=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        words = f"{names}: reading did not end within {limit:.0f} seconds and was stopped"
-        raise InputError(f"{words}; {REMEDY}") from None
+        reason = f"{names}: reading did not end within {limit:.0f} seconds and was stopped"
+        raise InputError(f"{reason}; {REMEDY}") from None
     if helper.returncode != 0:
         raise InputError(f"{names}: reading ended with {_reason(helper)}; {REMEDY}")
     return helper.stdout

@@ -183,8 +183,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
+    >>> options = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **options)
     >>> box = fk.explore.coverage(study)
     >>> [control.description for control in box.children[0].children[:3]]
     ['FAR level', 'nominal coverage', 'scheme']

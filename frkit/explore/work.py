@@ -81,12 +81,12 @@ class Work:
         if self.stopping.is_set():
             raise Stopped
         seconds = time.monotonic() - self.begun
-        words = f"{next_step}: {seconds:.0f} s"
+        sentence = f"{next_step}: {seconds:.0f} s"
         if share > 0.05:
             left = seconds * (1 - share) / share
-            words += f", about {left:.0f} s to go"
+            sentence += f", about {left:.0f} s to go"
         self.bar.value = share
-        self.say(words)
+        self.say(sentence)
 
     def let(self, running):
         """Disable the controls while it runs: two drawings at a time would disturb each other."""
@@ -95,9 +95,9 @@ class Work:
         self.stop_button.disabled = not running
         self.bar.layout.visibility = "visible" if running else "hidden"
 
-    def say(self, words, alert=False):
+    def say(self, sentence, alert=False):
         """Show words beneath the buttons."""
-        self.words.value = message(words, alert)
+        self.words.value = message(sentence, alert)
 
 
 def button(label, action, **settings):
@@ -107,8 +107,8 @@ def button(label, action, **settings):
     return widget
 
 
-def message(words, alert=False):
+def message(sentence, alert=False):
     """A paragraph that screen readers announce; an alert has a colour."""
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
-    lines = escape(words).replace("\n", "<br>")
+    lines = escape(sentence).replace("\n", "<br>")
     return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{lines}</p>'

@@ -78,13 +78,13 @@ def coverage(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
+    >>> options = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **options)
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
     require_returned("study", study, *STUDY)
-    study, words = _at_level(study, far)
+    study, level = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour, line in parts_of(study, "method"):
@@ -94,7 +94,7 @@ def coverage(
             hollow = {"color": colour, "markerfacecolor": "none"}
             ax.plot(printed.level, shown, "D", label=f"{method}, printed", **hollow)
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-    captions = [words, study.attrs.get("words", "")]
+    captions = [level, study.attrs.get("words", "")]
     return finish(ax, "nominal coverage", "estimated coverage", captions)
 
 
@@ -131,8 +131,8 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
+    >>> options = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **options)
     >>> ax = fk.plot.coverage_along(study.sel(level=0.95).isel(scheme=0))
     >>> ax.get_xscale()
     'log'
@@ -149,8 +149,8 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
     selected = {name: coord.item() for name, coord in study.coords.items() if coord.ndim == 0}
     nominal = selected.get("level", USUAL)
     if np.isclose(nominal, USUAL):
-        words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
+        good = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=good)
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == "far_level":
         ax.set_xscale("log")
@@ -163,10 +163,10 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
         resolved = np.broadcast_to(line.get("resolved", 1.0), x.shape) >= 0.5
         inside = np.where(resolved, colour, "white")
         ax.scatter(x, line.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
-    words = [
+    settings = [
         text.format(selected[name]) for name, text in SELECTED_WORDS.items() if name in selected
     ]
-    captions = [", ".join(words), study.attrs.get("words", "")]
+    captions = [", ".join(settings), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
 
@@ -198,8 +198,8 @@ def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
-    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **how)
+    >>> options = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
+    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **options)
     >>> len(fk.plot.error_laws(laws.sel(per_identity=6)).lines)
     4
     """

@@ -68,11 +68,11 @@ def errors_by_person(
         ax.set_xlim(right=1.35 * bars.errors.max() if len(bars) else 1)
     ax.set_yticks(place, bars.index.map(plain))
     ax.invert_yaxis()
-    words = (
+    caption = (
         f"{len(table)} of {errors.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"
     )
-    return finish(ax, WORDS[rate], "", [words], grid="x", loc="lower right")
+    return finish(ax, WORDS[rate], "", [caption], grid="x", loc="lower right")
 
 
 def most_errors(who, rate):

@@ -72,8 +72,8 @@ def fairness(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
-    >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
-    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
+    >>> options = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
+    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **options)
     >>> floor = fk.fair_floor(ev, "frr_max_min")
     >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=floor)
     >>> ax.get_ylabel()
@@ -87,13 +87,13 @@ def fairness(
     levels = first[level_dimension(first.estimate)]
     log = first.attrs.get("scale") == "log"
     bottom, top = _extent(curves.values(), limits.values(), log)
-    for (words, curve), colour in zip(curves.items(), curve_colours(curves)):
-        draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
+    for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
+        draw_band(ax, curve, (bottom, top), colour, plain(name or "estimate"))
         _mark_edges(ax, curve, (bottom, top), colour, log)
-        if words in limits:
-            label = f"{words}: 95 % of fair floor" if words else "95 % of the fair floor"
+        if name in limits:
+            label = f"{name}: 95 % of fair floor" if name else "95 % of the fair floor"
             # a line that ends at infinity would not be drawn: it leaves the axes instead
-            limit = np.minimum(limits[words].limit, FAR_ABOVE * top)
+            limit = np.minimum(limits[name].limit, FAR_ABOVE * top)
             ax.plot(levels, limit, "--", label=plain(label), color=colour, linewidth=1.2, zorder=4)
     if "fair" in first.attrs:
         ax.axhline(
@@ -181,8 +181,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
-    >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
-    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
+    >>> options = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
+    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **options)
     >>> ax = fk.plot.group_roc(fk.band(ev, "far_group"), fk.band(ev, "frr_group"))
     >>> ax.get_xlabel()
     'FAR of the group (mean over people)'
@@ -278,8 +278,8 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     )
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
-    words = "FAR between groups"
+    caption = "FAR between groups"
     if "far_level" in rates.coords:
-        words += f", threshold at FAR {float(rates['far_level']):.3g} of all"
-    print_captions(ax, [words])
+        caption += f", threshold at FAR {float(rates['far_level']):.3g} of all"
+    print_captions(ax, [caption])
     return ax

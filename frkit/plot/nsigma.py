@@ -141,13 +141,13 @@ def _draw_risks(ax, levels, top, signed):
     starts = list(levels.values())
     ends = [*starts[1:], top]
     band = {"alpha": 0.6, "linewidth": 0, "zorder": 0}
-    words = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
+    style = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
     for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels))):
         ax.axhspan(low, high, color=colour, **band)
         ax.axhspan(-high, -low, color=colour, **band)
         middle = (low + high) / 2
         height = -middle if signed else middle
-        ax.text(0.995, height, plain(name), transform=ax.get_yaxis_transform(), **words)
+        ax.text(0.995, height, plain(name), transform=ax.get_yaxis_transform(), **style)
     ax.set_ylim(-top if signed else 0, top)
 
 

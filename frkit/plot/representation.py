@@ -70,21 +70,21 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     place = np.arange(result.rlb.size)
     _draw_estimates(ax, place, result, "held out, ± 2 standard errors", COLOURS[0])
     if "smallest_detectable" in result:
-        words = "smallest that can be detected"
+        label = "smallest that can be detected"
         least = result.smallest_detectable
-        ax.plot(place, least, "_", label=words, color=COLOURS[3], markersize=16)
+        ax.plot(place, least, "_", label=label, color=COLOURS[3], markersize=16)
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
-def _draw_estimates(ax, x, result, words, colour, size=6):
+def _draw_estimates(ax, x, result, label, colour, size=6):
     """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
     style = {"fmt": "o", "color": colour, "capsize": 4, "markersize": size}
-    ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=words, **style)
+    ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=label, **style)
     if "rlb_in_sample" in result:
-        words = "in sample"
-        ax.plot(x, result.rlb_in_sample, "o", label=words, markersize=size, **IN_SAMPLE)
+        label = "in sample"
+        ax.plot(x, result.rlb_in_sample, "o", label=label, markersize=size, **IN_SAMPLE)
 
 
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -184,8 +184,8 @@ def comparators(trial: xr.Dataset, ax: Axes | None = None) -> Axes:
     4
     """
     ax = new_axes(ax)
-    for name, (words, colour) in COMPARED.items():
-        ax.bar(words, float(trial[name]), color=colour)
+    for name, (label, colour) in COMPARED.items():
+        ax.bar(label, float(trial[name]), color=colour)
     ax.axhline(float(trial.truth), color=TRUTH, linestyle="--", label="exact RLB")
     ax.axhline(0, color=TRUTH, linewidth=0.6)
     return finish(ax, "", "value", grid="y")

@@ -76,19 +76,19 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     rows = [drawn.reset_index(drop=True)[:MOST_IMAGES] for _, drawn in [*table][:people]]
     shown = pd.DataFrame(rows, copies.index[: len(rows)].map(lambda name: plain(name[:LETTERS])))
     colours = {"not drawn": "white", "once": PALE, "twice or more": NAIVE}
-    how = {"cmap": ListedColormap(colours.values()), "vmin": 0, "vmax": 2, "cbar": False}
+    colour_scale = {"cmap": ListedColormap(colours.values()), "vmin": 0, "vmax": 2, "cbar": False}
     grid = {"linewidths": 3, "linecolor": "white", "annot_kws": {"weight": "bold"}}
-    sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **how, **grid)
+    sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **colour_scale, **grid)
     width = shown.shape[1]
     for row in range(len(shown)):
-        words = f"{copies.iloc[row]:.0f} of {pairs.iloc[row]:.0f} pairs"
-        ax.text(width + 0.1, row + 0.5, words, va="center")
+        share_of_copies = f"{copies.iloc[row]:.0f} of {pairs.iloc[row]:.0f} pairs"
+        ax.text(width + 0.1, row + 0.5, share_of_copies, va="center")
     ax.set(xlim=(0, BESIDE * width), xticks=[])
     ax.tick_params(axis="y", rotation=0)
     share = 100 * np.mean((copies / pairs)[pairs > 0])
     ax.set_title(f"{share:.0f} % of the genuine pairs are copies: never rejected", loc="left")
-    for words, colour in colours.items():
-        ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=words)
+    for label, colour in colours.items():
+        ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=label)
     return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
 
 
@@ -122,8 +122,9 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     --------
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> how = dict(far=[0.1], resampling=fk.Resampling("image", n=50))
-    >>> curves = fk.replicate_curves(fk.evaluate(fk.score_tensor(faces), **how)).isel(far_level=0)
+    >>> options = dict(far=[0.1], resampling=fk.Resampling("image", n=50))
+    >>> evaluation = fk.evaluate(fk.score_tensor(faces), **options)
+    >>> curves = fk.replicate_curves(evaluation).isel(far_level=0)
     >>> fk.plot.replicates(curves, 20).get_ylabel()
     'replicates'
     """
@@ -145,11 +146,11 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     if number is not None:
         ax.vlines(drawn[-1], 0, top, color=COLOURS[0], linewidth=1)
         ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], markersize=10, label="this replicate")
-    for words, (value, colour, style) in lines.items():
-        label = f"{words}: {value:.3g}"
+    for name, (value, colour, style) in lines.items():
+        label = f"{name}: {value:.3g}"
         ax.axvline(value, color=colour, linestyle=style, linewidth=2, label=label)
     ax.set_ylim(0, top)
     level = curves.coords.get("far_level")
     place = "" if level is None else f" at FAR {level.item():.2g}"
-    words = [f"FRR*{place} of {len(drawn)} replicates"]
-    return finish(ax, "FRR of a replicate", "replicates", words, **BELOW | {"ncols": 1})
+    captions = [f"FRR*{place} of {len(drawn)} replicates"]
+    return finish(ax, "FRR of a replicate", "replicates", captions, **BELOW | {"ncols": 1})

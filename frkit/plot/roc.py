@@ -86,8 +86,8 @@ def roc(
     --------
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> ax = fk.plot.roc(fk.band(fk.evaluate(fk.score_tensor(faces), **how), "frr"))
+    >>> options = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> ax = fk.plot.roc(fk.band(fk.evaluate(fk.score_tensor(faces), **options), "frr"))
     >>> ax.get_xscale()
     'log'
     """
@@ -103,12 +103,12 @@ def roc(
     ax = new_axes(ax)
     floor = log_floor(*shown)
     top = np.inf if scale == "log" else DET_TOP
-    for (words, curve), colour in zip(solid.items(), curve_colours(solid)):
-        draw_band(ax, curve, (floor, top), colour, plain(words or "empirical curve"))
+    for (name, curve), colour in zip(solid.items(), curve_colours(solid)):
+        draw_band(ax, curve, (floor, top), colour, plain(name or "empirical curve"))
         _mark_zeros(ax, curve, floor, colour)
-    for (words, curve), colour in zip(dashed.items(), curve_colours(dashed)):
+    for (name, curve), colour in zip(dashed.items(), curve_colours(dashed)):
         frr = np.maximum(curve.frr, floor)
-        ax.plot(curve[along], frr, "--", color=colour, label=plain(words), linewidth=1.4)
+        ax.plot(curve[along], frr, "--", color=colour, label=plain(name), linewidth=1.4)
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for curve in solid.values()]
     finish_levels(ax, first[along], first.attrs.get("label", "FRR"), captions, floor)
@@ -167,8 +167,8 @@ def replicate_curves(
     --------
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> evaluation = fk.evaluate(fk.score_tensor(faces), **how)
+    >>> options = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> evaluation = fk.evaluate(fk.score_tensor(faces), **options)
     >>> ax = fk.plot.replicate_curves(fk.replicate_curves(evaluation))
     >>> len(ax.collections[0].get_segments())
     50
@@ -206,9 +206,9 @@ def replicate_curves(
     )
     draw_truth(ax, truth)
     ax.autoscale_view()
-    words = caption({**replicates.attrs, "level": None})
+    about = caption({**replicates.attrs, "level": None})
     label = replicates.attrs.get("label", "FRR")
-    return finish_levels(ax, replicates[along], label, [words], floor)
+    return finish_levels(ax, replicates[along], label, [about], floor)
 
 
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -239,8 +239,8 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> ev = fk.evaluate(fk.score_tensor(faces), **how)
+    >>> options = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> ev = fk.evaluate(fk.score_tensor(faces), **options)
     >>> ax = fk.plot.difference(fk.compare(ev, ev, "frr"))
     >>> ax.get_yscale()
     'linear'
@@ -249,12 +249,12 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     attrs = comparison.attrs
     curves = named_curves("comparison", comparison)
-    for (words, curve), colour in zip(curves.items(), curve_colours(curves)):
-        draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
+    for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
+        draw_band(ax, curve, (-np.inf, np.inf), colour, plain(name or "paired estimate"))
     ax.axhline(attrs["null"], label="no difference", color="black", linewidth=0.9, linestyle=":")
-    words = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
+    about = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     contrast = f"{attrs['a']} {sign} {attrs['b']}"
     ylabel = f"{contrast}\n{attrs['label']}"
     levels = comparison[level_dimension(comparison)]
-    return finish_levels(ax, levels, ylabel, [words])
+    return finish_levels(ax, levels, ylabel, [about])

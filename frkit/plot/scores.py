@@ -8,6 +8,7 @@ from frkit.base import require_returned
 from frkit.plot.indices import KINDS
 from frkit.plot.style import finish, new_axes, require_dims
 
+HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
 AXIS = {False: "score (more alike to the right)", True: "distance (more alike to the left)"}
 
 
@@ -17,9 +18,9 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : xr.Dataset
-        `genuine` and `impostor`, the share of the scores of each kind in each bin, over `bin`;
-        `edge`, the ends of the bins; `threshold`, with `lower` and `upper` where it has an
-        interval. attrs["distance"]: whether smaller scores mean more alike.
+        `genuine_histogram` and `impostor_histogram` of `evaluate(..., histogram=...)`, of one
+        model; `threshold`, with `lower` and `upper` where it has an interval. attrs["distance"]:
+        whether smaller scores mean more alike.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 
@@ -36,19 +37,18 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> import xarray as xr
-    >>> shares = {"genuine": ("bin", [0.1, 0.9]), "impostor": ("bin", [0.8, 0.2])}
-    >>> result = xr.Dataset(shares | {"edge": [-1.0, 0.0, 1.0], "threshold": 0.4})
-    >>> fk.plot.genuine_and_impostor(result).get_ylabel()
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
+    >>> rates = fk.evaluate(scores, far=[0.1], histogram=50)["empirical"].to_dataset()
+    >>> fk.plot.genuine_and_impostor(rates.isel(far_level=0)).get_ylabel()
     'share of the scores of each kind'
     """
-    require_returned("result", result, "a report", *KINDS, "edge", "threshold")
-    require_dims("result", result.genuine, ("bin",))
+    require_returned("result", result, *HISTOGRAMS, "threshold")
+    require_dims("result", result.genuine_histogram, ("score_bin",))
     ax = new_axes(ax)
-    edges = result["edge"].values
+    edges = edges_of(result["score_bin"].values)
     for kind, colour in KINDS.items():
         ax.stairs(
-            result[kind].values,
+            result[f"{kind}_histogram"].values,
             edges,
             fill=True,
             facecolor=(colour, 0.45),
@@ -60,7 +60,14 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.axvline(threshold, color="black", linewidth=1.2, label=f"threshold {threshold:.3g}")
     if "lower" in result and np.isfinite(result.upper - result.lower):
         ax.axvspan(float(result.lower), float(result.upper), color="black", alpha=0.15, linewidth=0)
-    ax.set_xlim(edges[0], edges[-1])
+    is_filled = (result.genuine_histogram + result.impostor_histogram).values > 0
+    ax.set_xlim(edges[:-1][is_filled].min(), edges[1:][is_filled].max())
     ax.set_ylim(bottom=0)
     label = AXIS[bool(result.attrs.get("distance"))]
     return finish(ax, label, "share of the scores of each kind", grid="y")
+
+
+def edges_of(middles):
+    """Edges of bins of one width, by their middles."""
+    half = (middles[1] - middles[0]) / 2
+    return np.append(middles - half, middles[-1] + half)

@@ -52,8 +52,8 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     --------
     >>> import frkit as fk
     >>> law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    >>> how = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
-    >>> study = fk.studies.intervals(law, 20, **how).isel(far_level=0)
+    >>> options = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
+    >>> study = fk.studies.intervals(law, 20, **options).isel(far_level=0)
     >>> ax = fk.plot.interval_stack(study.sel(people="new people", level=0.95))
     >>> ax.get_xticklabels()[0].get_text()[:5]
     'naive'
@@ -74,8 +74,8 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
         labels.append(f"{plain(name)}\n{hit_of_method.sum()} of {last}".replace(", ", ",\n"))
     ax.set_xticks(places, labels)
     ax.set(xlim=(left, places[-1] + right), ylim=(first, first + SHOWN + 1))
-    words = [f"dashed: the true FRR; columns are {right - left:.2g} wide"]
-    return finish(ax, "", "data set", words, grid="y", **BELOW | {"bbox_to_anchor": (0.5, -0.2)})
+    captions = [f"dashed: the true FRR; columns are {right - left:.2g} wide"]
+    return finish(ax, "", "data set", captions, grid="y", **BELOW | {"bbox_to_anchor": (0.5, -0.2)})
 
 
 def hits(study):
@@ -90,7 +90,7 @@ def _draw_stack(ax, ends, hit, first):
     """A line for each interval, the last one thick, and its estimate."""
     height = first + np.arange(1, len(hit) + 1)
     widths = np.where(height == height[-1], 4.0, 1.6)
-    for is_hit, colour, words in ((True, DARK, "hit"), (False, NAIVE, "miss")):
+    for is_hit, colour, label in ((True, DARK, "hit"), (False, NAIVE, "miss")):
         drawn = hit == is_hit
         ax.hlines(
             height[drawn],
@@ -99,7 +99,7 @@ def _draw_stack(ax, ends, hit, first):
             color=colour,
             linewidth=widths[drawn],
         )
-        ax.plot([], [], color=colour, linewidth=3, label=words)
+        ax.plot([], [], color=colour, linewidth=3, label=label)
     ax.plot(ends.estimate, height, ".", color="black", markersize=3)
 
 
@@ -126,8 +126,8 @@ def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None =
     --------
     >>> import frkit as fk
     >>> law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    >>> how = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
-    >>> study = fk.studies.intervals(law, 20, **how).isel(far_level=0)
+    >>> options = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
+    >>> study = fk.studies.intervals(law, 20, **options).isel(far_level=0)
     >>> ax = fk.plot.running_hits(study.sel(people="new people", level=0.95))
     >>> ax.get_xlabel()
     'data sets'

@@ -59,8 +59,8 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     n = result.n_images.values
     for model, colour, part in parts_of(result, "model"):
-        words = f"{model}: root mean square" if model else "root mean square"
-        ax.plot(n, part.typical, color=colour, linewidth=2, label=words)
+        label = f"{model}: root mean square" if model else "root mean square"
+        ax.plot(n, part.typical, color=colour, linewidth=2, label=label)
         ax.plot(n, part.reference, "--", color=colour, linewidth=1)
         distances = part.distance.transpose("size", "seed")
         ax.plot(n, distances, "o", color=colour, alpha=0.35, markersize=4)
@@ -71,8 +71,8 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())
     ylabel = "sup distance of the ROC (FRR)"
-    words = [result.attrs["words"]]
-    return finish(ax, "images n", ylabel, words, loc="lower left")
+    captions = [result.attrs["words"]]
+    return finish(ax, "images n", ylabel, captions, loc="lower left")
 
 
 def growth(
@@ -197,8 +197,8 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ax.set_xticks(place, part.per_identity.values.astype(str))
     ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
     ylabel = f"FRR at FAR {float(part['far_level']):.2g} (share of genuine pairs)"
-    words = [study.attrs["words"]]
-    return finish(ax, "images per identity", ylabel, words, grid="y", **BELOW)
+    captions = [study.attrs["words"]]
+    return finish(ax, "images per identity", ylabel, captions, grid="y", **BELOW)
 
 
 def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -231,8 +231,8 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     colour = COLOURS[0]
     attrs = plan.attrs
-    words = "with as many images each"
-    ax.plot(plan.curve_identities, plan.curve_value, color=colour, label=words)
+    label = "with as many images each"
+    ax.plot(plan.curve_identities, plan.curve_value, color=colour, label=label)
     ax.plot(
         plan.n_identities_now,
         plan.value_now,
@@ -254,13 +254,12 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     goal = float(plan.goal_value)
     ax.axhline(goal, label=f"goal: {goal:.3g}", **style)
     if "confirmed" in plan:
-        words = "simulated with so many people"
         noise = 2 * plan.confirmed_se
         ax.errorbar(
             plan.n_identities,
             plan.confirmed,
             noise,
-            label=words,
+            label="simulated with so many people",
             fmt="*",
             color="black",
             markersize=11,
@@ -272,6 +271,6 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.xaxis.set_minor_locator(NullLocator())
     rates = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}"
-    words = f"{rates}; about {attrs['target']}"
+    about = f"{rates}; about {attrs['target']}"
     ylabel = attrs["value"].replace(", ", ",\n")
-    return finish(ax, "people", ylabel, [words], **BELOW)
+    return finish(ax, "people", ylabel, [about], **BELOW)

@@ -186,8 +186,8 @@ def named_curves(argument, results, variable="estimate"):
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
-            words = filter(None, [name, *map(str, labels)])
-            curves[", ".join(words)] = result.sel(dict(zip(others, labels)))
+            names = filter(None, [name, *map(str, labels)])
+            curves[", ".join(names)] = result.sel(dict(zip(others, labels)))
     along = {level_dimension(curve) for curve in curves.values()}
     require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     return curves
@@ -209,16 +209,16 @@ def require_dims(name, values, wanted):
 
 def caption(attrs):
     """The method and level of a band, and the people that it is about."""
-    words = []
+    facts = []
     if attrs.get("level"):
         method = attrs.get("method", "")
         kind = "" if method == "effective" else f"{method} "  # without replicates, the default
-        words.append(f"{100 * attrs['level']:.4g} % {kind}band")
+        facts.append(f"{100 * attrs['level']:.4g} % {kind}band")
     if attrs.get("scheme"):
-        words.append(f"{attrs['scheme']} scheme")
+        facts.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
-        words.append(f"{attrs['n']} resamples")
-    lines = [", ".join(words)] if words else []
+        facts.append(f"{attrs['n']} resamples")
+    lines = [", ".join(facts)] if facts else []
     if attrs.get("target"):
         lines.append(f"about {attrs['target']}")
     return "\n".join(lines)
@@ -249,13 +249,13 @@ def draw_band(ax, curve, extent, colour, label):
     if not resolved.all():
         grey = binary_dilation(~resolved)
         shades = {UNRESOLVED: (grey, "not resolved: fewer than 10 errors"), **shades}
-    for shade, (where, words) in shades.items():
+    for shade, (where, entry) in shades.items():
         shown = np.where(where, estimate, np.nan)
         if x.size == 1:  # one level has no line, and its band no area
-            ax.plot(x, shown, "o", color=shade, label=words, zorder=3)
+            ax.plot(x, shown, "o", color=shade, label=entry, zorder=3)
             ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.22, linewidth=4)
         else:
-            ax.plot(x, shown, color=shade, linewidth=1.8, label=words, zorder=3)
+            ax.plot(x, shown, color=shade, linewidth=1.8, label=entry, zorder=3)
             ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0)
 
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from frkit.base import require_one_of, require_returned
 from frkit.plot.indices import KINDS
+from frkit.plot.scores import HISTOGRAMS, edges_of
 from frkit.plot.style import (
     BANDS,
     BELOW,
@@ -23,7 +24,6 @@ from frkit.plot.style import (
 )
 
 LEVEL = "threshold_level"
-HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
 GAP = 0.3  # of a row: above it stand its name and its rates
 
 
@@ -86,8 +86,8 @@ def threshold(
         chosen = {} if group is None else {"group": group}
         of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
         _draw_errors(row, of_row, far[LEVEL])
-        words = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
-        row.set_title(words, loc="left", fontsize=SMALL, color=DARK)
+        title = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
+        row.set_title(title, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
     _same_scales(rows, shares, scale, float(far[LEVEL]))
@@ -119,19 +119,17 @@ def rows_of(ax, n_rows):
 
 def _draw_errors(ax, shares, at):
     """Two histograms, the threshold, and the errors on its wrong sides."""
-    centres = next(iter(shares.values())).score_bin.values
-    half = (centres[1] - centres[0]) / 2
-    edges = np.append(centres - half, centres[-1] + half)
+    edges = edges_of(next(iter(shares.values())).score_bin.values)
     below, above = edges[0], edges[-1]
     wrong = {"genuine": (below, at.item()), "impostor": (at.item(), above)}
-    words = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
+    areas = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
     if accepts_below(at):
         wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
     for kind, colour in KINDS.items():
         heights = shares[kind].values
         ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
         errors = np.clip(edges, *wrong[kind])
-        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {words[kind]}")
+        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {areas[kind]}")
     ax.axvline(at.item(), color="black", linewidth=1.5)
 
 
@@ -212,8 +210,8 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
     ax.set(xscale="log", yscale="log")
     ax.set(xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
     level = at_threshold("far", far, at)[LEVEL]
-    words = f"threshold {level.item():.4g}; {caption(frr.attrs)}"
-    return finish(ax, "FAR", "FRR", [words], loc="lower left")
+    about = f"threshold {level.item():.4g}; {caption(frr.attrs)}"
+    return finish(ax, "FAR", "FRR", [about], loc="lower left")
 
 
 def _ends(point):

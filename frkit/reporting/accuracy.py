@@ -10,14 +10,20 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import InputError, require, warn
-from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import kinds_of_pairs
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
 from frkit.intervals.compare import holm
+from frkit.intervals.contributions import TARGETS
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
-from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Section, Tile
+from frkit.reporting.contents import (
+    CLEAR,
+    MOST_SENTENCES,
+    TOO_LITTLE,
+    UNDECIDED,
+    Section,
+    Tile,
+)
 from frkit.reporting.data import comparisons
 from frkit.reporting.formats import (
     LEVEL_NAMES,
@@ -32,11 +38,9 @@ from frkit.reporting.tables import Cell, Table, column_cells, decimals_of_result
 from frkit.scores.groups import turned
 from frkit.scores.kept import is_list, pairs_of_models
 
-TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 OTHER_WEIGHTING = {"identity": "pair", "pair": "identity", "p_k": "pair"}
 MOST_MODELS = 6
-MOST_SENTENCES = 3  # on the first screen
-BINS = 60  # of the histograms
+BINS = 80  # of the histograms
 NOBODY_NAMED = (
     "nothing says whom the images show: intervals treat pairs as independent and are too narrow "
     "where pairs share images or people; give identities (columns such as id1 and id2, or a "
@@ -62,10 +66,10 @@ def errors(inputs):
         caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {inputs.level:.0%} intervals)"
         shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
         if other is not None:
-            words = f"{rate.upper()}, {averaged(other.weighting)}"
+            head = f"{rate.upper()}, {averaged(other.weighting)}"
             decimals = decimals_of_result(result)
-            shown[words] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
-            section.results[words] = other[rate]
+            shown[head] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
+            section.results[head] = other[rate]
     _add_counts(inputs, next(iter(section.tables.values())))
     curve = inputs.band_of_curve("frr")
     if curve.estimate.max() > 0:
@@ -157,22 +161,24 @@ def _thresholds(inputs):
 
 def _histograms(inputs):
     """The share of genuine and of impostor scores in bins, with the threshold, of every model."""
-    how = {"by": inputs.by, **inputs.options, "weighting": "pair"}
-    protocol = make_protocol(inputs.scores, **how)
-    thresholds = _thresholds(inputs)
-    sign = -1.0 if turned(inputs.scores) else 1.0
-    for name, pairs in zip(inputs.models, pairs_of_models(inputs.scores)):
-        _, _, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
-        score = sign * pairs.score
-        scored = np.isfinite(score) & (is_genuine | is_impostor)
-        edges = np.linspace(score[scored].min(), score[scored].max(), BINS + 1)
-        result = of_model(thresholds, name).rename(estimate="threshold").reset_coords(drop=True)
-        for kind, of_kind in (("genuine", is_genuine), ("impostor", is_impostor)):
-            chosen = of_kind & scored
-            weights = None if pairs.stands_for is None else pairs.stands_for[chosen]
-            counts, _ = np.histogram(score[chosen], edges, weights=weights)
-            result[kind] = "bin", counts / counts.sum()
-        yield name, result.assign(edge=("edge", edges)).assign_attrs(distance=sign < 0)
+    models = pairs_of_models(inputs.scores)
+    ends = min(pairs.lowest for pairs in models), max(pairs.highest for pairs in models)
+    if turned(inputs.scores):
+        ends = -ends[1], -ends[0]
+    options = {**inputs.levels, **inputs.options, "weighting": "pair"}
+    with no_cautions():
+        evaluation = evaluate_parts(
+            inputs.scores,
+            by=inputs.by,
+            histogram=(BINS, ends),
+            rates=False,
+            people=False,
+            **options,
+        )
+    thresholds = _thresholds(inputs).rename(estimate="threshold").reset_coords(drop=True)
+    for name, shares in inputs.by_model(evaluation["empirical"].to_dataset()):
+        result = shares.merge(of_model(thresholds, name), compat="override")
+        yield name, result.assign_attrs(distance=turned(inputs.scores))
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -190,17 +196,17 @@ def models(inputs):
     differences = {target: [] for target in TARGETS}
     frr_of_pairs = {}
     for pair in combinations(names, 2):
-        words = " - ".join(pair)
-        how = {"models": pair, "level": inputs.level}
+        names_of_pair = " - ".join(pair)
+        options = {"models": pair, "level": inputs.level}
         for rate, target in product(inputs.names_of_rates, TARGETS):
             with suppress(InputError):  # the error rates say why
-                result = compare(inputs.evaluation, rate, target=target, **how)
-                section.results[f"{rate}, {words}, {target}"] = result
+                result = compare(inputs.evaluation, rate, target=target, **options)
+                section.results[f"{rate}, {names_of_pair}, {target}"] = result
                 differences[target].append(result)
         with no_cautions():
-            curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **how)
+            curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **options)
         section.figures[f"FRR of {' − '.join(pair)}"] = partial(plot.difference, curve)
-        frr_of_pairs[pair] = section.results[f"frr, {words}, {NEW_PEOPLE}"]
+        frr_of_pairs[pair] = section.results[f"frr, {names_of_pair}, {NEW_PEOPLE}"]
     _answer_which_is_better(inputs, section, frr_of_pairs)
     columns = []
     for target, results in differences.items():
@@ -222,8 +228,8 @@ def _answer_which_is_better(inputs, section, frr_of_pairs):
     beaten = set()
     for (pair, frr), p in zip(frr_of_pairs.items(), adjusted):
         better = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
-        words = [name or "no clear difference" for name in better]
-        cells = [Cell(f"{name} ({p_text(each)})", {"": each}) for name, each in zip(words, p)]
+        answers = [name or "no clear difference" for name in better]
+        cells = [Cell(f"{name} ({p_text(each)})", {"": each}) for name, each in zip(answers, p)]
         rows[" or ".join(pair)] = cells
         winner = better[leading]
         sentences.append(say("better", pair, winner, frr.isel(inputs.leading), p[leading]))

@@ -5,6 +5,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
+from frkit.data.roles import SIDES
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
@@ -12,8 +13,8 @@ from frkit.reporting.tables import Cell, Table
 from frkit.scores.images import images_of
 from frkit.scores.kept import facts_of_first_model, is_kept, is_list, pairs_of_models
 
-SIDES = ("probe", "reference")
 MOST_GROUPS = 6  # named in a sentence
+NO_GROUP = "no label: in no group"
 
 
 def data(inputs):
@@ -30,7 +31,7 @@ def data(inputs):
         section.lines.append(_duplicates(inputs.faces))
     if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
-        sizes = groups.iloc[:, 0].to_dict()
+        sizes = groups.iloc[:, 0].drop(NO_GROUP, errors="ignore").to_dict()
         section.answers.append(say("groups", attributes_of(inputs.by), sizes, MOST_GROUPS))
     return section
 
@@ -43,7 +44,7 @@ def _counts(inputs, facts, genuine, impostor, failed):
         "genuine comparisons": genuine,
         "impostor comparisons": impostor,
     }
-    rows = {words: f"{count:,}" for words, count in counts.items() if count is not None}
+    rows = {name: f"{count:,}" for name, count in counts.items() if count is not None}
     if facts.get("images_per_identity"):
         rows["images per person"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
@@ -91,7 +92,7 @@ def _groups(inputs):
     frame = pd.DataFrame({"group": images.stratum[first], "person": images.identity[first]})
     counts = frame.groupby("group").person.agg(people="nunique", images="size")
     counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]
-    counts = counts.rename(index={UNKNOWN: "no label: in no group"})
+    counts = counts.rename(index={UNKNOWN: NO_GROUP})
     shows_images = not is_list(inputs.scores) or "probe" in inputs.scores.coords
     shown = {"people": inputs.named, "images": shows_images}
     counts = counts[[name for name in shown if shown[name]]].astype(object)

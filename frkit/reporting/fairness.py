@@ -20,6 +20,7 @@ from frkit.reporting.relabelling import without_labels
 from frkit.reporting.tables import VALUE, table, texts_of
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
+from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
 PERMUTATIONS = 999
@@ -37,10 +38,10 @@ def groups(inputs):
     for rate in (*RATES, "eer"):
         section.results[f"{rate}_group"] = inputs.band(f"{rate}_group")
     bands = {f"{rate.upper()} of group": section.results[f"{rate}_group"] for rate in RATES}
-    how = f"{averaged(inputs.weighting)}, {inputs.about()}"
-    section.tables[f"Rates of the groups ({how}, one threshold for all)"] = table(bands)
+    about = f"{averaged(inputs.weighting)}, {inputs.about()}"
+    section.tables[f"Rates of the groups ({about}, one threshold for all)"] = table(bands)
     eer = {"EER": section.results["eer_group"]}
-    section.tables[f"EER of the groups ({how})"] = table(eer)
+    section.tables[f"EER of the groups ({about})"] = table(eer)
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
     has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
@@ -142,10 +143,12 @@ def index_section(inputs):
     cosine = scores.attrs.get("similarity") == "cosine"
     models = pairs_of_models(scores)
     lowest, highest = min(each.lowest for each in models), max(each.highest for each in models)
+    lies = f"scores in [0, 1], and these lie between {lowest:.4g} and {highest:.4g}"
+    if turned(scores):
+        lies = f"similarities, and these are distances between {-highest:.4g} and {-lowest:.4g}"
     require(
         cosine or lowest >= 0 and highest <= 1,
-        f"they are defined for scores in [0, 1], and these lie between {lowest:.4g} and "
-        f"{highest:.4g}: in Python, score_map of fk.fairness_indices maps them first",
+        f"they are defined for {lies}: in Python, score_map of fk.fairness_indices maps them",
     )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
@@ -169,11 +172,11 @@ def sigmas(inputs):
     """N-Sigma, with what it shows for equal groups."""
     section = Section("N-Sigma")
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
-    how = {"by": inputs.by, "seed": inputs.seed}
-    result = n_sigma(scores, varying=inputs.options["varying"], **how)
+    options = {"by": inputs.by, "seed": inputs.seed}
+    result = n_sigma(scores, varying=inputs.options["varying"], **options)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     try:
-        equal = floor(scores, permutations=EQUAL_GROUPS, **how).n_absolute.max("group")
+        equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
         section.figures["N-Sigma"] = partial(plot.n_sigma, result, floor=limit)
@@ -221,8 +224,8 @@ def _with_large_groups(inputs, data, section, fewest):
     small = people[people < fewest]
     largest = people.nlargest(2).tolist()
     sizes = " and ".join(map(str, largest))
-    words = f"it needs two groups of {fewest} people or more, and the largest have {sizes}"
-    require(largest[-1] >= fewest, words)
+    need = f"it needs two groups of {fewest} people or more, and the largest have {sizes}"
+    require(largest[-1] >= fewest, need)
     if small.empty:
         return data
     section.lines.append(say("small_groups", small.to_dict(), fewest))

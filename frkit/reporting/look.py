@@ -104,25 +104,25 @@ def labels_of(data):
 def _command(path, options, labels):
     """The command that makes a report."""
     paths = [path] if isinstance(path, (str, Path)) else path
-    words = ["frkit", "report", *map(str, paths)]
+    command = ["frkit", "report", *map(str, paths)]
     for name, value in options.items():
         if name == "columns" and value:
             value = column_words(value)
         if value is False:
-            words.append(f"--no-{name}")
+            command.append(f"--no-{name}")
         elif value is not None:
             several = value if isinstance(value, (list, tuple)) else [value]
-            words += [f"--{name}", *map(str, several if value is not True else [])]
+            command += [f"--{name}", *map(str, several if value is not True else [])]
     for name, column in labels.items():
         if name != "identity" and 1 < len({*column} - {UNKNOWN}) <= MOST_LABELS:
-            return shlex.join([*words, "--by", name])
-    return shlex.join(words)
+            return shlex.join([*command, "--by", name])
+    return shlex.join(command)
 
 
 def column_words(columns):
     """Write a mapping of roles to columns as the command line does: role=column."""
-    words = []
+    assignments = []
     for role, source in columns.items():
         several = [source] if isinstance(source, str) or source is None else list(source)
-        words += [f"{role}={name or ''}" for name in several]
-    return words
+        assignments += [f"{role}={name or ''}" for name in several]
+    return assignments

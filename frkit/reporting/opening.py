@@ -109,9 +109,11 @@ def open_data(
     """
     if isinstance(path, (list, tuple)):
         files = by_model(path)
-        how = {"format": format, "columns": columns, "score": score, **options}
-        return together({name: open_data(file, **how) for name, file in files.items()})
+        options |= {"format": format, "columns": columns, "score": score}
+        return together({name: open_data(file, **options) for name, file in files.items()})
     data = _opened(path, format, columns, score, options)
+    if not isinstance(path, pd.DataFrame):
+        LOG.info("%s", path)
     for line in columns_read(data):
         LOG.info("  %s", line)
     return data

@@ -44,10 +44,10 @@ CHAPTERS = {  # title on the page -> sections of the report
 
 @dataclass
 class Picture:
-    """A figure that is laid out, the words of its caption, and its SVG."""
+    """A figure that is laid out, its caption, and its SVG."""
 
     figure: Figure
-    words: str
+    caption: str
     svg: bytes
 
     @property
@@ -88,9 +88,9 @@ def text(report):
     rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
     if UNRESOLVED in rates:
         rates += f"\n{UNRESOLVED.strip()} fewer than ten errors"
-    words = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
+    rendered = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in words)
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in rendered)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -111,12 +111,12 @@ def picture(draw):
         for patch in (figure.patch, ax.patch):
             patch.set(facecolor="none", edgecolor="none")
         for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
-            words = axis.label.get_text()
-            if len(words) > longest:
-                axis.label.set_text(words.replace(" (", "\n(", 1))
+            label = axis.label.get_text()
+            if len(label) > longest:
+                axis.label.set_text(label.replace(" (", "\n(", 1))
         _lay_out(figure, ax)
-    words = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
-    return Picture(figure, words, figure_bytes(figure, words, "svg"))
+    caption = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+    return Picture(figure, caption, figure_bytes(figure, caption, "svg"))
 
 
 def _lay_out(figure, ax):
@@ -133,8 +133,8 @@ def _lay_out(figure, ax):
         legend.remove()
         columns = 2 if len(labels) > 2 and max(map(len, labels)) < 30 else 1
         if labels:
-            how = {"ncols": columns, "loc": "lower center", "frameon": False}
-            beneath = figure.legend(handles, labels, borderaxespad=0, **how)
+            place = {"ncols": columns, "loc": "lower center", "frameon": False}
+            beneath = figure.legend(handles, labels, borderaxespad=0, **place)
             foot += beneath.get_window_extent(renderer).height + MARGIN
     inside, outside = ax.get_window_extent(), ax.get_tightbbox(renderer)
     width, height = figure.bbox.size
@@ -145,17 +145,17 @@ def _lay_out(figure, ax):
     figure.subplots_adjust(left / width, bottom / height, right / width, top / height)
 
 
-def figure_bytes(figure, words, form):
+def figure_bytes(figure, caption, form):
     """A figure as the bytes of a file, the same ones each time; it contains its caption."""
     out = io.BytesIO()
     # not `savefig`, which draws everything once more to find its renderer
     with matplotlib.rc_context(STYLE):
         if form == "svg":
-            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": words})
+            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": caption})
         else:
             from matplotlib.backends.backend_pdf import FigureCanvasPdf  # slow to import
 
             FigureCanvasPdf(figure).print_pdf(
-                out, metadata={"CreationDate": None, "Subject": words}
+                out, metadata={"CreationDate": None, "Subject": caption}
             )
     return out.getvalue()

@@ -17,6 +17,7 @@ from frkit.reporting.tables import Cell, Table, column_cells
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
 LARGE = 1 / 3  # of the errors
+SPREAD = "They are spread over many people."
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
@@ -41,16 +42,18 @@ def drivers(inputs):
             pairs = _pairs_table(inputs.scores_of(name), people, KINDS[rate], first)
             section.tables[f"Pairs of the first three, {errors}{where}"] = pairs
             worst = _worst(table.errors / table.errors.sum())
-            value = f"{len(worst):,} of {people.sizes['identity']:,} people"
-            named = first[: len(worst)] if len(worst) <= MOST_PEOPLE else []
+            few = len(worst) <= MOST_PEOPLE
+            number = f"{len(worst):,} of {people.sizes['identity']:,} people"
+            named = first[: len(worst)] if few else []
             text = say("drivers", worst, errors, suffix(name), named)
-            section.answers.append(f"{value} {text}")
+            section.answers.append(f"{number} {text}")
             if rate == "frr":
                 title = f"People with most false rejects{where}"
                 section.figures[title] = partial(plot.errors_by_person, people)
                 n_errors = int(table.errors.sum())
                 state = CLEAR if n_errors >= RESOLVED else UNDECIDED
                 note = say("drivers_level", level, n_errors, errors)
+                value, text = (number, text) if few else (SPREAD, f"{number} {text}")
                 tile = Tile("Who drives the errors?", value, text, state, note)
                 tiles.append((len(worst), tile))
     section.tiles = [tile for _, tile in sorted(tiles, key=lambda each: each[0])[:1]]

@@ -272,11 +272,11 @@ def _bar(progress, total):
     hidden = progress is False or callable(progress)
     with tqdm(total=total, disable=hidden, bar_format=BAR, leave=False, delay=delay) as bar:
 
-        def step(done, words):
-            bar.set_description_str(words)
+        def step(done, next_part):
+            bar.set_description_str(next_part)
             bar.update(done - bar.n)
             if callable(progress):
-                progress(done / total, words)
+                progress(done / total, next_part)
 
         yield step
 
@@ -285,12 +285,12 @@ def _cautions(caught):
     """Warnings about the data, each once; other warnings are given again."""
     cautions = []
     for warning in caught:
-        words = str(warning.message)
+        sentence = str(warning.message)
         if not issubclass(warning.category, DataWarning):
             warnings.warn(warning.message, stacklevel=2)
         # of replicates without a number there is one caution for each measure: tables show "–"
-        elif words not in cautions and "n_nonfinite" not in words:
-            cautions.append(words)
+        elif sentence not in cautions and "n_nonfinite" not in sentence:
+            cautions.append(sentence)
     return cautions
 
 

@@ -261,13 +261,13 @@ def texts_of(result):
     attrs = getattr(result, "attrs", {})
     columns = {key: [_label(label) for label in numbers[key]] for key in KEYS}
     columns[MEASURE] = [short_name(name, attrs.get("weighting")) for name in numbers[MEASURE]]
-    how = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
-    columns[VALUE] = [_value(row, how) for row in numbers.to_dict("records")]
+    digits = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
+    columns[VALUE] = [_value(row, digits) for row in numbers.to_dict("records")]
     for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
-        words = count_words if head == WORTH else p_words
+        as_text = count_words if head == WORTH else p_words
         if head == LIMIT:
-            words = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
-        columns[head] = [Cell(words(value), {"": float(value)}) for value in numbers[head]]
+            as_text = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
+        columns[head] = [Cell(as_text(value), {"": float(value)}) for value in numbers[head]]
     return pd.DataFrame(columns, dtype=object)
 
 
@@ -276,10 +276,10 @@ def _label(label):
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def _value(row, how):
+def _value(row, digits):
     """The cell of a value with its interval, its risk, and a mark where errors are few."""
     numbers = {end: row[end] for end in (*ENDS, RISK) if end in row}
-    text = cell(*[numbers[end] for end in ENDS if end in row], **how)
+    text = cell(*[numbers[end] for end in ENDS if end in row], **digits)
     risk = f" ({row[RISK]})" if row.get(RISK) else ""
     mark = "" if row.get(RESOLVED, True) else UNRESOLVED
     return Cell(f"{text}{risk}{mark}", {"": numbers.pop("estimate"), **numbers})

@@ -9,13 +9,12 @@ import xarray as xr
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
-from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
+from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
 from frkit.reporting.inputs import no_cautions, of_model, people_of_groups
 from frkit.reporting.tables import Cell, Table
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
-MOST_SENTENCES = 3  # on the first screen
 MOST_GROUPS = 12  # of which every two are compared; of more, each with all others
 
 
@@ -94,10 +93,10 @@ def verdicts_of(inputs):
     open_questions = []
     comparisons = {}
     for rate, errors in RATES.items():
-        how = {"level": inputs.level}
+        options = {"level": inputs.level}
         with no_cautions():
-            disparity = band(evaluation, f"{rate}_max_min", **how).isel({inputs.along: 0})
-            comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **how)
+            disparity = band(evaluation, f"{rate}_max_min", **options).isel({inputs.along: 0})
+            comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **options)
         pairs = comparisons[rate].isel({inputs.along: 0})
         left_out = disparity.attrs.get("left_out", [])
         open_questions += _why_left_out(inputs, rate, left_out)

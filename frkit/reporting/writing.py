@@ -86,7 +86,7 @@ def _write_into(draft, report, folder, pdf):
     for name, picture in by_file_name(report.pictures).items():
         (draft / FIGURES / f"{name}.svg").write_bytes(picture.svg)
         if pdf:
-            drawn = figure_bytes(picture.figure, picture.words, "pdf")
+            drawn = figure_bytes(picture.figure, picture.caption, "pdf")
             (draft / FIGURES / f"{name}.pdf").write_bytes(drawn)
     (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
 
