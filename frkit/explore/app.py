@@ -89,7 +89,7 @@ OLD = (
     "This report belongs to other settings than those shown now. Press Evaluate for a new one, or "
     "choose the former settings again."
 )
-DIMMED = "<style>.frkit-old { opacity: 0.4; }</style>"
+GREY = "<style>.frkit-old { filter: grayscale(1); border: .3rem dashed; padding: .6rem; }</style>"
 REPORT = (
     "The report appears here: how accurate each model is, how sure that is, whether groups differ, "
     "and which people cause the errors. Next: press Evaluate, for the sample data or for yours."
@@ -212,7 +212,7 @@ class OwnData:
     def mark_old(self, _change=None):
         """Mark a report that belongs to other settings, which cannot be exported."""
         is_old = self.report is not None and self.settings() != self.evaluated
-        self.age.value = DIMMED + message(OLD, alert=True) if is_old else ""
+        self.age.value = GREY + message(OLD, alert=True) if is_old else ""
         (self.result.add_class if is_old else self.result.remove_class)("frkit-old")
         self.link.layout.display = "none" if is_old else ""
         self.save_button.disabled = is_old or self.report is None
