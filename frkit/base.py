@@ -120,6 +120,15 @@ def real_numbers(name: str, values) -> np.ndarray:
     return np.ma.filled(array, np.nan)
 
 
+def refuse_infinite(scores: np.ndarray) -> None:
+    """Raise InputError if a score is infinite; NaN is a comparison that failed."""
+    n_infinite = np.count_nonzero(np.isinf(scores))
+    require(
+        n_infinite == 0,
+        f"{n_infinite} score(s) are infinite; mark failed comparisons as NaN, or with missing=",
+    )
+
+
 def _as_floats(array):
     """Objects, or masked numbers, as float64; pandas' NA, which NumPy cannot convert, is NaN."""
     if array.dtype.kind == "O" and not np.ma.isMaskedArray(array):

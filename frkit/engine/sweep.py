@@ -20,7 +20,7 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import require
+from frkit.base import refuse_infinite, require
 from frkit.engine import kernels
 from frkit.engine.selection import (
     PRECISE,
@@ -270,20 +270,16 @@ def _scan(block, corner, sides: Sides, floors, buffers: ThreadBuffers, genuine) 
         within = [column[:n].copy() for column in columns]
     failed = NONE, NONE
     lowest = float(block.min())
-    highest = float(pairs[2].max(initial=-np.inf))
+    genuine_score = block[genuine[:, 0], genuine[:, 1]]
+    highest = max(pairs[2].max(initial=-np.inf), genuine_score.max(initial=-np.inf))
     if not np.isfinite(lowest) or not np.isfinite(highest):
-        n_infinite = int(np.isinf(block).sum())
-        require(
-            n_infinite == 0,
-            f"{n_infinite} score(s) of a block are infinite; mark failed comparisons as missing, "
-            "or NaN",
-        )
+        refuse_infinite(block)
         lowest = float(np.fmin.reduce(block, axis=None, initial=np.inf))
         is_nan = np.isnan(pairs[2])
         failed = pairs[0][is_nan], pairs[1][is_nan]
         pairs = [column[~is_nan] for column in pairs]
         within = [column[~np.isnan(within[2])] for column in within]
-    return Scanned(pairs, within, failed, block[genuine[:, 0], genuine[:, 1]], lowest)
+    return Scanned(pairs, within, failed, genuine_score, lowest)
 
 
 _SCAN = dask.delayed(_scan, pure=False)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -217,7 +217,9 @@ def _by_score(kept: ModelPairs):
             return by_score, order
     order = np.argsort(kept.score)
     columns = {"row": kept.row, "col": kept.col, "stands_for": kept.stands_for}
-    in_order = {name: column[order] for name, column in columns.items() if column is not None}
+    in_order: dict[str, Any] = {
+        name: column[order] for name, column in columns.items() if column is not None
+    }
     by_score = kept._replace(score=kept.score[order], **in_order)
     order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
     # rows and columns stay in memory, so that no others have their addresses

@@ -272,7 +272,7 @@ def _where(condition):
     stacked = condition.any({*condition.dims} - {*dims}).stack(place=dims)
     places = stacked["place"].values[stacked.values].tolist()
     for k in range(len(dims)):
-        labels_of_place = {}  # labels of one dim, by the labels of all others
+        labels_of_place: dict = {}  # labels of one dim, by the labels of all others
         for place in places:
             others = place[:k], place[k + 1 :]
             labels_of_place.setdefault(others, []).append(place[k])

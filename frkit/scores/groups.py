@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, listed, require, require_one_of
+from frkit.base import UNKNOWN, listed, refuse_infinite, require, require_one_of
 from frkit.data.labels import (
     attributes_of,
     clean_labels,
@@ -16,7 +16,7 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.data.order import reading_order
-from frkit.scores.kept import is_kept, is_list, kept_list, refuse_file_name
+from frkit.scores.kept import is_kept, is_list, kept_list, nodes_of_models, refuse_file_name
 from frkit.scores.tensor import block_side
 
 
@@ -26,7 +26,11 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
     Every public function passes its scores through this once; what it calls relies on that.
     """
     if is_kept(scores):
-        return _checked_list(scores) if is_list(scores) else scores
+        if is_list(scores):
+            return _checked_list(scores)
+        for pairs in nodes_of_models(scores).values():
+            refuse_infinite(pairs["score"].values)
+        return scores
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
     dims = {*getattr(scores, "dims", ())} - {"model"}
@@ -63,8 +67,7 @@ def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
     score = table["score"]
     if score.dtype not in (np.float32, np.float64):
         score = score.astype(float)
-    infinite = bool(np.isinf(score.values).any())
-    require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
+    refuse_infinite(score.values)
     table = table.assign(score=score).assign_coords(_clean_coords(table))
     return xr.DataTree(table)
 

@@ -5,7 +5,16 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from frkit.base import UNKNOWN, listed, real_numbers, require, require_exact, require_one_of, warn
+from frkit.base import (
+    UNKNOWN,
+    listed,
+    real_numbers,
+    refuse_infinite,
+    require,
+    require_exact,
+    require_one_of,
+    warn,
+)
 from frkit.data.labels import check_names, clean_labels, model_names, warn_of_spellings
 from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
@@ -75,7 +84,7 @@ def _scores(score, model, missing, distance):
         "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
         f"{values.shape}",
     )
-    require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
+    refuse_infinite(values)
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     if missing is None:
         for of_model in np.atleast_2d(values):

@@ -42,7 +42,7 @@ TWO = dict(score=[1, 2], genuine=[1, 0])
 BAD = {
     "words": (dict(score=["x"], genuine=[1]), "score must be numbers"),
     "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"model= names, got shape \(1, 2\)"),
-    "infinite": (TWO | dict(score=[0.5, np.inf]), "some scores are infinite"),
+    "infinite": (TWO | dict(score=[0.5, np.inf]), "1 score.s. are infinite"),
     "all missing": (TWO | dict(score=[-1, -1], missing=-1), "every score is missing"),
     "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
     "verdict": (TWO | dict(genuine=[1, 3]), "is .3.* in pairs .1"),
