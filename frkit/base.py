@@ -3,7 +3,7 @@
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,6 +67,26 @@ def require_inside(name: str, value, low: float, high: float) -> None:
         number.ndim == 0 and low < number < high,
         f"{name} must lie in ({low}, {high}), got {value!r}",
     )
+
+
+def require_number(name: str, value, low: float, high: float = np.inf) -> float:
+    """Raise InputError unless the value is a number in [low, high]."""
+    number = real_numbers(name, value)
+    require(
+        number.ndim == 0 and low <= number <= high,
+        f"{name} must lie in [{low:g}, {high:g}], got {value!r}",
+    )
+    return float(number)
+
+
+def require_mapping(name: str, value, example: str) -> None:
+    """Raise InputError unless the value is a dict or another mapping of names, with an entry.
+
+    example : what one looks like. A Dataset is a mapping for Python, but not what is meant.
+    """
+    is_mapping = isinstance(value, Mapping) and not hasattr(value, "dims") and len(value) > 0
+    contents = "an empty one" if value == {} else type(value).__name__
+    require(is_mapping, f"{name} must be a mapping such as {example}, got {contents}")
 
 
 def parse_number(text: str) -> float:

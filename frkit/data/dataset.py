@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require
+from frkit.base import require, require_mapping
 from frkit.data.alignment import aligned, merged_labels, require_same_names
 from frkit.data.checks import check_faces, checked_embedding
 from frkit.data.collect import collected
@@ -131,7 +131,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     >>> dict(stack_models({"A": a, "B": b}).sizes)
     {'model': 2, 'image': 3, 'feature': 3}
     """
-    require(len(models) > 0, "stack_models needs a mapping of model name to faces")
+    require_mapping("models", models, '{"A": faces, "B": faces_of_another_encoder}')
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
         require("model" not in faces.dims, f"model {name!r} contains several models already")

@@ -225,13 +225,14 @@ def check_names(attributes):
         )
 
 
-def attributes_of(by):
-    """Return the names of the attributes, one or several."""
+def attributes_of(by, argument="by"):
+    """Return the names of the attributes, one or several, that an argument gives."""
     names = [by] if isinstance(by, str) else by
     is_list = isinstance(names, (list, tuple)) and len(names) > 0
     require(
         is_list and all(isinstance(name, str) for name in names),
-        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}",
+        f"{argument} must be the name of an attribute, or a list of such names to cross them; got "
+        f"{by!r}",
     )
     return list(names)
 

@@ -86,7 +86,7 @@ def _caution_of_ties(data, far, tied_share, tied, sign, name):
         share = tied_share[at][0]
         reached = data.far.values[at][0]
         warn(
-            f"{100 * share:.2g} % of the impostor scores{name} are tied at "
+            f"{100 * share:.3g} % of the impostor scores{name} are tied at "
             f"{0.0 + sign * threshold:g}: no threshold lies between FAR {reached + share:.2g} and "
             f"{reached:.2g}, so that FAR levels {_levels(far[at])} are read at {reached:.2g}; take "
             "other levels, or scores with more digits"

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_one_of, require_returned, require_whole
+from frkit.base import listed, require, require_one_of, require_returned, require_whole
 from frkit.engine.people import kinds_of_data
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import (
@@ -189,7 +189,7 @@ def worst_pairs(
     Raises
     ------
     InputError
-        For several levels or models at once, an unknown kind, or numbers below 1.
+        For several levels or models at once, an unknown kind or identity, or numbers below 1.
 
     Examples
     --------
@@ -200,9 +200,9 @@ def worst_pairs(
     3
     """
     require_one_of("kind", kind, KINDS)
-    by_name = not isinstance(identities, (int, np.integer))
+    by_name = isinstance(identities, (str, list, tuple, np.ndarray))
     if not by_name:
-        require_whole("identities", identities, 1)
+        require_whole("identities (or a list of names)", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
     require_returned("who", who, "fk.errors_by_person", "threshold", "frr_share")
     scores = checked_scores(scores)
@@ -229,8 +229,13 @@ def worst_pairs(
     )
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)
-    among_worst = np.isin(names, identities)
-    if not by_name:
+    if by_name:
+        wanted = np.atleast_1d(identities).astype(str)
+        unknown = np.setdiff1d(wanted, names)
+        require(len(unknown) == 0, f"identities names {listed(unknown)}, who are not in the scores")
+        among_worst = np.isin(names, wanted)
+    else:
+        among_worst = np.zeros(len(names), bool)
         among_worst[np.argsort(-share, kind="stable")[:identities]] = True
     among_worst &= share > 0
     row, col, is_genuine, is_impostor = kinds_of_pairs(pairs_of_model, protocol)

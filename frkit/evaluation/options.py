@@ -101,6 +101,7 @@ def asked_levels(far, threshold, scores):
             levels = np.atleast_1d(real_numbers("far", far).astype(float))
         inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
         require(inside, f"far must lie in (0, 1), got {far!r}")
+        require(len(np.unique(levels)) == len(levels), f"far names a level twice: {far!r}")
         return levels, np.empty((len(models), 0)), None
 
     if isinstance(threshold, Mapping):

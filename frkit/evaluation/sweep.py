@@ -183,7 +183,7 @@ def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:
     if by is None:
         wanted = sorted(name for name in attributes if _n_labels(images[name]) <= MOST_LABELS)
     else:
-        wanted = attributes_of(by) if by else []
+        wanted = [] if isinstance(by, list) and not by else attributes_of(by)
         if wanted:
             require_attributes(wanted, attributes)
     sides = Sides(

@@ -6,7 +6,7 @@ import xarray as xr
 from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
-from frkit.base import require_inside, require_whole
+from frkit.base import listed, require_inside, require_whole, warn
 from frkit.engine.protocol import make_protocol
 from frkit.engine.tally import kinds_of_pairs
 from frkit.evaluation.sweep import swept
@@ -60,8 +60,13 @@ def verification_metrics(
     Raises
     ------
     InputError
-        For no scores of pairs, unknown attributes, fewer than two folds, a prior or cost out of
-        range.
+        For no scores of pairs, infinite scores, unknown attributes, fewer than two folds, a prior
+        or cost out of range.
+
+    Warns
+    -----
+    DataWarning
+        Where a fold, or a group, has no genuine or no impostor pair: its numbers are NaN.
 
     References
     ----------
@@ -100,6 +105,7 @@ def verification_metrics(
     result = results[0]
     if "model" in kept.dims:
         result = xr.concat(results, kept["model"].variable.to_index_variable())
+    _warn_of_missing(result, folds)
     if turned(kept):
         for name in {"best_threshold", "best_threshold_group"} & {*result}:
             result[name] = 0.0 - result[name]
@@ -222,6 +228,28 @@ def least_cllr(table):
     posterior = np.clip(posterior, 0, 1)
     nats = xlogy(share[:, 0], posterior) + xlogy(share[:, 1], 1 - posterior)
     return float(0.0 - nats.sum() / (2 * np.log(2)))
+
+
+def _warn_of_missing(result, folds):
+    """Warn where numbers are NaN, because a group or a fold lacks a kind of pairs."""
+    groups = result.get("best_accuracy_group")
+    if groups is not None and groups.isnull().any():
+        empty = groups["group"][groups.isnull().any([*{*groups.dims} - {"group"}])]
+        warn(
+            f"all numbers of {listed(empty.values)} are NaN: no genuine, or no impostor pair there"
+        )
+    without_folds = []
+    for suffix in ("", "_group"):
+        if f"accuracy{suffix}" in result:
+            missing = result[f"accuracy{suffix}"].isnull()
+            missing &= result[f"best_accuracy{suffix}"].notnull()
+            if missing.any():
+                without_folds.append(f"accuracy{suffix}")
+    if without_folds:
+        warn(
+            f"{' and '.join(without_folds)}: NaN where one of the {folds} folds has no genuine or "
+            "no impostor pair; take fewer folds, such as folds=2, or read best_accuracy"
+        )
 
 
 def _with_groups(result, of_groups, groups):

@@ -100,7 +100,8 @@ def threshold(
     def errors(ax, threshold, scale, **question):
         histograms, far, frr = answer(**question)
         plot.threshold(histograms, far, frr, threshold, ax, scale=scale)
-        if not frr.resolved.sel(threshold_level=threshold).all():
+        resolved = far.resolved & frr.resolved
+        if not resolved.sel(threshold_level=threshold).all():
             warn(f"{FEW_ERRORS} of one kind at this threshold")
 
     def points(ax, threshold, scale, **question):

@@ -185,7 +185,7 @@ def distributions(
     """
     require_whole("bins", bins, 2)
     if permutations is None:
-        permutations = 0 if resampling is None else resampling.n
+        permutations = getattr(resampling, "n", 0)
     is_possible = permutations == 0 or permutations >= 2
     require(is_possible, f"permutations must be 0 (no floor) or at least 2, got {permutations}")
     kept = swept(checked_scores(scores), by=by, progress=progress)

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit, logit, ndtri
 
-from frkit.base import require, require_inside, require_one_of
+from frkit.base import require, require_flag, require_inside, require_one_of
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
@@ -94,12 +94,13 @@ def band(
     xr.Dataset
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
         `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
-        groups; NaN without an error, and where nobody's identity is known) and `includes_fair` (the
-        band reaches the value of a fair model); where replicates are read
-        `centre` and `n_nonfinite` (replicates that are not finite); for curves `resolved` (at least
-        ten errors); over the measure's dimensions. A ratio has no upper end (inf) where a group has
-        no error. The attrs name measure, method, level and target; `left_out`: groups that take no
-        part; `warning`: why an interval is too narrow.
+        groups; NaN without an error, and where nobody's identity is known) and `includes_fair`
+        (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing);
+        where replicates are read `centre` and `n_nonfinite` (replicates that are not finite); for
+        curves `resolved` (at least ten errors of its own; of an FRR at a FAR level also ten false
+        accepts, because they set the threshold); over the measure's dimensions. A ratio has no
+        upper end (inf) where a group has no error. The attrs name measure, method, level and
+        target; `left_out`: groups that take no part; `warning`: why an interval is too narrow.
 
     Raises
     ------
@@ -134,6 +135,7 @@ def band(
     >>> fk.band(ev, "frr", method="recentered").attrs["target"]
     'these 20 identities, new images'
     """
+    require_flag("simultaneous", simultaneous)
     require(
         method is None or not simultaneous,
         "a simultaneous band has a method of its own: leave method out",
@@ -156,12 +158,12 @@ def band(
     else:
         about["target"] = target
         result = effective_interval(evaluation, chosen, level, target)
+    result = with_resolved(result, chosen, evaluation)
     if simultaneous:
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
         result["includes_fair"] = _includes(chosen.fair, result)
-    result = with_resolved(result, chosen, evaluation)
     result = with_attrs(result, evaluation, chosen, method, **about)
     warn_of(whole, chosen, result)
     return result
@@ -219,7 +221,7 @@ def sup_t(evaluation, chosen, result, level, target):
     middle = (estimate * n + 0.5) / (n + 1)
     sd = 1 / np.sqrt(n * middle * (1 - middle))
     influence = contributions(evaluation, chosen.name, target).influence
-    resolved = data_of(evaluation).get("resolved", estimate.notnull())
+    resolved = result.get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,
         influence.fillna(0),
@@ -331,6 +333,7 @@ def replicate_curves(
     >>> fk.replicate_curves(ev).replicates.sizes["replicate"]
     50
     """
+    require_flag("recentered", recentered)
     chosen = find_measure(measure)
     result = values_of(evaluation, chosen)
     if recentered:

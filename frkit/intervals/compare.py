@@ -46,8 +46,10 @@ def compare(
 ) -> xr.Dataset:
     """Compare two models on the same images, or two groups under one model.
 
-    Models meet the same people. What each person adds to the difference is compared with zero in a
-    paired t-test (cluster-robust, Liang & Zeger 1986), the thresholds' own errors included.
+    Two evaluations must be of the same images in the same order; other names, identities or
+    attributes are refused. Models meet the same people. What each person adds to the difference is
+    compared with zero in a paired t-test (cluster-robust, Liang & Zeger 1986), the thresholds' own
+    errors included.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
@@ -79,7 +81,9 @@ def compare(
     -------
     xr.Dataset
         `estimate`, `lower`, `upper` of the difference (attrs["contrast"] = "difference",
-        attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. Of rates
+        attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. Of models without
+        replicates also the standard error `se` (of the difference, or of the logarithm of the
+        ratio) and the degrees of freedom `df` of the t-test. Of rates
         `n_effective`: how many pairs of independent comparisons would show as much of the
         difference of two models; of two groups, the sum of both numbers. Of groups also their
         `ratio` A / B with `ratio_lower` and `ratio_upper` (inf if B has no error). With "all" or
@@ -90,10 +94,8 @@ def compare(
     Raises
     ------
     InputError
-        The evaluations are of other images or other draws, or run over other dims; a model or group
-        is not there; the measure does not run over groups, or is no rate.
-    ValueError
-        The evaluations have other levels or groups.
+        The evaluations are of other images or other draws, or have other levels, groups or dims; a
+        model or group is not there; the measure does not run over groups, or is no rate.
 
     Warns
     -----
@@ -156,6 +158,10 @@ def compare(
 
 def _pairs(data, dim, wanted):
     """The two names of each comparison: those that are wanted, or all pairs."""
+    require(
+        wanted is None or isinstance(wanted, (str, list, tuple)),
+        f"{dim}s must be two names, or a word such as 'all', got {type(wanted).__name__}",
+    )
     names = np.atleast_1d(data.get(dim, [])).tolist()
     require(
         len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
@@ -165,7 +171,10 @@ def _pairs(data, dim, wanted):
     if wanted == "all" or (wanted is None and len(names) == 2):
         return list(combinations(names, 2))
     require(
-        wanted is not None and len(wanted) == 2 and len({*wanted} & {*names}) == 2,
+        isinstance(wanted, (list, tuple))
+        and len(wanted) == 2
+        and {*wanted} <= {*names}
+        and wanted[0] != wanted[1],
         f"{dim}s={wanted!r} must be 'all', or two of {names}",
     )
     return [tuple(wanted)]
@@ -196,7 +205,13 @@ def _of_two_evaluations(evaluations, chosen, method, target, level):
     a, b = (_values(evaluation, chosen, method, target) for evaluation in evaluations)
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
     require(same_dims, "the two run over other levels, groups or models")
-    xr.align(a, b, join="exact")  # raises if labels differ
+    shared = {*a.dims} & {*b.dims}
+    differ = [dim for dim in shared if not a[dim].variable.equals(b[dim].variable)]
+    require(
+        not differ,
+        f"the two evaluations have other labels along {listed(sorted(differ))}: evaluate both at "
+        "the same far= or threshold=, with the same by=",
+    )
     return _contrast(a, b, chosen, method, level)
 
 

@@ -24,6 +24,7 @@ from frkit.intervals.reading import (
     with_attrs,
     with_resolved,
     without_groups,
+    words_of_places,
 )
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import checked_scores
@@ -86,7 +87,7 @@ def permutation_test(
     Warns
     -----
     DataWarning
-        As `evaluate`; groups that take no part.
+        As `evaluate`; groups that take no part; levels at which the measure is undefined.
 
     References
     ----------
@@ -104,6 +105,7 @@ def permutation_test(
     """
     chosen = find_measure(measure)
     require_whole("n", n, 1)
+    require_whole("seed", seed, 0)
     require_inside("level", level, 0, 1)
     require(
         varying != "split",
@@ -131,6 +133,12 @@ def permutation_test(
     draws = chosen(data.assign(rates.isel(replicate=slice(1, None))))
     result = against(estimate, draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
+    if estimate.isnull().any():
+        places = words_of_places(estimate.isnull()) or "in these data"
+        warn(
+            f"{chosen.name} is undefined {places}, where no group has an error, or one has no "
+            "pairs: there is no p-value; take levels at which every group has errors"
+        )
     by = by if isinstance(by, str) else " & ".join(by)
     about = {"n": n, "level": level, "by": by}
     if left_out:

@@ -50,6 +50,10 @@ def computed_once(function):
     def kept(evaluation, *arguments, **options):
         results = remembered(evaluation, function, dict)
         key = arguments, *options.items()
+        try:
+            hash(key)
+        except TypeError:  # the function itself says what is wrong with a list, say
+            return function(evaluation, *arguments, **options)
         if key in results:
             return results[key]
         result = function(evaluation, *arguments, **options)
@@ -138,7 +142,10 @@ def with_attrs(result, evaluation, chosen, method, **attrs):
 
 
 def with_resolved(result, chosen, evaluation):
-    """Add `resolved`, of the groups that the measure reads, where it has the dims of the result."""
+    """Add `resolved`, of the groups that the measure reads, where it has the dims of the result.
+
+    A FAR rests on no genuine pair, and an FRR at a fixed threshold on no impostor pair.
+    """
     data = data_of(evaluation)
     dims = {*result.estimate.dims}
     if "resolved" not in data or not {*data.resolved.dims} <= dims:
@@ -146,7 +153,9 @@ def with_resolved(result, chosen, evaluation):
     resolved = data.resolved
     reads = with_reads(chosen, data).reads
     if all(name.startswith("far") for name in reads):
-        resolved = data.false_accepts >= RESOLVED  # a FAR rests on no genuine pair
+        resolved = data.false_accepts >= RESOLVED
+    elif "threshold_level" in dims and all(name.startswith("frr") for name in reads):
+        resolved = data.false_rejects >= RESOLVED
     for name in reads:
         errors = data.get(ERRORS_OF.get(name))
         if errors is not None:
@@ -195,7 +204,7 @@ def _cautions(data, chosen, result):
             "where single pairs decide"
         )
     for what, condition, advice in _conditions(data, chosen, result):
-        where = _where(condition)
+        where = words_of_places(condition)
         if where:
             yield f"{what} {where}{advice}"
     left_out = result.attrs.get("left_out")
@@ -205,7 +214,9 @@ def _cautions(data, chosen, result):
         yield from small_groups(data)
     if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
         yield result.attrs["warning"]
-    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
+    most = 0
+    if "n_nonfinite" in result:  # where the estimate itself is not finite there is a message
+        most = int(result.n_nonfinite.where(np.isfinite(result.estimate), 0).max())
     if most > 0:
         yield (
             f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
@@ -216,19 +227,22 @@ def _cautions(data, chosen, result):
 def _conditions(data, chosen, result):
     """What may happen at some levels, groups and models, where it does, and what to do then."""
     group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
+    has_errors = xr.ones_like(result.estimate, bool)
     if chosen.fair is not None:
         for name in group_rates:
             advice = (
                 f": a ratio to that rate is infinite or undefined there, and {chosen.name} rests "
-                "on a rate nobody has seen. Read it at levels at which every group has errors, or "
-                "merge groups"
+                "on a rate nobody has seen (not resolved). Read it at levels at which every group "
+                "has errors, or merge groups"
             )
-            yield f"no error in {name}", data[name] == 0, advice
+            no_error = data[name].drop_sel(group=result.attrs.get("left_out", [])) == 0
+            has_errors = has_errors & ~no_error.any({"group", "reference_group"} & {*no_error.dims})
+            yield f"no error in {name}", no_error, advice
     if "resolved" in result:
         in_groups = group_rates and "group" not in result.estimate.dims
         advice = ": marked as not resolved and drawn grey; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
-        is_few = ~result.resolved & result.estimate.notnull()
+        is_few = has_errors & ~result.resolved & result.estimate.notnull()
         yield f"{chosen.words}: fewer than ten errors", is_few, advice
     if "upper" not in result:
         return
@@ -261,7 +275,7 @@ def without_groups(chosen, left_out):
     )
 
 
-def _where(condition):
+def words_of_places(condition):
     """The levels, groups and models at which a condition holds, in words; empty where nowhere.
 
     Groups at the same levels are named together, and so are models with the same groups.

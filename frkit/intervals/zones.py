@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import require, require_returned
 
 
 def decision_zones(bands: xr.Dataset) -> xr.Dataset:
@@ -41,6 +41,7 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     >>> "".join(decision_zones(bands).zone.values)
     'BC'
     """
+    require_returned("bands", bands, "fk.band", "estimate")
     require(bands.sizes.get("model") == 2, "zones compare two models: give a band of two models")
     fair = bands.attrs.get("fair")
     require(fair is not None, "zones need bands of a disparity measure, which has a fair value")

@@ -6,7 +6,7 @@ Conti & Clémençon (2024), appendix A.1, with the measures of NIST and of the f
 import numpy as np
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import require_number
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 # --- formulas: rates over any dims with `group`, each in [0, 1] ----------------------------------
@@ -166,7 +166,7 @@ def garbe(*, c: float = 0.5) -> Measure:
 
 def _of_both_rates(name, formula, c, scale, fair, words):
     """A measure of the groups' FAR, with weight c, and FRR."""
-    require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c!r}")
+    require_number("the weight c of FAR", c, 0, 1)
 
     def read(tallies):
         return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))

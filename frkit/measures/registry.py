@@ -205,6 +205,7 @@ def register(
     'identity'
     """
     require_one_of("scale", scale, (IDENTITY_SCALE, LOG_SCALE))
+    require(isinstance(name, str), f"name must be a text, got {type(name).__name__}")
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
     if reads is not None:

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_one_of
+from frkit.base import real_numbers, require, require_number, require_one_of
 from frkit.measures.registry import Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
@@ -274,7 +274,7 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     >>> float(fk.measures.unnormalised_weight(1 / 6, 3))
     2.0
     """
-    require(c >= 0, f"the constant c of the weights must be at least 0, got {c!r}")
+    require_number("the constant c of the weights", c, 0)
     sigma = 1 / (2 * n_groups)
     return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 
@@ -314,9 +314,14 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
         if isinstance(sizes, Mapping | pd.Series):
             coords = {"group": [str(name) for name in sizes.keys()]}
             sizes = [sizes[name] for name in sizes.keys()]
-        sizes = xr.DataArray(np.asarray(sizes, float), coords, ["group"])
+        sizes = real_numbers("sizes of groups", sizes).astype(float)
+        shape = sizes.shape
+        require(
+            len(shape) == 1, f"sizes of groups must be numbers, one for each, got shape {shape}"
+        )
+        sizes = xr.DataArray(sizes, coords, ["group"])
         require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values}")
-    n_groups = sizes.sizes["group"]
+    n_groups = sizes.sizes.get("group", 1)
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
     weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups, c=c)
     return weights / weights.sum("group")

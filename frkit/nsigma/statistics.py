@@ -9,7 +9,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_one_of, require_returned, warn
+from frkit.base import (
+    listed,
+    real_numbers,
+    require,
+    require_mapping,
+    require_one_of,
+    require_returned,
+    warn,
+)
 from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
 
 RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
@@ -270,8 +278,11 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     >>> fk.nsigma.with_risk(result, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
     ['alarming', 'fine', 'alarming']
     """
-    levels = risk_levels or RISK_LEVELS
-    starts = np.array(list(levels.values()), float)
+    levels = RISK_LEVELS
+    if risk_levels is not None:
+        require_mapping("risk_levels", risk_levels, '{"fine": 0, "alarming": 0.5}')
+        levels = risk_levels
+    starts = real_numbers("risk_levels", list(levels.values())).astype(float)
     require(
         starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
         f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",

@@ -9,7 +9,14 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole, warn
 from frkit.data.checks import as_float32, check_faces, check_rows
-from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
+from frkit.data.labels import (
+    CROSSED,
+    attributes_of,
+    clean_labels,
+    complete_labels,
+    crossed,
+    resolve_varying,
+)
 
 FEWEST_FOLDS = 3  # training, validation and test
 
@@ -73,11 +80,13 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     check_faces(faces)
     require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)
-    names = [attribute] if isinstance(attribute, str) else list(attribute)
+    names = attributes_of(attribute, "attribute")
     name = CROSSED.join(names)
     image_labels = {name for name, coord in faces.coords.items() if coord.dims == ("image",)}
+    attributes = sorted(image_labels - {"image", "identity", "person"})
+    require(attributes, f"these faces have no attribute: name one, fk.faces(..., {name}=labels)")
     for each in names:
-        require_one_of("attribute", each, sorted(image_labels - {"image", "identity", "person"}))
+        require_one_of("attribute", each, attributes)
     n_images = faces.sizes["image"]
     identity = complete_labels(faces["identity"].values, n_images, "identity")
     person = faces["person"].values.astype(str) if "person" in faces.coords else identity

@@ -9,7 +9,7 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 from tqdm.dask import TqdmCallback
 
-from frkit.base import require
+from frkit.base import require, require_whole
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
 from frkit.representation.detectable import detectable_information
 from frkit.representation.mine import Critic, Fold, train_and_read
@@ -109,10 +109,18 @@ def representation_bias(
     >>> float(result.rlb.round(1)), str(result.verdict.values)
     (0.9, 'detected')
     """
-    seeds = list(range(seeds) if isinstance(seeds, int) else seeds)
+    if isinstance(seeds, int):
+        seeds = range(seeds)
+    require(
+        isinstance(seeds, (list, tuple, range, np.ndarray)),
+        f"seeds must be whole numbers, got {seeds!r}",
+    )
+    seeds = [require_whole("seeds", seed, 0) for seed in seeds]
     require(0 < len(seeds) == len(set(seeds)), f"seeds must be distinct, one or more, got {seeds}")
-    critic = critic or Critic()
+    critic = Critic() if critic is None else critic
+    require(isinstance(critic, Critic), f"critic must be a Critic, got {type(critic).__name__}")
     attributes = attribute if isinstance(attribute, list) else [attribute]
+    require(len(attributes) > 0, "attribute is an empty list: name an attribute")
     options = {"by": by, "folds": folds, "varying": varying}
     problems = [gather_problem(faces, name, **options) for name in attributes]
     plans = [_splits(problem, folds, seeds) for problem in problems]

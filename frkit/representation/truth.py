@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import require, require_whole
+from frkit.base import require, require_number, require_whole
 from frkit.representation.bounds import entropy
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
@@ -69,7 +69,7 @@ def shifted_classes(
     (0.322, 0.667)
     """
     require_whole("per_identity", per_identity, 1)
-    require(0 <= distance <= 1e4, f"distance must be 0 or more, up to 10,000, got {distance}")
+    require_number("distance", distance, 0, 1e4)
     require(0 <= likeness < 1, f"likeness must lie in [0, 1), got {likeness}")
     shares = np.asarray(shares, float)
     require(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, listed, refuse_infinite, require, require_one_of
+from frkit.base import UNKNOWN, listed, real_numbers, refuse_infinite, require, require_one_of
 from frkit.data.labels import (
     attributes_of,
     clean_labels,
@@ -156,7 +156,7 @@ def shares(weighting, identities: np.ndarray) -> np.ndarray:
         weighting = by_name.reindex(identities)
         lost = identities[weighting.isna().to_numpy()]
         require(len(lost) == 0, f"weighting has no p_k for identities {listed(lost)}")
-    share = np.asarray(weighting, float)
+    share = real_numbers("weighting", weighting).astype(float)
     require(
         share.shape == identities.shape and np.all(np.isfinite(share) & (share > 0)),
         f"weighting must contain one positive p_k for each of the {len(identities)} identities, by "

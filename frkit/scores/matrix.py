@@ -8,7 +8,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, real_numbers, require, require_flag, require_one_of, warn
+from frkit.base import (
+    UNKNOWN,
+    real_numbers,
+    require,
+    require_flag,
+    require_mapping,
+    require_one_of,
+    warn,
+)
 from frkit.data.checks import is_lazy
 from frkit.data.labels import (
     check_names,
@@ -22,6 +30,7 @@ from frkit.scores.matrix_names import with_names
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
+ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ
 FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
 WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
@@ -101,8 +110,12 @@ def score_matrix(
 
     probes = {"identity": probe_identity, "image": probe}
     references = {"identity": reference_identity, "image": reference}
-    for name, (of_probes, of_references) in (attributes or {}).items():
-        probes[name], references[name] = of_probes, of_references
+    if attributes is not None:
+        require_mapping("attributes", attributes, ATTRIBUTES)
+    for name, sides in (attributes or {}).items():
+        is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2
+        require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
+        probes[name], references[name] = sides
     values, probes, references = with_names(values, probes, references)
     values = _checked(values)
     require_flag("distance", distance)

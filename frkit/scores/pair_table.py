@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import InputError, listed, require, require_one_of, warn
+from frkit.base import InputError, listed, require, require_one_of, require_path, warn
 from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
@@ -91,6 +91,8 @@ def open_pairs(
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
     require_one_of("format", format, PAIR_FORMATS)
+    if not isinstance(path, (list, tuple)):
+        require_path("path", path)
     with named(path):
         require(
             format not in WITHOUT_SCORES or scores is not None,

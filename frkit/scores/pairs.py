@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require
+from frkit.base import require, require_mapping
 from frkit.data.alignment import aligned
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.scores.kept import refuse_file_name
@@ -108,6 +108,8 @@ def pairs(
         given |= as_mapping(columns) | attributes
         table = score.rename(columns=str)
         return pairs_of_table(table, given, distance=distance or None, **options)
+    if trial is not None:
+        require_mapping("trial", trial, '{"camera": labels}')
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores, inputs, trial, attributes = _in_one_order(
         score if isinstance(score, Mapping) else {"score": score},

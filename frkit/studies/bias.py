@@ -15,6 +15,7 @@ from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import Progress, along
 from frkit.vmf import Mixture
+from frkit.vmf.arguments import require_population
 
 
 def bootstrap_bias(
@@ -76,6 +77,7 @@ def bootstrap_bias(
     True
     """
     require_inside("level", level, 0, 1)
+    require_population("mixture", mixture)
     far = far_levels(1e-4, 1e-1) if far is None else np.unique(far)
     truth = mixture.population_roc(far).frr
     resampling = Resampling("image", n=n, seed=seed)

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_returned
+from frkit.data.checks import check_faces
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.scores.tensor import score_tensor
@@ -151,6 +152,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     >>> fk.studies.sup_distance(result).distance.sizes["seed"]
     2
     """
+    require_returned("result", result, "fk.studies.consistency", "far_level", "frr")
     low, high = (0, 1) if far is None else far
     rounding = 1e-9
     in_range = slice(low * (1 - rounding), high * (1 + rounding))
@@ -225,6 +227,7 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
     [70, 70]
     """
+    check_faces(faces)
     rng = np.random.default_rng(seed)
     in_first, in_second = [], []
     odd = 0

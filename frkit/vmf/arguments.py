@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from frkit.base import real_numbers, require
+from frkit.base import real_numbers, require, require_mapping
 
 
-def require_number(name, value, low, high=np.inf):
-    """Return one number in [low, high]."""
-    inside = low <= value <= high
-    require(inside, f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
-    return float(value)
+def require_population(name, value):
+    """Refuse what has no exact rates."""
+    require(
+        hasattr(value, "population_roc"),
+        f"{name} must be what fk.vmf.mixture or fk.vmf.IdentityLaw returned, got "
+        f"{type(value).__name__}",
+    )
 
 
 def one_per_identity(name, values, n_identities):
@@ -24,7 +26,7 @@ def one_per_identity(name, values, n_identities):
 
 def levels_in(name, values, low):
     """Return levels (n,) in (low, 1), from one number or several."""
-    levels = np.atleast_1d(values).astype(float)
+    levels = np.atleast_1d(real_numbers(name, values)).astype(float)
     inside = (levels > low) & (levels < 1)
     require(bool(inside.all()), f"{name} must be numbers in ({low}, 1), got {values}")
     return levels
@@ -32,7 +34,8 @@ def levels_in(name, values, low):
 
 def kappa_range(kappa):
     """Return (low, high), from a range of concentrations or from one number for both."""
-    low, high = np.broadcast_to(np.asarray(kappa, float), 2).tolist()
+    ends = real_numbers("kappa", kappa)
+    low, high = np.broadcast_to(ends, 2).tolist() if ends.shape in ((), (1,), (2,)) else (0, 0)
     require(
         0 < low <= high < np.inf,
         f"kappa must be a number or (low, high) with 0 < low <= high, got {kappa}",
@@ -42,13 +45,16 @@ def kappa_range(kappa):
 
 def options_of_groups(groups, allowed):
     """Return options by group name, and shares (groups,); None is one group, named ""."""
+    if groups is not None:
+        require_mapping("groups", groups, '{"a": {"share": 2}, "b": {}}')
     options_of = {"": {}} if groups is None else dict(groups)
     for name, options in options_of.items():
+        if not isinstance(options, dict) or options:
+            require_mapping(f"groups[{name!r}]", options, '{"share": 2}')
         unknown = set(options).difference(allowed)
         words = f"unknown options {unknown}; use {', '.join(allowed)}"
         require(not unknown, f"group {name!r}: {words}")
-    shares = [options.get("share", 1) for options in options_of.values()]
-    shares = np.array(shares, float)
+    shares = real_numbers("share", [options.get("share", 1) for options in options_of.values()])
     positive = bool(np.all(shares > 0))
     require(positive, f"shares must be positive, got {shares.tolist()}")
     return options_of, shares

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, real_numbers, require
+from frkit.base import UNKNOWN, real_numbers, require, require_number, require_whole
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling, score_moments
-from frkit.vmf.arguments import one_per_identity, require_number
+from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution
 
 LARGEST_KAPPA = 1e9  # beyond, exact rates take minutes
@@ -194,6 +194,7 @@ class Mixture:
 
 def group_sizes(n_identities, shares):
     """Split the identities by shares, with the largest remainders rounded up."""
+    require_whole("n_identities", n_identities, 2)
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)
     remaining = n_identities - sizes.sum()

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.base import require
-from frkit.vmf.arguments import kappa_range, options_of_groups, require_number
+from frkit.base import require, require_number, require_whole
+from frkit.vmf.arguments import kappa_range, options_of_groups
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.sampling import place, radial_parts
 
@@ -48,7 +48,8 @@ def mixture(
     """
     options, shares = options_of_groups(groups, ("share", "kappa", "cohesion"))
     sizes = group_sizes(n_identities, shares)
-    rng = np.random.default_rng(seed)
+    require_whole("dim", dim, 2)
+    rng = np.random.default_rng(require_whole("seed", seed, 0))
     directions = []
     concentrations = []
     for group, size in zip(options.values(), sizes):

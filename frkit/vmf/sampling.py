@@ -15,9 +15,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from frkit.base import require
+from frkit.base import require, require_mapping, require_number
 from frkit.data.dataset import faces, stack_models
-from frkit.vmf.arguments import one_per_identity, require_number
+from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 
 BLOCK = 8192  # images whose noise is in memory at once
@@ -84,6 +84,10 @@ def sample_encoders(
     2
     """
     share = require_number("correlation", correlation, 0, 1)
+    example = '{"good": mixture, "bad": mixture.correlated(concentration_factor=0.5)}'
+    require_mapping("encoders", encoders, example)
+    for name, mix in encoders.items():
+        require(hasattr(mix, "mean_directions"), f"encoder {name!r} must be a mixture: {example}")
     first = next(iter(encoders.values()))
     n_seeds = len(encoders) + 1
     image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(n_seeds)
@@ -106,6 +110,12 @@ def sample_encoders(
 def _faces(mix, per_identity, sources):
     """Faces; `sources` are pairs of a generator and its share of the noise's variance."""
     counts = one_per_identity("per_identity", per_identity, mix.n_identities)
+    require(
+        np.all((counts >= 0) & (counts % 1 == 0)) and counts.sum() > 0,
+        "per_identity must be the number of images of each identity, 1 or more, or one number for "
+        f"each; got {per_identity!r}",
+    )
+    counts = counts.astype(int)
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
     # in blocks, so that the noise of many images is never in memory as a whole

@@ -180,11 +180,24 @@ def test_failed_comparisons_and_distances():
     kinds, races = [True, True, True, False, False, False], ["x"] * 5 + ["y"]
     with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
         pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], kinds, race=races)
-    gone = fk.verification_metrics(pairs, by="race")
+    with pytest.warns(fk.DataWarning) as warnings:
+        gone = fk.verification_metrics(pairs, by="race")
+    no_group, no_folds = (str(warning.message) for warning in warnings)
+    assert "all numbers of 'y' are NaN" in no_group and "one of the 10 folds" in no_folds
     assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
     assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
     pairs = fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True)
-    assert float(fk.verification_metrics(pairs).best_threshold) == pytest.approx(1.6)
+    metrics = fk.verification_metrics(pairs, folds=2)
+    assert float(metrics.best_threshold) == pytest.approx(1.6)
+
+
+def test_fewer_pairs_than_folds():
+    """The accuracy of ten folds of five genuine pairs was NaN without a word."""
+    pairs = fk.pairs(np.arange(10.0)[::-1], [True] * 5 + [False] * 5)
+    with pytest.warns(fk.DataWarning, match="one of the 10 folds") as warnings:
+        found = fk.verification_metrics(pairs)
+    assert np.isnan(found.accuracy) and found.best_accuracy == 1 and len(warnings) == 1
+    assert np.isfinite(fk.verification_metrics(pairs, folds=5).accuracy)
 
 
 def test_what_cannot_be_had():

@@ -1,0 +1,97 @@
+"""What results say about themselves: each limit once, and which places are resolved."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import frkit as fk
+
+WHO = np.repeat([f"person {number:02d}" for number in range(20)], 3)
+BELOW_ALL, ABOVE_ALL = -2.0, 2.0
+
+
+def tensor(*groups):
+    """Scores of 20 people, whose groups are given with the number of people in each."""
+    rng = np.random.default_rng(3)
+    embedding = np.repeat(rng.normal(size=(20, 5)), 3, axis=0) + 0.4 * rng.normal(size=(60, 5))
+    labels = [label for label, n_people in groups for _ in range(3 * n_people)]
+    return fk.score_tensor(fk.faces(embedding, WHO, group=labels or ["one"] * 60))
+
+
+def warned(function, *arguments, **options):
+    """The result of a call, and the messages of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **options)
+    return result, [str(warning.message) for warning in caught]
+
+
+# --- one limit, one warning -----------------------------------------------------------------------
+@pytest.mark.parametrize("question", [fk.band, fk.fair_floor])
+def test_rates_without_an_error_get_one_warning(question):
+    evaluation = fk.evaluate(tensor(("a", 10), ("b", 10)), threshold=[BELOW_ALL], by="group")
+    result, [message] = warned(question, evaluation, "frr_max_min")
+    assert np.isnan(result.estimate).all() and "no error in frr_group" in message
+
+
+def test_a_group_that_takes_no_part_is_named_once():
+    scores = tensor(("a", 10), ("b", 9), ("c", 1))
+    with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
+        evaluation = fk.evaluate(scores, threshold=[0.5], by="group")
+    assert evaluation["empirical"].frr_group.sel(group="c").item() == 0
+    _, messages = warned(fk.band, evaluation, "frr_max_min")
+    assert ["'c'" in message for message in messages].count(True) == 1
+    assert any("computed without 'c'" in message for message in messages)
+
+
+def test_few_errors_are_named_where_others_have_none():
+    """The level without an error is named as such, the other one as not resolved."""
+    scores = tensor(("a", 10), ("b", 10))
+    evaluation = fk.evaluate(scores, threshold=[BELOW_ALL, 0.5], by="group")
+    rejects = evaluation["empirical"].false_rejects_group.values
+    assert rejects[0].sum() == 0 and 0 < rejects[1].min() < 10
+    _, [no_error, few_errors] = warned(fk.band, evaluation, "frr_max_min")
+    assert "threshold -2 of" in no_error and "at threshold 0.5," in few_errors
+
+
+def test_a_permutation_test_without_an_error_says_that_there_is_no_p_value():
+    scores = tensor(("a", 10), ("b", 10))
+    options = dict(by="group", threshold=[BELOW_ALL], n=9)
+    result, [message] = warned(fk.permutation_test, scores, "frr_max_min", **options)
+    assert np.isnan(result.p).all() and "undefined at threshold -2" in message
+
+
+# --- resolved -------------------------------------------------------------------------------------
+def test_at_fixed_thresholds_the_errors_of_each_rate_count():
+    """All 60 genuine pairs are rejected and nobody is accepted, or the other way round."""
+    thresholds = [ABOVE_ALL, BELOW_ALL]
+    evaluation = fk.evaluate(tensor(("a", 10), ("b", 10)), threshold=thresholds, by="group")
+    for name, resolved in (
+        ("frr", [True, False]),
+        ("frr_max_difference", [True, False]),
+        ("far", [False, True]),
+        ("fdr", [False, False]),
+    ):
+        result, _ = warned(fk.band, evaluation, name)
+        assert result.resolved.values.tolist() == resolved, name
+    one, messages = warned(fk.band, evaluation.sel(threshold_level=[ABOVE_ALL]), "frr")
+    assert messages == [] and float(one.estimate.item()) == 1
+
+
+def test_at_a_far_level_an_frr_also_needs_false_accepts():
+    """The threshold of the FAR level rests on them."""
+    evaluation = fk.evaluate(tensor(), far=[1e-3, 0.3])
+    errors = evaluation["empirical"].dataset
+    result, _ = warned(fk.band, evaluation, "frr")
+    both = (errors.false_accepts >= 10) & (errors.false_rejects >= 10)
+    assert errors.false_accepts[0] < 10 <= errors.false_rejects[0]
+    assert result.resolved.values.tolist() == both.values.tolist()
+
+
+# --- two evaluations ------------------------------------------------------------------------------
+@pytest.mark.parametrize("other", [dict(far=[0.2]), dict(far=[0.1, 0.2]), dict(threshold=[0.1])])
+def test_evaluations_of_other_levels_are_not_compared(other):
+    one, two = (fk.evaluate(tensor(), **options) for options in (dict(far=[0.1]), other))
+    with pytest.raises(fk.InputError, match="other l(abels|evels)"):
+        fk.compare(one, two, "frr")

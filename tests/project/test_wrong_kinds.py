@@ -1,0 +1,93 @@
+"""A value of the wrong kind is refused in frkit's words, whichever function it is given to."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+
+MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
+FACES = MIX.sample(4, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 4)))
+SCORES = fk.score_tensor(FACES)
+OTHER_TREE = xr.DataTree(xr.Dataset({"x": 1}))
+NO_MAPPINGS = {"a list": ["a", "b"], "faces": FACES, "nothing in it": {}, "text": "a"}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return fk.evaluate(SCORES, far=[0.1, 0.3], by="gender")
+
+
+@pytest.mark.parametrize("value", NO_MAPPINGS.values(), ids=NO_MAPPINGS)
+@pytest.mark.parametrize(
+    "question",
+    {
+        "stack_models": fk.stack_models,
+        "mixture": lambda value: fk.vmf.mixture(10, 8, groups=value),
+        "IdentityLaw": lambda value: fk.vmf.IdentityLaw(8, groups=value),
+        "subspace_mixture": fk.vmf.subspace_mixture,
+        "sample_encoders": fk.vmf.sample_encoders,
+        "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
+        "pairs": lambda value: fk.pairs([1, 0], [1, 0], trial=value),
+        "n_sigma": lambda value: fk.nsigma.with_risk(xr.Dataset(), value),
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_a_mapping_is_asked_for_with_an_example(question, value):
+    with pytest.raises(fk.InputError, match=r"must be a mapping such as \{.*, got "):
+        question[1](value)
+
+
+WRONG = {
+    "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting must be numb"),
+    "weights": (lambda ev: fk.evaluate(SCORES, weighting=[FACES] * 8), "weighting must be numb"),
+    "attributes": (lambda ev: fk.sweep(SCORES, by=SCORES), "by must be the name of an attrib"),
+    "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target must be one of"),
+    "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target must be one of"),
+    "flag": (lambda ev: fk.band(ev, "frr", simultaneous=SCORES), "simultaneous must be True or"),
+    "groups": (lambda ev: fk.compare(ev, "frr_group", groups=3), "groups must be two names"),
+    "letters": (lambda ev: fk.compare(ev, "frr_group", groups="fm"), "must be 'all', or two of"),
+    "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models must be two names"),
+    "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
+    "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is no evaluation"),
+    "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
+    "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes of groups must be numbers"),
+    "kappa": (lambda ev: fk.vmf.mixture(10, 8, kappa=["a", "b"]), "kappa must be numbers"),
+    "number": (lambda ev: fk.vmf.mixture(None), "n_identities must be a whole number"),
+    "seed": (lambda ev: fk.vmf.mixture(10, 8, seed="a"), "seed must be a whole number"),
+    "images": (lambda ev: MIX.sample(0), "per_identity must be the number of images"),
+    "part": (lambda ev: MIX.sample(2.5), "per_identity must be the number of images"),
+    "scheme": (
+        lambda ev: fk.indices.distributions(SCORES, by="gender", resampling=[5]),
+        "resampling must be made by",
+    ),
+    "critic": (lambda ev: fk.representation_bias(FACES, "gender", critic=[1]), "must be a Critic"),
+    "seeds": (lambda ev: fk.representation_bias(FACES, "gender", seeds=["a"]), "seeds must be a"),
+    "no attribute": (
+        lambda ev: fk.representation_bias(FACES.drop_vars("gender"), "gender"),
+        "these faces have no attribute",
+    ),
+    "nothing": (lambda ev: fk.representation_bias(FACES, None), "attribute must be the name"),
+    "mixture": (lambda ev: fk.studies.bootstrap_bias(None), "mixture must be what fk.vmf.mixt"),
+    "faces": (lambda ev: fk.studies.split(None), "faces must be a faces Dataset"),
+    "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
+    "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
+    "level": (lambda ev: fk.evaluate(SCORES, far=[0.1, 0.2, 0.1]), "far names a level twice"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_and_what_is_expected(name, evaluation):
+    question, message = WRONG[name]
+    with pytest.raises(fk.InputError, match=message):
+        question(evaluation)
+
+
+def test_the_worst_pairs_of_people_who_are_not_there():
+    """Unknown names gave an empty list; one name need not be in a list."""
+    who = fk.errors_by_person(SCORES, threshold=[0.9]).isel(threshold_level=0)
+    with pytest.raises(fk.InputError, match="identities names 'zz'"):
+        fk.worst_pairs(SCORES, who, identities=["zz"])
+    name = who.frr_share.idxmax("identity").item()
+    alone, listed = (fk.worst_pairs(SCORES, who, identities=names) for names in (name, [name]))
+    assert alone.sizes["pair"] > 0 and alone.identical(listed)
