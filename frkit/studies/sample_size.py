@@ -92,7 +92,8 @@ def sample_size(
     -------
     xr.Dataset
         `n_identities`: how many people reach the goal, with at least ten errors of either kind
-        expected; NaN where 100 times as many people as there are would not. `n_effective`: the
+        expected; NaN where 100 times as many people as there are would not. `n_for_goal`: how many
+        reach the goal, however few errors are expected. `n_effective`: the
         effective number of comparisons then. `n_identities_now`, `n_effective_now`: in the data.
         `predicted`: half-width or power with `n_identities`. `curve_identities`, `curve_value`:
         the same along a curve. `size` and `goal_value`: the effect or width that is planned for,
@@ -132,6 +133,7 @@ def sample_size(
     line = power if is_test else size
     fewest = _fewest_people(goal, rates, people) / people
     factor = smallest_factor(prospect, line, is_test, fewest)
+    for_goal = smallest_factor(prospect, line, is_test, min(2 / people, fewest))
     predicted, n_effective = prospect(factor)
     value_now, n_effective_now = prospect(1.0)
     factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
@@ -140,6 +142,7 @@ def sample_size(
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
+            "n_for_goal": np.ceil(for_goal * people),
             "n_effective": n_effective,
             "predicted": predicted,
             "n_identities_now": people,
@@ -297,6 +300,12 @@ def _answer(plan, observed):
         answer = (
             f"{task} takes about {int(plan.n_identities):,} people like these, with as many images "
             f"each. {now}; {float(plan.n_effective):,.0f} are needed."
+        )
+    goal_is_reached = not np.isnan(plan.n_for_goal)
+    if goal_is_reached and plan.n_for_goal != plan.n_identities:
+        answer += (
+            f" It is {ERRORS} errors of either kind that take so many people; the goal itself "
+            f"takes about {int(plan.n_for_goal):,}."
         )
     if observed:
         answer += (

@@ -125,6 +125,19 @@ def test_at_least_ten_errors_are_expected(pilot, far):
     assert int(plan.n_identities) == np.ceil(100 * max(fewest, 0.02))
 
 
+def test_it_is_said_where_ten_errors_decide(pilot, plan):
+    """Different goals take the same number of people there, so each has a number of its own."""
+    assert int(plan.n_for_goal) == int(plan.n_identities)
+    assert "10 errors" not in plan.answer.item()
+    plans = [plan_of(pilot, "relative_half_width", size, far=1e-3) for size in (0.5, 0.9)]
+    assert plans[0].n_identities == plans[1].n_identities
+    numbers = [int(plan.n_for_goal) for plan in plans]
+    assert numbers[0] > numbers[1]
+    for plan, number in zip(plans, numbers):
+        assert "10 errors of either kind" in plan.answer.item()
+        assert f"the goal itself takes about {number}." in plan.answer.item()
+
+
 def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
     scores = fk.score_tensor(pilot)
     xr.testing.assert_allclose(plan_of(scores, "relative_half_width", 0.15), plan)
