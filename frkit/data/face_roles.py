@@ -8,6 +8,7 @@ from frkit.data.checks import loaded
 from frkit.data.evidence import people_of_names, share_above
 from frkit.data.files import reading
 from frkit.data.joins import WAYS, people_by_name
+from frkit.data.labels import clean_labels
 from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.sides import Sides
@@ -55,6 +56,9 @@ def face_roles(columns, given=None, by_name=False):
     if "identity" not in roles.given:
         name = _identity(roles, columns, _labels(roles, columns, n_images))
         if name is None:
+            vectors = [name for name, values in columns.items() if np.ndim(values) == 1]
+            for name in _usual(vectors, "identity"):
+                clean_labels(columns[name], n_images, name)  # says that lengths differ
             return roles, _people_by_image(roles, columns)
         roles.columns["identity"] = [name]
     return roles, columns.get(roles.column("identity"))

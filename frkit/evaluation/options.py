@@ -96,12 +96,7 @@ def asked_levels(far, threshold, scores):
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores["model"].values.tolist() if "model" in scores.dims else [None]
     if threshold is None:
-        levels = far_levels(1e-5, 1e-1)
-        if far is not None:
-            levels = np.atleast_1d(real_numbers("far", far).astype(float))
-        inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
-        require(inside, f"far must lie in (0, 1), got {far!r}")
-        require(len(np.unique(levels)) == len(levels), f"far names a level twice: {far!r}")
+        levels = far_levels(1e-5, 1e-1) if far is None else checked_far(far)
         return levels, np.empty((len(models), 0)), None
 
     if isinstance(threshold, Mapping):
@@ -133,6 +128,19 @@ def asked_levels(far, threshold, scores):
     if turned(scores):
         rows, words = 0.0 - rows, {"axis": "distance threshold (accept below)"}
     return np.empty(0), rows, xr.Variable("threshold_level", labels, words)
+
+
+def checked_far(far) -> np.ndarray:
+    """FAR levels, (level,), in the order given; one alone may be a number."""
+    levels = np.atleast_1d(real_numbers("far", far).astype(float))
+    require(levels.ndim == 1 and levels.size, f"far must be FAR levels in one row, got {far!r}")
+    outside = levels[~((levels > 0) & (levels < 1))]
+    numbers = ", ".join(f"{level:g}" for level in outside)
+    require(not outside.size, f"far must lie in (0, 1), got {numbers}: a FAR of 1 % is 0.01")
+    values, counts = np.unique(levels, return_counts=True)
+    twice = ", ".join(f"{level:g}" for level in values[counts > 1])
+    require(not twice, f"far names a level twice: {twice}")
+    return levels
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:

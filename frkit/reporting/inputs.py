@@ -11,7 +11,7 @@ import xarray as xr
 from frkit.base import UNKNOWN, DataWarning, InputError, listed, require
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
-from frkit.evaluation.options import far_levels
+from frkit.evaluation.options import checked_far, far_levels
 from frkit.evaluation.sweep import sweep
 from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
@@ -49,7 +49,7 @@ class Inputs:
         """Evaluate the scores."""
         self.faces = self.data if kind_of(self.data) == "faces" else None
         scores = self.data if self.faces is None else score_tensor(self.data)
-        asked = self.levels.get("far", CURVE_OF_THRESHOLDS)
+        asked = checked_far(self.levels.get("far", CURVE_OF_THRESHOLDS))
         least = min(asked)
         most = max(asked)
         if most == least:

@@ -14,6 +14,7 @@ from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 import run_notebooks
 import xarray as xr
@@ -21,7 +22,7 @@ from model_files import people, store, store_pairs, two_files
 from paths import ROOT
 
 import frkit as fk
-from frkit.__main__ import main
+from frkit.__main__ import BAD, main
 
 LEVELS = ["--far", "0.05", "0.1"]
 QUICK = [*LEVELS, "--quick"]
@@ -414,3 +415,28 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
         opening=opening,
         progress=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--far 2 0.1", "--far must lie in (0, 1), got 2: "),
+        ("--far 0.1 0.1", "--far names a level twice: 0.1"),
+        ("--level 2", "--level must lie in (0, 1), got 2"),
+    ],
+)
+def test_a_number_out_of_range_is_named_as_it_was_given(two, tmp_path, capsys, options, message):
+    assert run("report", two[0], *options.split(), "-o", tmp_path / "report") == BAD
+    assert message in capsys.readouterr().err
+
+
+def test_identities_of_another_length_are_counted_at_once(tmp_path, capsys):
+    """The first answer was that no column is the identity."""
+    embedding = np.random.default_rng(0).normal(size=(20, 8))
+    people = np.repeat(["a", "b", "c"], 5)
+    np.savez(tmp_path / "inside.npz", embedding=embedding, identity=people)
+    np.save(tmp_path / "beside.npy", embedding)
+    pd.DataFrame({"identity": people}).to_csv(tmp_path / "labels.csv", index=False)
+    for files in (["inside.npz"], ["beside.npy", "--labels", tmp_path / "labels.csv"]):
+        assert run("look", tmp_path / files[0], *files[1:]) == BAD
+        assert "identity has 15 labels, but there are 20 images" in capsys.readouterr().err
