@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.intervals.pooled import p_of_equality, pooled_frr
+from frkit.intervals.pooled import Groups, p_of_equality, pooled_frr
 
 HERE = Path(__file__).parent
 SEED, DATA_SETS, REPLICATES = 20261126, 1000, 199
@@ -47,6 +47,11 @@ def means(values, group):
     return np.stack([values[..., group == g].mean(-1) for g in range(group.max() + 1)], -1)
 
 
+def groups(rate, group, n, n_people):
+    """The groups with these effective numbers, as frkit tests them."""
+    return Groups(means(rate, group), n, n_people, np.eye(len(n)), np.zeros(len(n)))
+
+
 def own(rate, pairs, group):
     """Each group's own effective number."""
     n = []
@@ -58,14 +63,14 @@ def own(rate, pairs, group):
         number = min(number, pairs[group == g].sum())
         seen = mine.sum() ** 2 / max((mine**2).sum(), 1e-300)
         n.append(number * min(people / number, 1) ** (2 / (seen + 2)))
-    return p_of_equality(means(rate, group), np.array(n), np.inf, np.eye(len(n)))
+    return p_of_equality(groups(rate, group, np.array(n), np.inf))
 
 
 def pooled(rate, pairs, group):
     """Frkit's test."""
     weight = (group == np.arange(group.max() + 1)[:, None]).astype(float)
     n = pooled_frr(rate * weight, pairs * weight, weight)
-    return p_of_equality(means(rate, group), n, len(rate), np.eye(len(n)))
+    return p_of_equality(groups(rate, group, n, len(rate)))
 
 
 def bootstrap(rate, _pairs, group, rng):
@@ -84,7 +89,7 @@ def truth(rate, pairs, group):
     within = np.array([1 / pairs[group == g][0] for g in range(group.max() + 1)])
     people = np.bincount(group)
     n = people / (SPREAD + (1 - SPREAD) * within)
-    return p_of_equality(means(rate, group), n, np.inf, np.eye(len(n)))
+    return p_of_equality(groups(rate, group, n, np.inf))
 
 
 def main():

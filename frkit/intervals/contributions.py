@@ -92,7 +92,8 @@ def _variables(people, name_of_rate):
     suffix = f"_{name_of_rate}"
     at_point = [name for name in variables if name.endswith(suffix)]
     variables |= {name.removesuffix(suffix): variables[name] for name in at_point}
-    return SimpleNamespace(**variables, **people.attrs)
+    of_auc = np.bool_(name_of_rate.startswith("auc"))
+    return SimpleNamespace(**variables, **people.attrs, errors_are_shares=of_auc)
 
 
 def _at_level(people, kind, g, h, fixed_threshold):
@@ -320,8 +321,9 @@ def _variance_of_people(people, share_of_errors, weight):
 
     Person k adds S = Σ ν e over pairs of n images, and R_i of them with image i. Two pairs without
     a common image are independent, so S² - Σ R² + ν S, the sum over all such couples of pairs,
-    estimates the square of the mean of S without bias. Fewer than 4 images have no such pairs: NaN.
-    The least is the variance of independent pairs.
+    estimates the square of the mean of S without bias, where pairs err or do not. Of AUC they err
+    in a share of the impostors; and fewer than 4 images have no such pairs: NaN. The least is the
+    variance of independent pairs.
 
     share_of_errors, weight : R_i / 2, and the same if all were rejected, over `unit`.
     """
@@ -332,7 +334,8 @@ def _variance_of_people(people, share_of_errors, weight):
     n_pairs = n * (n - 1) / 2
     of_pair = of_all / np.maximum(n_pairs, 1)
     apart = (n - 2) * (n - 3) / 2  # pairs without an image of a given one
-    squared_mean = n_pairs / apart.where(n > 3) * (added**2 - squares + of_pair * added)
+    is_known = (n > 3) & ~people.errors_are_shares
+    squared_mean = n_pairs / apart.where(is_known) * (added**2 - squares + of_pair * added)
     if_independent = of_pair * added * (1 - added / of_all.where(of_all > 0, 1.0))
     return added**2 - squared_mean, if_independent
 

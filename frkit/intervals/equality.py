@@ -10,6 +10,7 @@ from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
     FARS,
+    Groups,
     compatible_rates,
     contrast,
     equal_draws,
@@ -35,6 +36,7 @@ OF_GROUPS = {  # what a test of groups reads, and its dims
     "n_effective": ["group"],
     "n_people": [],
     "precision": ["group", OTHER],
+    "of_people": ["group"],
     "curve": ["group", "far"],
 }
 OF_CONTRAST = (
@@ -84,12 +86,14 @@ def equal_groups(evaluation, name, target):
     The variance is that of the people of all groups; about these people, and for rates that are
     not tested, it is each group's own. `n_people` : the people of all groups; infinite where X² has
     its chi-square distribution. `precision` : inverse of the correlations between groups.
+    `of_people` : of FAR, the share of the variance that people make.
     """
     rate = data_of(evaluation)[name].drop_attrs()
     if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
         precision = (("group", OTHER), np.eye(rate.sizes["group"]))
-        return alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
+        alone = alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
+        return alone.assign(of_people=xr.zeros_like(rate))
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
     influence = added.influence.where(estimable, 0.0)
@@ -97,7 +101,9 @@ def equal_groups(evaluation, name, target):
     result = xr.Dataset({"estimate": rate, "n_people": np.inf, "precision": precision})
     if name == "far_group":
         numbers = (added[number].where(estimable) for number in OF_FAR)
-        return result.assign(n_effective=_over_groups(pooled_far, *numbers))
+        n, of_people = _over_groups(pooled_far, *numbers, results=2)
+        return result.assign(n_effective=n, of_people=of_people)
+    result["of_people"] = xr.zeros_like(rate)
     weight = added.weight.where(estimable, 0.0)
     groups_of_person = (weight > 0).sum("group")
     n_people = (groups_of_person > 0).sum(UNIT).astype(float)
@@ -129,29 +135,28 @@ def pooled_eer(added, rate, n_frr):
     }
 
 
-def _over_groups(function, *values, dims=()):
-    """A function of values of all groups, or of the people in them; dims : more of the result."""
+def _over_groups(function, *values, dims=(), results=1):
+    """A function of values of all groups, or of the people in them; dims : more of the results."""
     inputs = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
     with np.errstate(divide="ignore", invalid="ignore"):
         return xr.apply_ufunc(
             function,
             *values,
             input_core_dims=inputs,
-            output_core_dims=[["group", *dims]],
-            output_dtypes=[float],
+            output_core_dims=[["group", *dims]] * results,
+            output_dtypes=[float] * results,
             vectorize=True,
         )
 
 
 @computed_once
 def at_each_place(evaluation, name, target, function, dims=(), **options):
-    """Apply a function of (rate, n, people, precision[, curve]) at every level and model."""
+    """Apply a function of `pooled.Groups` at every level and model."""
     groups = equal_groups(evaluation, name, target)
     inputs = {each: core_dims for each, core_dims in OF_GROUPS.items() if each in groups}
     return xr.apply_ufunc(
-        function,
+        lambda *numbers: function(Groups(*numbers), **options),
         *(groups[each] for each in inputs),
-        kwargs=options,
         input_core_dims=[*inputs.values()],
         output_core_dims=[dims],
         output_dtypes=[float],  # else those of the first place, where a p may be the integer 1

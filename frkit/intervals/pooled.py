@@ -1,25 +1,38 @@
-"""Tests of equal groups, intervals of disparities, floors and contrasts, from pooled variance.
+"""Groups as arrays: effective numbers if they are equal, the test, disparities and the floor."""
 
-If groups are equal, people differ alike in all of them. So the variance of each group's rate comes
-from the people of all groups, as in a one-way analysis of variance. From it follow the group's
-effective number of comparisons, the test of equality, the interval of a disparity and its floor.
-
-Arrays only. rate, n : rates of the groups and their effective numbers, (group,). n_people : K, the
-people of all groups; infinite where X² has its chi-square distribution. precision : inverse of the
-correlation matrix of the groups' rates, (group, group), for people who stand in several groups.
-curve : of EERs, what each group's rate exceeds a true one by, (group, far), see `excess_of`.
-"""
+from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import fdtrc, fdtri, gammaincc, gammaincinv
+from scipy.special import fdtrc, fdtri, gammaincc, gammaincinv, xlogy
 
 STEPS = 601  # values of λ
 HALVINGS = 30
 HIGHEST = 1 - 1e-9  # rate
 FEWEST_ERRORS = 5  # effective ones of a group that is not small
+MANY_ERRORS = 30  # of a group whose deviance is chi-square
 TINY = 1e-300
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
+
+
+class Groups(NamedTuple):
+    """The groups at one place.
+
+    rate, n : rates of the groups, and their effective numbers if they are equal, (group,).
+    n_people : K, the people of all groups; infinite where X² has its chi-square distribution.
+    precision : inverse of the correlation matrix of the rates, (group, group), for people who stand
+    in several groups.
+    of_people : of FAR, the share of each group's variance that people make, (group,).
+    curve : of EERs, what each group's rate exceeds a true one by, (group, far), see `excess_of`.
+    """
+
+    rate: np.ndarray
+    n: np.ndarray
+    n_people: float
+    precision: np.ndarray
+    of_people: np.ndarray
+    curve: np.ndarray | None = None
 
 
 # --- effective numbers of groups that are equal --------------------------------------------------
@@ -59,31 +72,37 @@ def pooled_frr(rate, pairs, weight):
 
 
 def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
-    """Effective numbers of comparisons of the groups' FAR.
+    """Effective numbers of comparisons of the groups' FAR, and the share of variance people make.
 
-    A group's variance V has a part D of its single pairs of people, and a part of its K people that
-    is in proportion to the squared rate: its mean over groups counts by their errors. Two people of
-    m image pairs are accepted in a share a with Var a = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ
-    in [0, 1] for all groups, so that U pairs of people have D = Var a / U.
+    A group's variance V has a part D of its single pairs of people, and a part r² c / K of its K
+    people, with one c for all groups: the mean of K (V - D) over that of the squared rates, means
+    over pairs of people. r² - V estimates a squared rate without bias, and their mean is at least
+    the square of the common rate p0. Two people of m image pairs are accepted in a share a with
+    Var a = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1] for all groups, so that U pairs of
+    people have D = Var a / U.
 
     All arguments are of groups, (group,): r, V, D, K, U, and the number of pairs of images; NaN
     where a group has no rate.
     """
+    all_pairs = np.nansum(pairs_of_people)
     errors = rate * pairs_of_people
-    p0 = np.nansum(errors) / np.nansum(pairs_of_people)
+    p0 = np.nansum(errors) / all_pairs
     if not 0 < p0 < 1:  # without an error a person counts as one comparison
-        return np.minimum(people, comparisons)
+        return np.minimum(people, comparisons), 0 * people
 
-    def mean(values):
-        return np.nansum(errors * values) / np.nansum(errors)
+    def mean(values, weight):
+        return np.nansum(weight * values) / np.nansum(weight)
 
-    of_people = p0**2 * mean((variance - noise) / rate**2 * people) / people
+    square = max(mean(rate**2 - variance, pairs_of_people), p0**2)
+    c = mean(people * (variance - noise), pairs_of_people) / square
+    of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # D U in units of p0 (1 - p0), if ρ = 0
-    least = mean(if_zero)
-    spread = mean(pairs_of_people * noise / (rate * (1 - rate)))
+    least = mean(if_zero, errors)
+    spread = mean(pairs_of_people * noise / (rate * (1 - rate)), errors)
     rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
     of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
-    return np.minimum(p0 * (1 - p0) / (of_people + of_pairs), comparisons)
+    total = of_people + of_pairs
+    return p0 * (1 - p0) / total, of_people / total
 
 
 def precision_of(influence):
@@ -101,131 +120,193 @@ def precision_of(influence):
 # --- the test ------------------------------------------------------------------------------------
 
 
-def p_of_equality(rate, n, n_people, precision, curve=None):
-    """p-value of equal rates: the largest under the laws of X², see `shapes_of_gamma`.
+def p_of_equality(groups):
+    """p-value of equal rates.
 
     A group of few people hides differences of others in X²: where there is one, p is twice the
     smaller of those with and without such groups.
     """
-    p = _p_of_equality(rate, n, n_people, precision, curve)
-    large = large_groups(rate, n, n_people, precision, curve)
+    p = _p_of_equality(groups)
+    large = large_groups(groups)
     if large.all():
         return p
-    without = _p_of_equality(*_of_groups(large, rate, n, n_people, precision, curve))
-    return min(2 * min(p, without), 1.0)
+    return min(2 * min(p, _p_of_equality(chosen_of(groups, large))), 1.0)
 
 
-def _p_of_equality(rate, n, n_people, precision, curve):
+def _p_of_equality(groups):
     """p-value of equal rates of these groups."""
-    p0 = common_rate(rate, n, precision, curve)
-    if len(rate) < 2 or n_people <= len(rate) or not 0 < p0 < 1:
+    p0 = common_rate(groups)
+    if len(groups.rate) < 2 or groups.n_people <= len(groups.rate) or not 0 < p0 < 1:
         return np.nan
-    square = chi_square(rate, p0, n, precision, curve)
-    df = len(n) - 1
-    if np.isfinite(n_people):
-        return fdtrc(df, n_people - len(n), square / df)
-    shapes = shapes_of_gamma(n, p0)
-    return gammaincc(shapes, square * shapes / df).max()
+    square = chi_square(groups, p0)
+    df = len(groups.rate) - 1
+    if np.isfinite(groups.n_people):
+        return fdtrc(df, groups.n_people - df - 1, square / df)
+    shape, scale = gamma_laws(groups)
+    return gammaincc(shape, square / scale).max()
 
 
-def large_groups(rate, n, n_people, precision, curve=None):
-    """Which groups have so many effective errors, if they are equal, that X² is chi-square.
+def limit_of_chi_square(groups, level):
+    """The X² that equal groups exceed with probability 1 - level at most.
+
+    X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
+    people. For infinite K it has the wider of `gamma_laws`.
+    """
+    df = len(groups.rate) - 1
+    if np.isfinite(groups.n_people):
+        return df * fdtri(df, groups.n_people - df - 1, level)
+    shape, scale = gamma_laws(groups)
+    return (scale * gammaincinv(shape, level)).max()
+
+
+def gamma_laws(groups):
+    """Shapes and scales of the laws of X² of equal groups for infinite K; the wider one counts.
+
+    X² is chi-square, which is a gamma law, or has the mean and the variance that few effective
+    errors make.
+    """
+    df = len(groups.rate) - 1
+    mean, variance = _moments_of_deviance(groups)
+    others = 1 - groups.n / groups.n.sum()  # p0 takes the rest of a group's deviance
+    mean = (others * mean).sum()
+    variance = 2 * df + (others**2 * (variance - 2)).sum()
+    if not mean > 1e-9:  # there is no error
+        mean, variance = max(df, 1), 2 * max(df, 1)
+    return np.array([df / 2, mean**2 / variance]), np.array([2, variance / mean])
+
+
+def large_groups(groups):
+    """Which groups have so many effective errors, if they are equal, that they are not small.
 
     All, where X² follows the people of all groups, and where fewer than two groups have them.
     """
-    errors = n * common_rate(rate, n, precision, curve)
+    errors = groups.n * common_rate(groups)
     large = ~(errors < FEWEST_ERRORS)
-    if np.isfinite(n_people) or large.sum() < 2:
-        return np.ones(len(rate), bool)
+    if np.isfinite(groups.n_people) or large.sum() < 2:
+        return np.ones(len(groups.rate), bool)
     return large
 
 
-def _of_groups(chosen, rate, n, n_people, precision, curve):
-    """What tests read, of some groups."""
-    correlation = np.linalg.pinv(precision, hermitian=True)[np.ix_(chosen, chosen)]
-    precision = np.linalg.pinv(correlation, rcond=1e-6, hermitian=True)
-    return rate[chosen], n[chosen], n_people, precision, None if curve is None else curve[chosen]
+def chosen_of(groups, chosen):
+    """Some of the groups."""
+    correlation = np.linalg.pinv(groups.precision, hermitian=True)[np.ix_(chosen, chosen)]
+    return Groups(
+        groups.rate[chosen],
+        groups.n[chosen],
+        groups.n_people,
+        np.linalg.pinv(correlation, rcond=1e-6, hermitian=True),
+        groups.of_people[chosen],
+        None if groups.curve is None else groups.curve[chosen],
+    )
 
 
-def common_rate(rate, n, precision, curve=None):
+def common_rate(groups):
     """p0 = Σ n r / Σ n, or the same with people who stand in several groups.
 
     Of EERs the p0 that they exceed by 0 on average; without an error it is 0.
     """
-    root = np.sqrt(n)
-    weight = root * (precision @ root)
-    if curve is not None:
-        return np.exp(np.interp(0, -(weight @ curve), np.log(FARS), left=-np.inf))
-    return np.clip((weight * rate).sum() / weight.sum(), 0, 1)
+    root = np.sqrt(groups.n)
+    weight = root * (groups.precision @ root)
+    if groups.curve is not None:
+        return np.exp(np.interp(0, -(weight @ groups.curve), np.log(FARS), left=-np.inf))
+    return np.clip((weight * groups.rate).sum() / weight.sum(), 0, 1)
 
 
-def excess_of(rate, truth, curve=None):
+def excess_of(groups, truth):
     """How much the groups' rates exceed true ones; truth : one or (..., group).
 
     An EER is p if at the threshold at which the group's FAR is p its FRR is p, too. The FRR there
     exceeds p by so much as the EER does by w of it; `curve` is that for each p in FARS. With few
     errors the EER itself is no linear function of them.
     """
-    if curve is None:
-        return rate - truth
-    logs = np.log(np.broadcast_to(truth, np.broadcast_shapes(np.shape(truth), rate.shape)))
-    of_groups = [np.interp(logs[..., g], np.log(FARS), row) for g, row in enumerate(curve)]
+    if groups.curve is None:
+        return groups.rate - truth
+    logs = np.log(np.broadcast_to(truth, np.broadcast_shapes(np.shape(truth), groups.rate.shape)))
+    of_groups = [np.interp(logs[..., g], np.log(FARS), row) for g, row in enumerate(groups.curve)]
     return np.stack(of_groups, -1)
 
 
-def chi_square(rate, truth, n, precision, curve=None):
-    """X² = Σ n (r - truth)² / (truth (1 - truth)); truth : one or (..., group)."""
-    spread = np.maximum(truth * (1 - truth), TINY)
-    z = excess_of(rate, truth, curve) * np.sqrt(n / spread)
-    return ((z @ precision) * z).sum(-1)
+def chi_square(groups, truth):
+    """X² = zᵀ R⁻¹ z of the groups' deviations z, with their correlations R; truth : (..., group).
 
-
-def shapes_of_gamma(n, p0):
-    """Shapes of the gamma laws with mean G - 1 that X² of equal groups may have; the wider counts.
-
-    X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
-    people. For infinite K, X² is chi-square, the gamma law of shape (G - 1) / 2. Where groups have
-    few effective errors it varies more, and is often near 0: its variance grows by Σ (1 - n/N)² k,
-    with the excess kurtosis k of each group's errors, which a gamma law has, too (Haldane 1937).
+    z = (r - truth) √(n / (truth (1 - truth))) where X² follows the people of all groups. Where it
+    is chi-square, z² is twice the logarithm of the likelihood ratio (`_deviance`).
     """
-    df = len(n) - 1
-    kurtosis = np.maximum(1 / (p0 * (1 - p0)) - 6, 0) / n
-    variance = 2 * df + ((1 - n / n.sum()) ** 2 * kurtosis).sum()
-    return np.array([df / 2, df**2 / variance])
+    if np.isfinite(groups.n_people):
+        spread = np.maximum(truth * (1 - truth), TINY)
+        z = excess_of(groups, truth) * np.sqrt(groups.n / spread)
+    else:
+        deviance = _deviance(groups.rate, truth, *_variance_parts(groups))
+        z = np.sign(groups.rate - truth) * np.sqrt(deviance)
+    return ((z @ groups.precision) * z).sum(-1)
 
 
-def limit_of_chi_square(level, n, p0, n_people):
-    """The X² that equal groups exceed with probability 1 - level at most."""
-    df = len(n) - 1
-    if np.isfinite(n_people):
-        return df * fdtri(df, n_people - len(n), level)
-    shapes = shapes_of_gamma(n, p0)
-    return (gammaincinv(shapes, level) * df / shapes).max()
+def _variance_parts(groups):
+    """A and B of Var r = A t² + B t (1 - t), where the true rate is t, and n that at p0."""
+    p0 = np.clip(common_rate(groups), TINY, HIGHEST)
+    of_pairs = (1 - groups.of_people) / groups.n
+    return groups.of_people / groups.n * (1 - p0) / p0, of_pairs
+
+
+def _deviance(rate, truth, of_people, of_pairs):
+    """Twice the quasi-likelihood ratio of rates, 2 ∫ (r - u) / V(u) du from the truth to r.
+
+    V(u) = A u² + B u (1 - u): where people differ, the variance grows with the squared rate. So
+    it is the likelihood ratio of a binomial law if A is 0, and nearly that of a negative binomial
+    one otherwise (Wedderburn 1974; McCullagh & Nelder 1989). Rates of a few people are as skewed
+    as these laws: (r - t)² / V(t) would be too large too often where a rate is high by chance.
+    """
+    c = of_people / of_pairs - 1
+    c = np.where(np.abs(c) < 1e-4, 1e-4, c)  # at 0 it is the limit, of a Poisson law
+    above = 1 + c * rate
+    of_rate = xlogy(rate, rate) - xlogy(rate, truth)
+    of_complement = xlogy(above, above / (1 + c * truth)) / c
+    return np.maximum(2 * (of_rate - of_complement) / of_pairs, 0)
+
+
+def _moments_of_deviance(groups):
+    """Mean and variance of each group's deviance from p0, if groups are equal: (group,) each.
+
+    There are p0 / B effective errors on average, with a negative binomial law of the shape 1 / A.
+    Of many errors they are 1 and 2.
+    """
+    of_people, of_pairs = _variance_parts(groups)
+    p0 = np.clip(common_rate(groups), TINY, HIGHEST)
+    expected = p0 / of_pairs
+    few = np.minimum(expected, MANY_ERRORS)
+    shape = 1 / np.maximum(of_people, 1e-6)
+    errors = np.arange(1000)[:, None]
+    chance = stats.nbinom.pmf(errors, shape, shape / (shape + few))
+    chance /= chance.sum(0)
+    rates = np.minimum(errors * of_pairs, 1)
+    deviance = _deviance(rates, p0, of_people, of_pairs)
+    mean = (chance * deviance).sum(0)
+    variance = (chance * (deviance - mean) ** 2).sum(0)
+    return [np.where(expected < MANY_ERRORS, *each) for each in ((mean, 1), (variance, 2))]
 
 
 # --- rates that are compatible with the data -----------------------------------------------------
 
 
-def compatible_rates(rate, n, n_people, precision, curve=None, *, level, free_level):
+def compatible_rates(groups, *, level, free_level):
     """Rates that the test accepts on the line from equal rates to those seen, and beyond.
 
     A group of few people makes the line lead far away from what the others have in common, so rows
     are added in which the others alone are on their line, and such groups have the common rate.
     Returns (truth, group), see `_on_line`.
     """
-    rows = _on_line(rate, n, n_people, precision, curve, level=level, free_level=free_level)
-    large = large_groups(rate, n, n_people, precision, curve)
+    rows = _on_line(groups, level=level, free_level=free_level)
+    large = large_groups(groups)
     added = np.repeat(rows[-1:], len(rows), 0)
     if not large.all():
-        some = _of_groups(large, rate, n, n_people, precision, curve)
-        some_rate, some_n, _, some_precision, some_curve = some
-        added[:, ~large] = common_rate(some_rate, some_n, some_precision, some_curve)
-        added[:, large] = _on_line(*some, level=level, free_level=free_level)
+        others = chosen_of(groups, large)
+        added[:, ~large] = common_rate(others)
+        added[:, large] = _on_line(others, level=level, free_level=free_level)
         added[-1] = rows[-1]
     return np.vstack([added, rows])
 
 
-def _on_line(rate, n, n_people, precision, curve, *, level, free_level):
+def _on_line(groups, *, level, free_level):
     """Rates on the line from equal rates to those seen, and beyond, that the test accepts.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
@@ -233,30 +314,39 @@ def _on_line(rate, n, n_people, precision, curve, *, level, free_level):
     measures that change with the level of all rates. Returns (truth, group); the last row is the
     observed rates, which also replace the rejected ones.
     """
-    groups = len(rate)
-    if np.isnan(rate + n).any() or n_people <= groups:
-        return np.full(((1 + 2 * free_level) * STEPS + 1, groups), np.nan)
+    rate, n = groups.rate, groups.n
+    if np.isnan(rate + n).any() or groups.n_people <= len(rate):
+        return np.full(((1 + 2 * free_level) * STEPS + 1, len(rate)), np.nan)
     observed = np.maximum(rate, 0.5 / n)
     errors = (observed * n).sum()
     line = _line(observed, rate, n)
     line *= errors / (line * n).sum(1, keepdims=True)
-    p0 = np.clip(errors / n.sum(), TINY, HIGHEST)
-    limit = limit_of_chi_square(level, n, p0, n_people)
+    limit = limit_of_chi_square(groups, level)
 
     def at_level(logarithm):
         return np.minimum(np.exp(logarithm)[..., None] * line, HIGHEST)
 
     def excess(logarithm):
-        return chi_square(rate, at_level(logarithm), n, precision, curve) - limit
+        return chi_square(groups, at_level(logarithm)) - limit
 
     levels = np.zeros((1, STEPS))
-    if free_level:  # around the level at which X² is smallest, for rates well below 1
-        squares = np.maximum((n * rate**2 / line).sum(1), TINY)
-        middle = np.log(squares / (n * line).sum(1)) / 2
+    if free_level:
+        middle = _likeliest_level(groups, line)
         levels = _accepted_levels(excess, middle, 10 / np.sqrt(max(errors, 0.5)))
     rates = at_level(levels)
     rates[excess(levels) > 1e-6] = observed
     return np.vstack([*rates, observed])
+
+
+def _likeliest_level(groups, line):
+    """The logarithm of the level c at which X² of c r(λ) is smallest, for rates well below 1."""
+    rate, n = groups.rate, groups.n
+    if np.isfinite(groups.n_people):
+        squares = np.maximum((n * rate**2 / line).sum(1), TINY)
+        return np.log(squares / (n * line).sum(1)) / 2
+    of_people, of_pairs = _variance_parts(groups)
+    weight = 1 / (of_people * line + of_pairs)
+    return np.log(np.maximum((weight * rate).sum(1), TINY) / (weight * line).sum(1))
 
 
 def _accepted_levels(excess, middle, reach):
@@ -287,16 +377,17 @@ def _line(observed, rate, n):
 # --- the floor -----------------------------------------------------------------------------------
 
 
-def equal_draws(rate, n, n_people, precision, curve=None, *, draws):
+def equal_draws(groups, *, draws):
     """Rates of groups that are equal, from binomial draws with these numbers, (draw, group).
 
     Groups are drawn in the order of their numbers, whatever they are called.
     """
-    if np.isnan(rate + n).any():
-        return np.full((draws, len(rate)), np.nan)
+    n = groups.n
+    if np.isnan(groups.rate + n).any():
+        return np.full((draws, len(n)), np.nan)
     order = np.argsort(n, kind="stable")
     trials = np.maximum(np.round(n[order]), 1).astype(int)
-    p0 = common_rate(rate, n, precision, curve)
+    p0 = common_rate(groups)
     rng = np.random.Generator(np.random.SFC64(0))
     drawn = rng.binomial(trials, p0, (draws, len(n))) / trials
     return drawn[:, np.argsort(order)]
@@ -305,28 +396,20 @@ def equal_draws(rate, n, n_people, precision, curve=None, *, draws):
 # --- contrasts -----------------------------------------------------------------------------------
 
 
-def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
+def contrast(groups, *, weights, level):
     """Difference and ratio of two (weighted means of) groups, by the test and intervals above.
 
     weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
     effective number of both sides, the ratio and its ends.
     """
-    was_compared = np.isfinite(rate + n)
-    rate, n, weights = rate[was_compared], n[was_compared], np.array(weights)[:, was_compared]
+    was_compared = np.isfinite(groups.rate + groups.n)
+    weights = np.array(weights)[:, was_compared]
     if not weights.any(1).all():
         return np.full(8, np.nan)
-    correlation = np.linalg.pinv(precision, hermitian=True)
-    correlation = correlation[np.ix_(was_compared, was_compared)]
-    weights = weights * n / (weights * n).sum(1, keepdims=True)
-    covariance = weights @ (correlation / np.sqrt(np.outer(n, n))) @ weights.T
-    n = 1 / np.diag(covariance)  # in units of p0 (1 - p0)
-    precision = np.linalg.pinv(covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True)
-    if curve is not None:
-        curve = weights @ curve[was_compared]
-    a, b = rate = weights @ rate
-    sides = rate, n, n_people, precision, curve
+    sides = _sides(chosen_of(groups, was_compared), weights)
+    a, b = sides.rate
     differences, ratios = (
-        compatible_rates(*sides, level=level, free_level=free_level) for free_level in (True, False)
+        compatible_rates(sides, level=level, free_level=free_level) for free_level in (True, False)
     )
     differences = differences[:, 0] - differences[:, 1]
     ratios = ratios[:, 0] / ratios[:, 1]
@@ -335,4 +418,25 @@ def contrast(rate, n, n_people, precision, curve=None, *, weights, level):
     lowest = ratios.min() if a > 0 else 0.0
     highest = ratios.max() if b > 0 else np.inf
     ends = differences.min(), differences.max()
-    return np.array([a - b, *ends, p_of_equality(*sides), n.sum(), ratio, lowest, highest])
+    return np.array([a - b, *ends, p_of_equality(sides), sides.n.sum(), ratio, lowest, highest])
+
+
+def _sides(groups, weights):
+    """The weighted means of groups that make two sides, as two groups."""
+    weights = weights * groups.n / (weights * groups.n).sum(1, keepdims=True)
+    correlation = np.linalg.pinv(groups.precision, hermitian=True)
+
+    def covariance(share):  # in units of p0 (1 - p0)
+        sd = np.sqrt(share / groups.n)
+        return weights @ (correlation * np.outer(sd, sd)) @ weights.T
+
+    of_all = covariance(1)
+    n = 1 / np.diag(of_all)
+    return Groups(
+        weights @ groups.rate,
+        n,
+        groups.n_people,
+        np.linalg.pinv(of_all * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True),
+        np.diag(covariance(groups.of_people)) * n,
+        None if groups.curve is None else weights @ groups.curve,
+    )

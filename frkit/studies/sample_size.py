@@ -26,7 +26,7 @@ from frkit.intervals.effective import (
     with_more_people,
 )
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import chi_square, common_rate
+from frkit.intervals.pooled import Groups, chi_square, common_rate
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
@@ -238,11 +238,11 @@ def _difference(evaluation, size, level):
 
 def _ratio(evaluation, size, level):
     """Power of the test of equal groups, on the line through the observed rates."""
-    groups = equal_groups(evaluation, "frr_group", NEW_PEOPLE)
-    rate = groups.estimate.values.ravel()
-    number = groups.n_effective.values.ravel()
-    n_people = groups.n_people.item()
-    precision = groups.precision.values.reshape(len(rate), len(rate))
+    equal = equal_groups(evaluation, "frr_group", NEW_PEOPLE)
+    rate = equal.estimate.values.ravel()
+    number = equal.n_effective.values.ravel()
+    n_people = equal.n_people.item()
+    precision = equal.precision.values.reshape(len(rate), len(rate))
     effect = float(rate.max() / rate.min())
     require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
@@ -254,8 +254,8 @@ def _ratio(evaluation, size, level):
         if people <= len(rate):
             return 0.0, n.sum()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
-        p0 = common_rate(rates, n, precision)
-        shift = chi_square(rates, p0, n, precision)
+        groups = Groups(rates, n, people, precision, np.zeros(len(n)))
+        shift = chi_square(groups, common_rate(groups))
         df = len(rate) - 1, people - len(rate)
         return stats.ncf.sf(stats.f.ppf(level, *df), *df, shift), n.sum()
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import frkit as fk
 from frkit.intervals.effective import jeffreys
-from frkit.intervals.pooled import p_of_equality
+from frkit.intervals.pooled import Groups, p_of_equality
 from frkit.measures.registry import measure, names, with_reads
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -43,13 +43,14 @@ def test_an_interval_contains_its_estimate_also_with_a_part_of_an_error():
     assert upper[0] > 0.5 and lower[1] < 0.5
 
 
-def test_equality_is_pearsons_chi_square():
-    """Where groups have many errors: X² = 8.31 of 1.2 and 1.217 millions of 10."""
-    rate, n = np.array([0.12, 0.1217]), np.array([600_000.0, 600_000.0])
-    p = p_of_equality(rate, n, np.inf, np.eye(2))
-    errors = (rate * n).round()
-    expected = stats.chi2_contingency([errors, n - errors], correction=False)
-    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-4)
+@pytest.mark.parametrize("rate", [[0.12, 0.13], [0.04, 0.06], [0.0, 0.1]])
+def test_equality_of_independent_comparisons_is_the_likelihood_ratio_test(rate):
+    n = np.array([6000.0, 1000.0])  # more than 30 errors in each
+    p = p_of_equality(Groups(np.array(rate), n, np.inf, np.eye(2), np.zeros(2)))
+    errors = np.array(rate) * n
+    options = {"correction": False, "lambda_": "log-likelihood"}
+    expected = stats.chi2_contingency([errors, n - errors], **options)
+    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-6, atol=1e-15)
 
 
 @pytest.mark.parametrize("n", [(2, 500), (2, 4, 1000), (10, 1000), (50, 1000)])
@@ -60,7 +61,8 @@ def test_equality_keeps_its_size_where_groups_have_few_comparisons(n):
     errors = errors.reshape(-1, len(n))
     probability = stats.binom.pmf(errors, n, rate).prod(1)
     likely = probability > 1e-7
-    p = [p_of_equality(row / n, n, np.inf, np.eye(len(n))) for row in errors[likely]]
+    about = n, np.inf, np.eye(len(n)), np.zeros(len(n))
+    p = [p_of_equality(Groups(row / n, *about)) for row in errors[likely]]
     p = np.nan_to_num(p, nan=1.0)  # without an error there is none
     for limit in (0.05, 0.01):
         assert probability[likely][p <= limit].sum() <= 1.6 * limit

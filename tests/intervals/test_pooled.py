@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import integrate, optimize, stats
 
 import frkit as fk
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import compatible_rates, p_of_equality, pooled_frr
+from frkit.intervals.pooled import Groups, compatible_rates, p_of_equality, pooled_far, pooled_frr
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 T = 0.5
@@ -80,8 +80,6 @@ def p_by_hand(rates, numbers, people):
     p0 = sum(rates * numbers) / sum(numbers)
     square = sum(numbers * (rates - p0) ** 2) / (p0 * (1 - p0))
     groups = len(rates)
-    if people == np.inf:
-        return stats.chi2.sf(square, groups - 1)
     return stats.f.sf(square / (groups - 1), groups - 1, people - groups)
 
 
@@ -116,12 +114,34 @@ def test_few_people_with_most_of_the_pairs_do_not_decide():
         rate = rng.binomial(pairs, frr) / pairs
         n = pooled_frr(in_group * rate, in_group * pairs, weight)
         of_groups = (weight * rate).sum(1) / weight.sum(1)
-        called.append(p_of_equality(of_groups, n, 100, np.eye(2)) < 0.05)
+        groups = Groups(of_groups, n, 100, np.eye(2), np.zeros(2))
+        called.append(p_of_equality(groups) < 0.05)
     assert 0.02 < np.mean(called) < 0.08
 
 
+def deviance_by_hand(rate, p0, a, b):
+    """2 ∫ (r - u) / V(u) du from p0 to r, with V(u) = A u² + B u (1 - u)."""
+    return 2 * integrate.quad(lambda u: (rate - u) / (a * u**2 + b * u * (1 - u)), p0, rate)[0]
+
+
+def p_of_far_by_hand(rates, of_people, of_pairs, p0, n):
+    """X² is chi-square, or gamma with the moments that negative binomial errors have."""
+    square, mean, variance = 0.0, 0.0, 2 * (len(rates) - 1)
+    for rate, a, b, number in zip(rates, of_people, of_pairs, n):
+        square += deviance_by_hand(rate, p0, a, b)
+        errors = range(200)
+        chance = stats.nbinom.pmf(errors, 1 / a, 1 / (1 + a * p0 / b))
+        deviance = np.array([deviance_by_hand(min(k * b, 1), p0, a, b) for k in errors])
+        of_group = sum(chance * deviance)
+        mean += (1 - number / sum(n)) * of_group
+        excess = sum(chance * (deviance - of_group) ** 2) - 2
+        variance += (1 - number / sum(n)) ** 2 * excess
+    gamma = stats.gamma(mean**2 / variance, scale=variance / mean)
+    return max(gamma.sf(square), stats.chi2.sf(square, len(rates) - 1))
+
+
 def test_far_of_five_people_by_hand():
-    """People's part p² c / K and pairs' part p (1 - p) [ρ + (1 - ρ) / 9] / U, by errors."""
+    """People's part p² c / K and pairs' part p (1 - p) [ρ + (1 - ρ) / 9] / U."""
     faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(3, seed=5)
     who = np.unique(faces.identity.values, return_inverse=True)[1]
     group = np.array(["a", "b"])[(who >= 5).astype(int)]
@@ -142,18 +162,22 @@ def test_far_of_five_people_by_hand():
             added = sum(a[i, j] - rate for j in people if j != i) / u
             of_people += added**2 * k / (k - 1)
         variance = max(of_people - noise, noise)
-        numbers.append(
-            (rate, k, u, k * (variance - noise) / rate**2, noise * u / rate / (1 - rate))
-        )
-    rate, k, u, of_people, of_pairs = np.transpose(numbers)
-    c, m = (np.average(part, weights=rate * u) for part in (of_people, of_pairs))
+        spread = noise * u / rate / (1 - rate)
+        numbers.append((rate, k, u, k * (variance - noise), rate**2 - variance, spread))
+    rate, k, u, of_people, square, of_pairs = np.transpose(numbers)
     p0 = sum(rate * u) / sum(u)
+    c = sum(u * of_people) / max(sum(u * square), sum(u) * p0**2)
+    m = np.average(of_pairs, weights=rate * u)
     n = 1 / (p0 / (1 - p0) * c / k + m / u)
     evaluation = fk.evaluate(scores, threshold=[threshold], by="group")
     band = fk.band(evaluation, "far_max_min").isel(threshold_level=0)
     assert float(band.estimate) == pytest.approx(rate.max() / rate.min())
     assert float(band.n_effective) == pytest.approx(sum(n), rel=1e-5)
-    assert float(band.p) == pytest.approx(p_by_hand(rate, n, np.inf), rel=1e-4)
+    common = sum(n * rate) / sum(n)
+    share = c / k * p0 / (1 - p0) * n  # of the variance, that people make
+    of_people = share / n * (1 - common) / common
+    expected = p_of_far_by_hand(rate, of_people, (1 - share) / n, common, n)
+    assert float(band.p) == pytest.approx(expected, rel=1e-4)
 
 
 def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
@@ -419,12 +443,56 @@ def test_people_in_two_groups_are_compared_with_themselves():
 def test_three_people_neither_hide_a_difference_nor_move_its_lower_end(rate_of_few):
     """Two large groups of which one has 2.4 times the FAR, and 20 comparisons of a third."""
     rate, n = np.array([0.01, 0.024, rate_of_few]), np.array([4000.0, 4000.0, 20.0])
-    p = p_of_equality(rate, n, np.inf, np.eye(3))
-    p_of_two = p_of_equality(rate[:2], n[:2], np.inf, np.eye(2))
-    assert p_of_two < 1e-5 and p <= 2 * p_of_two
+    three = Groups(rate, n, np.inf, np.eye(3), np.zeros(3))
+    two = Groups(rate[:2], n[:2], np.inf, np.eye(2), np.zeros(2))
+    of_two = p_of_equality(two)
+    assert of_two < 1e-5 and p_of_equality(three) <= 2 * of_two
     options = {"level": 0.95, "free_level": False}
-    rows = compatible_rates(rate, n, np.inf, np.eye(3), **options)
+    rows = compatible_rates(three, **options)
     ratio = rows.max(1) / np.maximum(rows.min(1), 1e-12)
-    rows_of_two = compatible_rates(rate[:2], n[:2], np.inf, np.eye(2), **options)
+    rows_of_two = compatible_rates(two, **options)
     lowest = (rows_of_two.max(1) / rows_of_two.min(1)).min()
     assert 1.3 < ratio.min() <= lowest < 2.4
+
+
+def far_of_groups(rng, sizes, spread, far=0.01):
+    """What `pooled_far` reads of groups whose people differ, compared once with each other."""
+    numbers = []
+    for k in sizes:
+        likeness = rng.lognormal(-(spread**2) / 2, spread, k)
+        accepted = np.triu(rng.random((k, k)) < far * np.outer(likeness, likeness), 1)
+        accepted = accepted + accepted.T
+        pairs = k * (k - 1) / 2
+        rate = accepted.sum() / 2 / pairs
+        added = (accepted.sum(1) - (k - 1) * rate) / pairs * np.sqrt(k / (k - 1))
+        noise = rate * (1 - rate) / pairs
+        variance = max((added**2).sum() - noise, noise)
+        numbers.append((rate, variance, noise, k, pairs, pairs))
+    return np.transpose(numbers)
+
+
+def test_equal_fars_of_small_groups_of_people_who_differ_are_seldom_called_different():
+    """Eight groups of 25; 17 of 200 or more has probability .03 at size .05."""
+    rng = np.random.default_rng(7)
+    called = 0
+    for _ in range(200):
+        rate, *others = far_of_groups(rng, [25] * 8, 0.8)
+        with np.errstate(invalid="ignore"):  # of groups without an error
+            n, of_people = pooled_far(rate, *others)
+        called += p_of_equality(Groups(rate, n, np.inf, np.eye(8), of_people)) < 0.05
+    assert called <= 16
+
+
+def test_a_small_group_beside_a_large_one_has_an_interval_that_covers():
+    """The FAR of 30 people is twice that of 200: at .95, 180 of 200 has probability .002."""
+    rng = np.random.default_rng(8)
+    covered = 0
+    for _ in range(200):
+        small, large = far_of_groups(rng, [30], 0.7, 0.02), far_of_groups(rng, [200], 0.7)
+        rate, *others = np.hstack([small, large])
+        n, of_people = pooled_far(rate, *others)
+        groups = Groups(rate, n, np.inf, np.eye(2), of_people)
+        rates = compatible_rates(groups, level=0.95, free_level=False)
+        ratio = rates.max(1) / rates.min(1)
+        covered += ratio.min() <= 2 <= ratio.max()
+    assert covered > 180

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import frkit as fk
+from frkit.intervals.contributions import contributions
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
@@ -207,6 +208,18 @@ def test_these_people_by_hand():
     n = worth(rate, variance, n_pairs * n_images**2, images, erring, images)
     band = fk.band(tree, "far", target="these people")
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
+
+
+def test_auc_of_these_people_varies_as_much_as_its_interval_says():
+    """A genuine pair errs in a share of impostor pairs, so its square is no share of pairs."""
+    mixture = fk.vmf.mixture(15, 16, kappa=(5, 30), seed=3)
+    estimates, variances = [], []
+    for seed in range(40):
+        scores = fk.score_tensor(mixture.sample(6, seed=seed))
+        tree = fk.evaluate(scores, far=[0.1], histogram=100)
+        estimates.append(tree["empirical"].auc.item())
+        variances.append(contributions(tree, "auc", "these people").variance.item())
+    assert 0.6 < np.mean(variances) / np.var(estimates, ddof=1) < 3
 
 
 # --- properties -----------------------------------------------------------------------------------
