@@ -74,20 +74,21 @@ def people_of_names(images, genuine=None, scores=None):
 
 
 def strangers_called_genuine(images, genuine, scores):
-    """Return how many genuine pairs show two people by their names, if the scores say so, too.
+    """Return how many of the first genuine pairs show two people by their names, and of how many.
 
-    Then the truth may be of something else, such as the same sex.
+    None are counted unless the scores say so, too. Then the truth may be of something else, such as
+    the same sex.
     """
+    genuine = genuine[:COMPARED]
+    scores = scores[:COMPARED][genuine]
     for pattern in WAYS.values():
-        names = people_by_name(images.names, pattern)
-        if names is None:
-            continue
-        is_same = images.mapped(names).is_same()
-        if is_same.any() and genuine[is_same].all():
-            area, errors = share_above(scores[genuine], is_same[genuine])
+        is_same = _is_same_at_first(images, pattern)
+        if is_same is not None and is_same.any() and genuine[is_same].all():
+            is_same = is_same[genuine]
+            area, errors = share_above(scores, is_same)
             if errors > CLEAR and area > ALIKE:
-                return int(np.sum(genuine & ~is_same))
-    return 0
+                return np.sum(~is_same), len(is_same)
+    return 0, 0
 
 
 def _agrees_at_first(images, pattern, genuine):
@@ -95,9 +96,15 @@ def _agrees_at_first(images, pattern, genuine):
 
     Of many pairs a few show which pattern cannot be meant.
     """
+    is_same = _is_same_at_first(images, pattern)
+    return is_same is not None and np.array_equal(is_same, genuine[:COMPARED])
+
+
+def _is_same_at_first(images, pattern):
+    """Return which of the first pairs show one person by a pattern; None where it does not fit."""
     sides = [images.names[side[:COMPARED]] for side in images[:2]]
     people = people_by_name(np.concatenate(sides), pattern)
     if people is None:
-        return False
+        return None
     probe, reference = np.split(people, 2)
-    return np.array_equal(probe == reference, genuine[:COMPARED])
+    return probe == reference

@@ -239,10 +239,10 @@ def _people_by_name(images, genuine, similarity, rule, roles):
     if people is not None:
         roles.who = f"from names of images, {way}"
     elif genuine is not None:
-        n_strangers = strangers_called_genuine(images, genuine, similarity)
+        n_strangers, n_genuine = strangers_called_genuine(images, genuine, similarity)
         if n_strangers > 0:
             warn(
-                f"by the names of images {n_strangers:,} of {genuine.sum():,} genuine pairs show "
+                f"by the names of images {n_strangers:,} of {n_genuine:,} genuine pairs show "
                 "two people, and their scores are lower: make sure that "
                 f"{roles.column('genuine') or roles.column('impostor')!r} is about people"
             )
