@@ -9,7 +9,14 @@ from scipy import integrate, optimize, stats
 import frkit as fk
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import Groups, compatible_rates, p_of_equality, pooled_far, pooled_frr
+from frkit.intervals.pooled import (
+    Groups,
+    compatible_rates,
+    contrast,
+    p_of_equality,
+    pooled_far,
+    pooled_frr,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 T = 0.5
@@ -496,3 +503,11 @@ def test_a_small_group_beside_a_large_one_has_an_interval_that_covers():
         ratio = rates.max(1) / rates.min(1)
         covered += ratio.min() <= 2 <= ratio.max()
     assert covered > 180
+
+
+def test_a_contrast_of_two_fars_has_the_test_of_two_groups():
+    groups = Groups(
+        np.array([0.02, 0.01]), np.array([400.0, 900.0]), np.inf, np.eye(2), np.full(2, 0.6)
+    )
+    p = contrast(groups, weights=np.eye(2), level=0.95)[3]
+    assert p == pytest.approx(p_of_equality(groups))
