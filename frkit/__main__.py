@@ -184,7 +184,7 @@ def _with_options(message):
     message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
     message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
     names = "|".join({*READING, *REPORT, "far", "threshold"} - {"columns", "distance"})
-    message = re.sub(r"^(far|threshold|level|seed) (?=must |names )", r"--\1 ", message)
+    message = re.sub(r"^(far|threshold|level|seed) (?=must )", r"--\1 ", message)
     message = re.sub(rf"(?<![\w-])({names})=(?=-)", r"--\1=", message)  # a negative number
     message = re.sub(rf"(?<![\w-])({names})=(?=[\s,;:]|$)", r"--\1 ...", message)
     message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)

@@ -72,10 +72,9 @@ def require_inside(name: str, value, low: float, high: float) -> None:
 def require_number(name: str, value, low: float, high: float = np.inf) -> float:
     """Raise InputError unless the value is a number in [low, high]."""
     number = real_numbers(name, value)
-    require(
-        number.ndim == 0 and low <= number <= high,
-        f"{name} must lie in [{low:g}, {high:g}], got {value!r}",
-    )
+    limits = f"lie in [{low:g}, {high:g}]" if high < np.inf else f"be at least {low:g}"
+    inside = number.ndim == 0 and low <= number <= high
+    require(inside, f"{name} must {limits}, got {value!r}")
     return float(number)
 
 

@@ -48,7 +48,8 @@ def faces(
     varying : str or mapping of attribute to str, default "error"
         What to do where an attribute varies within an identity: "error", "keep", "split", "first"
         or "most frequent", for all attributes or for each (those not named: "error"). Attributes
-        that nobody named vary as they do.
+        that nobody named vary as they do. Whoever compares groups of an attribute that was kept
+        says what to do then, `evaluate(..., varying="keep")`.
     columns : mapping, optional
         Of a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
         "identity": "who"}. Where it is given, no attribute has to be named.

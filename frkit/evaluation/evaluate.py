@@ -87,9 +87,12 @@ def evaluate(
         Which impostor pairs enter the global FAR: all, those within groups, or those whose two
         people have the same (other) labels, such as {"gender": "same", "race": "other"}; the others
         are left out of every rate.
-    varying : {"error", "split", "first", "most frequent"}
-        For an attribute in `by` that varies within an identity. In a pair list "error" is a
-        warning: each pair counts in the group that its own row names.
+    varying : {"error", "keep", "split", "first", "most frequent"}
+        For an attribute in `by` that varies within an identity, also where `faces` kept it. "keep":
+        the label belongs to the image, and a pair counts in a group where both of its images have
+        its label. "split": each label of a person makes a person of its own. "first" and "most
+        frequent" give a person one label. In a pair list "error" is a warning: each pair counts in
+        the group that its own row names.
     histogram : int or (int, (float, float)), optional
         A number of bins, or (bins, (low, high)), for `auc`, means, standard deviations and
         histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.

@@ -78,6 +78,27 @@ def test_an_age_that_varies_is_refused_or_settled():
     check_evaluation(at_use, fk.score_tensor(split, chunks=10), **options)
 
 
+@quiet
+def test_a_label_that_was_kept_belongs_to_the_image():
+    """A pair counts in a group where both of its images have its label."""
+    faces = people([6, 5, 4, 6, 3])
+    age = np.where(np.arange(24) % 3 == 0, "old", "young")
+    who = faces.identity.values
+    kept = fk.faces(faces.embedding.values, who, age=age, varying="keep")
+    scores = fk.score_tensor(kept)
+    options = dict(by="age", varying="keep", weighting="pair", threshold=[0.2])
+    rates = fk.evaluate(scores, **options)["empirical"].dataset.isel(threshold_level=0)
+    i, j = np.triu_indices(24, 1)
+    accepted = scores.values[i, j] > 0.2
+    for label in ("old", "young"):
+        of_group = (age[i] == label) & (age[j] == label)
+        genuine = of_group & (who[i] == who[j])
+        impostor = of_group & (who[i] != who[j])
+        group = rates.sel(group=label)
+        assert float(group.frr_group) == pytest.approx(np.mean(~accepted[genuine]))
+        assert float(group.far_group) == pytest.approx(np.mean(accepted[impostor]))
+
+
 def test_a_level_may_be_asked_for_twice(scores):
     twice = fk.evaluate(scores, far=[0.3, 0.1, 0.3])["empirical"]
     assert twice.far_level.values.tolist() == [0.3, 0.1, 0.3]

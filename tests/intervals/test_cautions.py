@@ -37,7 +37,7 @@ def test_rates_without_an_error_get_one_warning(question):
 
 def test_a_group_that_takes_no_part_is_named_once():
     scores = tensor(("a", 10), ("b", 9), ("c", 1))
-    with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
+    with pytest.warns(fk.DataWarning, match="FAR of 'c'"):
         evaluation = fk.evaluate(scores, threshold=[0.5], by="group")
     assert evaluation["empirical"].frr_group.sel(group="c").item() == 0
     _, messages = warned(fk.band, evaluation, "frr_max_min")

@@ -72,7 +72,6 @@ WRONG = {
     "faces": (lambda ev: fk.studies.split(None), "faces must be a faces Dataset"),
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
-    "level": (lambda ev: fk.evaluate(SCORES, far=[0.1, 0.2, 0.1]), "far names a level twice"),
 }
 
 
