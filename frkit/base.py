@@ -84,7 +84,8 @@ def require_mapping(name: str, value, example: str) -> None:
     example : what one looks like. A Dataset is a mapping for Python, but not what is meant.
     """
     is_mapping = isinstance(value, Mapping) and not hasattr(value, "dims") and len(value) > 0
-    contents = "an empty one" if value == {} else type(value).__name__
+    is_empty = isinstance(value, dict) and not value
+    contents = "an empty one" if is_empty else type(value).__name__
     require(is_mapping, f"{name} must be a mapping such as {example}, got {contents}")
 
 

@@ -131,7 +131,7 @@ def demo_file(name: str) -> Path:
     >>> fk.demo_file("demo_truth.nc").name
     'demo_truth.nc'
     """
-    name = require_path("name", name)
+    require_path("name", name)
     package = Path(__file__).resolve().parent.parent
     # an installed package has its own folder, a checkout data/
     for folder in (package / "demo", package.parent / "data"):

@@ -9,10 +9,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import real_numbers, require, require_number, require_one_of
+from frkit.base import real_numbers, require, require_flag, require_number, require_one_of
 from frkit.measures.registry import Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
+CONSTANT = "the constant c of the weights"
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 READS = {
@@ -135,6 +136,8 @@ def dfi(
 def _index(name, variant, group_sizes, c, balance=False):
     """One minus the mean, the largest or the weighted mean deviation of the groups."""
     require_one_of("variant", variant, VARIANTS)
+    require_number(CONSTANT, c, 0)
+    require_flag("balance", balance)
 
     def read(tallies):
         if name == "dfi":
@@ -274,7 +277,7 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     >>> float(fk.measures.unnormalised_weight(1 / 6, 3))
     2.0
     """
-    require_number("the constant c of the weights", c, 0)
+    require_number(CONSTANT, c, 0)
     sigma = 1 / (2 * n_groups)
     return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 

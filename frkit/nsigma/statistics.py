@@ -278,7 +278,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     >>> fk.nsigma.with_risk(result, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
     ['alarming', 'fine', 'alarming']
     """
-    levels = RISK_LEVELS
+    require_returned("result", result, "fk.n_sigma", "n_absolute")
+    levels: Mapping[str, float] = RISK_LEVELS
     if risk_levels is not None:
         require_mapping("risk_levels", risk_levels, '{"fine": 0, "alarming": 0.5}')
         levels = risk_levels

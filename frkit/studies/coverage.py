@@ -31,6 +31,7 @@ from frkit.studies.along import Progress
 from frkit.studies.collecting import Study, collect
 from frkit.studies.store import DATA_SET, read_data_set, stacked
 from frkit.vmf import IdentityLaw, Mixture
+from frkit.vmf.arguments import require_population
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the test of equal groups
@@ -132,6 +133,7 @@ def coverage(
     {'scheme': 1, 'method': 3, 'level': 19, 'far_level': 2}
     """
     chosen = find_measure(measure)
+    require_population("population", population)
     sampled = n_identities is not None or hasattr(population, "sample")
     require(sampled, "an IdentityLaw needs n_identities=, the number in each data set")
     require_whole("n_datasets", n_datasets, 2)

@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from frkit.base import require, require_one_of, require_whole
+from frkit.data.checks import check_faces
 from frkit.representation.probes import fit_quietly
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
@@ -126,6 +127,7 @@ def digit_encoder(
     >>> encode(coloured_digits("moderate", 0.1)).sizes["feature"]
     8
     """
+    check_faces(digits, "digits")
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
     fit_quietly(network, digits["embedding"].values, digits["digit"].values)
 

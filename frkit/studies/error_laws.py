@@ -10,6 +10,7 @@ from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import Progress, along
 from frkit.vmf import Mixture
+from frkit.vmf.arguments import require_population
 
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
 KOLMOGOROV_95 = 1.358  # 95 % point of the distance of two large samples of one continuous law
@@ -79,6 +80,7 @@ def error_laws(
     {'per_identity': 2, 'errors': 2, 'data_set': 2}
     """
     require_inside("far", far, 0, 1)
+    require_population("mixture", mixture)
     truth = mixture.population_roc([far]).frr.item()
     resampling = Resampling("image", n=replicates, seed=seed)
 

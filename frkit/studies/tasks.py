@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import require, require_inside
+from frkit.base import require, require_inside, require_whole
 
 TASK, N_TASKS = "task", 8
 SEX = ("female", "male")
@@ -55,6 +55,7 @@ def biased_tasks(
     >>> dict(biased_tasks(50).sizes)
     {'image': 50, 'feature': 28, 'task': 8}
     """
+    require_whole("n", n, 1)
     require_inside("female", female, 0, 1)
     require(0 <= tie < 0.5, f"tie must lie in [0, 0.5), got {tie}")
     rng = np.random.default_rng(seed)

@@ -9,8 +9,16 @@ import frkit as fk
 MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
 FACES = MIX.sample(4, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 4)))
 SCORES = fk.score_tensor(FACES)
+N_SIGMA = xr.Dataset({"n_absolute": ("group", [1.0, 0.5])})
 OTHER_TREE = xr.DataTree(xr.Dataset({"x": 1}))
-NO_MAPPINGS = {"a list": ["a", "b"], "faces": FACES, "nothing in it": {}, "text": "a"}
+NO_MAPPINGS = {
+    "a list": ["a", "b"],
+    "faces": FACES,
+    "scores": SCORES,
+    "another tree": OTHER_TREE,
+    "nothing in it": {},
+    "text": "a",
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +37,7 @@ def evaluation():
         "sample_encoders": fk.vmf.sample_encoders,
         "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
         "pairs": lambda value: fk.pairs([1, 0], [1, 0], trial=value),
-        "n_sigma": lambda value: fk.nsigma.with_risk(xr.Dataset(), value),
+        "n_sigma": lambda value: fk.nsigma.with_risk(N_SIGMA, value),
     }.items(),
     ids=lambda item: item[0],
 )
@@ -51,6 +59,12 @@ WRONG = {
     "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
     "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is no evaluation"),
     "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
+    "c of sfi": (lambda ev: fk.measures.sfi("weighted", c="a"), "the constant c of the weights"),
+    "risk": (lambda ev: fk.nsigma.with_risk(None), "result must be what fk.n_sigma returned"),
+    "rate": (lambda ev: fk.representation.Critic(learning_rate=None), "learning_rate must lie in"),
+    "laws": (lambda ev: fk.studies.error_laws(None), "mixture must be what fk.vmf.mixture"),
+    "law": (lambda ev: fk.studies.coverage(FACES), "population must be what fk.vmf.mixture"),
+    "digits": (lambda ev: fk.studies.digit_encoder(None), "digits must be a faces Dataset"),
     "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes of groups must be numbers"),
     "kappa": (lambda ev: fk.vmf.mixture(10, 8, kappa=["a", "b"]), "kappa must be numbers"),
     "number": (lambda ev: fk.vmf.mixture(None), "n_identities must be a whole number"),
