@@ -116,7 +116,7 @@ def _shares(tally, far, fixed, grouped):
             "far": (level, false_acceptance(tally, thresholds[None])[1][0]),
             "frr": (level, false_rejection(tally, thresholds[None])[1][0]),
         },
-        {level: fixed if fixed.size else far},
+        {} if fixed.size else {level: far},  # thresholds may differ between models
     )
     images = protocol.images
     names = images.identities

@@ -167,6 +167,9 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
     images, _ = protocol.images_and_pairs()
     if protocol.people_are_named:
         facts["n_identities"] = len(images)
+        n_people = len(np.unique(protocol.person))
+        if n_people < len(images):  # split where an attribute varies within a person
+            facts["n_people"] = n_people
     if protocol.images_are_named:
         facts["n_images"] = int(images.sum())
         summary = [int(images.min()), float(np.median(images)), int(images.max())]

@@ -121,7 +121,7 @@ def with_attrs(result, evaluation, chosen, method, **attrs):
     names: tuple[str, ...] = ("scheme", "target", "n", "weighting")
     if "target" in attrs:
         names = ("weighting",)
-        people = facts.get("n_identities")
+        people = facts.get("n_people", facts.get("n_identities"))
         if attrs["target"] == THESE_PEOPLE:
             attrs["target"] = f"these {people} people, new images"
         elif not people:

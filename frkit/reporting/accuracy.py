@@ -41,6 +41,7 @@ from frkit.scores.kept import is_list, pairs_of_models
 OTHER_WEIGHTING = {"identity": "pair", "pair": "identity", "p_k": "pair"}
 MOST_MODELS = 6
 BINS = 80  # of the histograms
+NEAR = 0.1  # a FAR that is so near below its level, as a share of it, is at the level
 NOBODY_NAMED = (
     "nothing says whom the images show: intervals treat pairs as independent and are too narrow "
     "where pairs share images or people; give identities (columns such as id1 and id2, or a "
@@ -89,16 +90,21 @@ def errors(inputs):
 
 
 def _other_average(inputs):
-    """Rates with the other weighting, or None where nobody is known."""
+    """Rates at the same thresholds with the other weighting, or None where nobody is known."""
     if not inputs.named:
         return None
     weighting = OTHER_WEIGHTING[inputs.weighting]
     options = inputs.options | {"weighting": weighting}
+    levels = inputs.rates[inputs.along]
+    thresholds = inputs.rates.threshold.drop_vars(inputs.along)
+    thresholds = thresholds.rename({inputs.along: "threshold_level"})
     with no_cautions():
         evaluation = evaluate_parts(
-            inputs.scores, by=inputs.by, people=False, **inputs.levels, **options
+            inputs.scores, by=inputs.by, people=False, threshold=thresholds, **options
         )
     rates = evaluation["empirical"].to_dataset()[inputs.names_of_rates]
+    rates = rates.drop_vars("threshold_level").rename(threshold_level=inputs.along)
+    rates = rates.assign_coords({inputs.along: levels})
     for rate in rates:
         rates[rate].attrs |= {"measure": rate, "weighting": weighting}
     return rates.assign_attrs(weighting=weighting)
@@ -122,8 +128,13 @@ def _add_tiles(inputs, section, other):
     sentences = []
     for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
         rates = of_model(inputs.rates, name).isel(inputs.leading)
+        far = rates.far.item()
+        level = rates.get("far_level", rates.far).item()
+        far_is_reached = far >= (1 - NEAR) * level
         facts = {
             "model": name,
+            "far": level if far_is_reached else far,
+            "far_is_reached": far_is_reached,
             "frr": bands.isel(inputs.leading),
             "rates": rates,
             "other": None if other is None else of_model(other, name).isel(inputs.leading),

@@ -6,6 +6,7 @@ import pandas as pd
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
 from frkit.data.roles import SIDES
+from frkit.evaluation.errors_by_person import errors_by_person
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
@@ -22,7 +23,10 @@ def data(inputs):
     section = Section("The data")
     facts = provenance(inputs.evaluation)
     n_compared = comparisons(inputs.scores)
-    section.answers.append(say("counts", facts, sum(n_compared[:2])))
+    by = attributes_of(inputs.by) if inputs.by else []
+    section.answers.append(say("counts", facts, sum(n_compared[:2]), by))
+    if "n_people" in facts:
+        _warn_of_split_pairs(inputs)
     card = pd.Series(_counts(inputs, facts, *n_compared)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
     if is_list(inputs.scores) and "probe" in inputs.scores.coords:
@@ -40,7 +44,7 @@ def _counts(inputs, facts, genuine, impostor, failed):
     """Rows of the table of what was compared."""
     counts = {
         "images": facts.get("n_images"),
-        "people": facts.get("n_identities"),
+        "people": facts.get("n_people", facts.get("n_identities")),
         "genuine comparisons": genuine,
         "impostor comparisons": impostor,
     }
@@ -65,6 +69,18 @@ def comparisons(kept):
     facts = facts_of_first_model(kept)
     n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
     return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
+
+
+def _warn_of_split_pairs(inputs):
+    """Say how many genuine pairs are left out where people are split by an attribute."""
+    n_pairs = []
+    for options in ({}, {"by": inputs.by, "varying": "split"}):
+        people = errors_by_person(inputs.scores, **inputs.levels, **options)
+        of_people = people.genuine_pairs_identity
+        n_pairs.append(of_people.max({*of_people.dims} - {"identity"}).sum())
+    whole, used = map(int, n_pairs)
+    if used < whole:
+        warn(say("split_pairs", attributes_of(inputs.by), whole - used, whole))
 
 
 def _warn_of_repeats(pairs):

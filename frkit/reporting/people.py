@@ -6,17 +6,19 @@ import pandas as pd
 
 from frkit import plot
 from frkit.base import require
+from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.tables import RESOLVED
+from frkit.intervals import provenance
 from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
-from frkit.reporting.formats import level_words, say
+from frkit.reporting.formats import TIE, averaged, level_words, say
 from frkit.reporting.inputs import suffix
 from frkit.reporting.tables import Cell, Table, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
-LARGE = 1 / 3  # of the errors
+LARGE = 1 / 3  # of the rate
 SPREAD = "They are spread over many people."
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
@@ -29,6 +31,8 @@ def drivers(inputs):
     section = Section("People who drive the errors")
     result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
+    is_split = "n_people" in provenance(inputs.evaluation)
+    who = say("combinations", attributes_of(inputs.by)) if is_split else "people"
     tiles = []
     for name, people in inputs.by_model(result.isel(inputs.leading)):
         level = level_words(people)
@@ -41,18 +45,22 @@ def drivers(inputs):
             first = [str(person) for person in table.index[:3]]
             pairs = _pairs_table(inputs.scores_of(name), people, KINDS[rate], first)
             section.tables[f"Pairs of the first three, {errors}{where}"] = pairs
-            worst = _worst(table.errors / table.errors.sum())
+            # the shares are those in the rate that the report gives, with its weights
+            worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
             few = len(worst) <= MOST_PEOPLE
-            number = f"{len(worst):,} of {people.sizes['identity']:,} people"
-            named = first[: len(worst)] if few else []
-            text = say("drivers", worst, errors, suffix(name), named)
+            number = f"{len(worst):,} of {people.sizes['identity']:,} {who}"
+            text = say("drivers", worst, f"{rate.upper()}{suffix(name)}", few)
+            if inputs.weighting != "pair":
+                most_pairs = _worst(table.errors / table.errors.sum())
+                if len(most_pairs) <= MOST_PEOPLE:
+                    text = f"{text} {say('drivers_by_number', most_pairs, errors)}"
             section.answers.append(f"{number} {text}")
             if rate == "frr":
                 title = f"People with most false rejects{where}"
                 section.figures[title] = partial(plot.errors_by_person, people)
                 n_errors = int(table.errors.sum())
                 state = CLEAR if n_errors >= RESOLVED else UNDECIDED
-                note = say("drivers_level", level, n_errors, errors)
+                note = say("drivers_level", level, n_errors, errors, averaged(inputs.weighting))
                 value, text = (number, text) if few else (SPREAD, f"{number} {text}")
                 tile = Tile("Who drives the errors?", value, text, state, note)
                 tiles.append((len(worst), tile))
@@ -62,10 +70,10 @@ def drivers(inputs):
 
 
 def _worst(share):
-    """The shares of the people with most errors, who make a third of them together."""
+    """The largest shares, which are a third of all together."""
     least = share[share.cumsum() >= LARGE].iloc[0]
-    worst = share[share >= least]  # all with as many errors as the last
-    if len(worst) > MOST_PEOPLE:  # they are many, whoever has one error more
+    worst = share[share >= least * (1 - TIE)]  # all with as large a share as the last
+    if len(worst) > MOST_PEOPLE:  # they are many, whoever has a little more
         worst = share[: int((share.cumsum() < LARGE).sum()) + 1]
     return worst
 
@@ -115,5 +123,5 @@ def plans(inputs):
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan
         section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(plan.answer.item())
+        section.answers.append(f"{name}: {plan.answer.item()}" if name else plan.answer.item())
     return section

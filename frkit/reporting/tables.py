@@ -207,8 +207,12 @@ def _indices(result):
         names = {name: "estimate", f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
         names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
         names = {variable: head for variable, head in names.items() if variable in result}
+        index = result[[*names]].rename(names)
+        if "upper" in index:  # replicates of an index at its bound are biased, their ends beyond it
+            index["lower"] = np.fmin(index.lower, index.estimate).where(index.lower.notnull())
+            index["upper"] = np.fmax(index.upper, index.estimate).clip(max=LARGEST_INDEX)
         for variant in result["variant"].values:
-            yield result[[*names]].rename(names).sel(variant=variant), f"{name.upper()} {variant}"
+            yield index.sel(variant=variant), f"{name.upper()} {variant}"
 
 
 def _rows(result, measure):

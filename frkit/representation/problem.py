@@ -100,7 +100,7 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
         n_left_out = n_images - len(rows)
-        warn(f"{n_left_out} of {n_images} images have no {name} that is used: RLB leaves them out")
+        warn(f"RLB leaves out {n_left_out} of {n_images} images: they are in no group of {name}")
     return Problem(name, classes, rows, z, person, unit)
 
 

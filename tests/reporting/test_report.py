@@ -151,14 +151,30 @@ def test_tiles_say_what_the_numbers_say(report):
         f"at FAR 0.05, mean over people. For other people from the same population between {ends} %"
         in bad.text
     )
-    pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
-    other = float(pooled.sel(model="bad", far_level=0.05))
+    scores = fk.score_tensor(two_models()).sel(model="bad")
+    threshold = report.results["people", "errors_by_person"].threshold
+    at_threshold = {"threshold": threshold.sel(model="bad", far_level=[0.05]).values}
+    pooled = fk.evaluate(scores, weighting="pair", **at_threshold)["empirical"].frr.item()
     shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
-    assert shown == pytest.approx(100 * other, abs=0.51)
+    assert shown == pytest.approx(100 * pooled, abs=0.51)
     assert f"As precise as {float(frr.n_effective):,.0f} comparisons" in bad.note
     assert "good is better than bad: FRR of good − bad is" in tile(report, "Which model").text
     assert tile(report, "Which model").value == "good is better."
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
+
+
+@quiet
+@pytest.mark.parametrize("levels", [{"far": [0.02, 0.2]}, {"threshold": {"good": 0.5, "bad": 0.4}}])
+def test_a_row_of_rates_is_at_one_threshold(faces, levels):
+    """The rate pooled over pairs is the share of the rejected pairs that the row counts."""
+    unequal = faces.isel(image=np.r_[0:2, 6 : faces.sizes["image"]])
+    report = fk.report(unequal, quick=True, progress=False, **levels)
+    table = next(iter(report.tables.values())).numbers()
+    n_genuine = 39 * 15 + 1
+    pooled = table["FRR, pooled over pairs"].astype(float)
+    np.testing.assert_allclose(pooled, table["false rejects"].astype(float) / n_genuine)
+    mean = report.results["errors", "frr, new people"].estimate.values.ravel()
+    assert np.all(np.abs(pooled - mean) > 1e-4)
 
 
 def test_histograms_count_all_pairs_of_either_kind(report, faces):
@@ -223,13 +239,35 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
     report = fk.report(wrong, far=[0.01], quick=True, progress=False)
     who = report.results["people", "errors_by_person"].isel(far_level=0)
     errors = np.sort(who.false_rejects_identity.values)
-    share = f"2 of {n} people make {errors[-2:].sum() / errors.sum():.0%} of the false rejects: "
+    share = f"2 of {n} people make {errors[-2:].sum() / errors.sum():.0%} of the FRR: "
     (answer,) = [line for line in report.answers if line.startswith(share)]
     assert swapped[0] in answer and swapped[-1] in answer
     people = tile(report, "Who drives the errors?")
     assert answer in (f"{people.value} {people.text}", people.text)
     listed = report.tables["Pairs of the first three, false rejects at FAR 0.01"]
     assert {*listed["probe"]} | {*listed["reference"]} >= {"0", str(6 * n - 1)}
+
+
+def test_who_drives_a_mean_over_people_is_no_matter_of_numbers_of_pairs():
+    """One person of many images has most rejected pairs, and the weight of one person."""
+    people = fk.vmf.mixture(30, 16, seed=0, kappa=(8, 10))
+    faces = people.sample([40] + 29 * [4], seed=1)
+    many = faces.identity.values[0]
+    texts = {}
+    for weighting in ("identity", "pair"):
+        options = {"far": [0.01], "quick": True, "progress": False}
+        report = fk.report(faces, weighting=weighting, **options)
+        who = report.results["people", "errors_by_person"].isel(far_level=0)
+        texts[weighting] = tile(report, "Who drives the errors?")
+        errors = who.false_rejects_identity / who.false_rejects_identity.sum()
+        assert errors.sel(identity=many) > 0.7
+    share = who.frr_share.sel(identity=many).item()
+    assert texts["pair"].value == "1 of 30 people"
+    assert texts["pair"].text == f"makes {share:.0%} of the FRR: {many}."
+    assert texts["identity"].value == "10 of 30 people"
+    assert many not in texts["identity"].text.partition(".")[0]
+    by_number = f"By number of pairs, 1 person makes {errors.sel(identity=many).item():.0%} of the"
+    assert f"{by_number} false rejects: {many}." in texts["identity"].text
 
 
 def test_people_stand_by_number_of_errors_then_by_own_rate():

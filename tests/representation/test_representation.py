@@ -238,7 +238,7 @@ def test_an_attribute_that_varies_can_be_kept():
 
 def test_images_without_a_label_are_left_out_with_a_warning():
     whole = pairs_of_images(TWO + [None] * 3)
-    with pytest.warns(fk.DataWarning, match="6 of 38 images have no group that is used"):
+    with pytest.warns(fk.DataWarning, match="leaves out 6 of 38 images"):
         labelled = bias(whole, seeds=1)
     xr.testing.assert_identical(labelled, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
 
