@@ -355,7 +355,11 @@ def _filled(images, several, name):
     labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))
     labels = labels.fillna(UNKNOWN)
     n_filled = (labels != images.label).sum()
-    warn(f"{name!r} is blank in {n_filled} images, which take the label of their person's others")
+    n_blank = (images.label == UNKNOWN).sum()
+    warn(
+        f"{name!r} is blank in {n_blank} images; filled in from the same person's other images: "
+        f"{n_filled}; left without a label: {n_blank - n_filled}"
+    )
     return labels.to_numpy(str)
 
 

@@ -249,7 +249,9 @@ def summary(
     -------
     xr.Dataset
         `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
-        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`. With permutations
+        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`: pivotal intervals that contain
+        the estimate. For SFI and CFI one that reaches 1, the largest value, has the recentered
+        lower end if that is lower. (An upper end above 1 is returned as it is.) With permutations
         also `<index>_floor` (median) and `<index>_floor_limit` of what these people would give in
         groups at random, and `<index>_p`, the share of permutations that are no fairer than the
         data. Over group:
@@ -319,11 +321,28 @@ def summary(
     )
 
 
+def _interval(evaluation, index, level):
+    """The pivotal interval; where it reaches 1, with the recentered lower end if that is lower.
+
+    No index is above 1. Near 1 replicates of SFI and CFI can hardly exceed the estimate, so that
+    the pivotal lower end comes too close to it, or above it: where the groups differ by one to
+    three standard deviations it would be above the truth in up to a quarter of the data sets.
+    """
+    interval = band(evaluation, index, level=level)
+    lower = interval.lower
+    if not index.binned:  # the centre of DFI allows for its bias
+        recentered = band(evaluation, index, method="recentered", level=level)
+        lower = lower.where(interval.upper < 1, np.minimum(lower, recentered.lower))
+    lower = np.minimum(lower, interval.estimate)
+    upper = np.maximum(interval.upper, interval.estimate)
+    return interval.assign(lower=lower, upper=upper)
+
+
 def _with_ends(evaluation, index, name, level):
     """One index with interval and floor, where the evaluation contains what they need."""
     result = {name: index(evaluation["empirical"].to_dataset())}
     if "replicates" in evaluation.children:
-        interval = band(evaluation, index, level=level)
+        interval = _interval(evaluation, index, level)
         for end in ("lower", "upper", "includes_fair"):
             result[f"{name}_{end}"] = interval[end]
     if PERMUTED in evaluation.children:

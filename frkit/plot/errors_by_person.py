@@ -4,7 +4,16 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.plot.style import COLOURS, curve_colours, finish, new_axes, plain, require_dims
+from frkit.base import UNKNOWN
+from frkit.plot.style import (
+    COLOURS,
+    UNRESOLVED,
+    curve_colours,
+    finish,
+    new_axes,
+    plain,
+    require_dims,
+)
 
 ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
 WORDS = {"frr": "rejected genuine pairs", "far": "accepted impostor pairs"}
@@ -58,15 +67,18 @@ def errors_by_person(
     place = np.arange(len(bars))
     style = {"color": COLOURS[0]}
     if "group" in bars:
-        groups = np.unique(who["group"].values)  # of all people: one colour in all figures
-        colours = dict(zip(groups, curve_colours(groups)))
+        groups = np.setdiff1d(who["group"].values, UNKNOWN)  # of all people: one colour on a page
+        colours = dict(zip(groups, curve_colours(groups))) | {UNKNOWN: UNRESOLVED}
         style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
     drawn = ax.barh(place, bars.errors, **style)
     if rate == "frr":
         numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
         ax.bar_label(drawn, numbers, padding=2)
         ax.set_xlim(right=1.35 * bars.errors.max() if len(bars) else 1)
-    ax.set_yticks(place, bars.index.map(plain))
+    people_names = bars.index.map(plain)
+    if "group" in bars and len(groups) > len(COLOURS):  # shades of a colour are easily confused
+        people_names = people_names + "\n" + bars.group.map(plain)
+    ax.set_yticks(place, people_names)
     ax.invert_yaxis()
     caption = (
         f"{len(table)} of {errors.size} people have errors; "

@@ -1,5 +1,7 @@
 """Figures of fairness: disparities with bands, floors and zones, and groups side by side."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -155,7 +157,13 @@ def _draw_zones(ax, x, letters):
         ax.text(middle, 0.02, letter, transform=foot, weight="bold", ha="center")
 
 
-def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
+def group_roc(
+    far: xr.Dataset,
+    frr: xr.Dataset,
+    ax: Axes | None = None,
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> Axes:
     """Draw each group's own ROC curve, and grey lines through the points of one threshold.
 
     If the groups were alike, all points of a threshold would coincide.
@@ -166,6 +174,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
         Bands of "far_group" and "frr_group" of one model, over levels and group.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
+    colours : mapping, optional
+        The colour of each group, so that several figures show a group in the same one.
 
     Returns
     -------
@@ -203,9 +213,11 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
-    for row, colour in enumerate(curve_colours(groups)):
+    by_place = dict(zip(groups, curve_colours(groups)))
+    for row, group in enumerate(groups):
+        colour = (colours or by_place)[group]
         ax.fill_between(x[row], lower[row], frr.upper[row], color=colour, alpha=0.2, linewidth=0)
-        ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(groups[row]))
+        ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(group))
     at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
     draw_edge(
         ax,

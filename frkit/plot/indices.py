@@ -139,7 +139,7 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
             ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
         if f"{name}_lower" in result:
             lower = result[f"{name}_lower"]
-            upper = result[f"{name}_upper"]
+            upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
             ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(
             x,

@@ -1,6 +1,7 @@
 """Figures of N-Sigma: N over risk bands or as a matrix, EERs of subsets, and dependences."""
 
 import json
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
@@ -49,6 +50,7 @@ def n_sigma(
     *,
     signed: bool = False,
     floor: xr.DataArray | None = None,
+    colours: Mapping[str, str] | None = None,
 ) -> Axes:
     """Draw N of every group as bars over grey bands of risk, or with what equal groups show.
 
@@ -65,6 +67,8 @@ def n_sigma(
     floor : xr.DataArray, optional
         What |N| of equal groups reaches by chance, of one or each model, from `nsigma.floor`. It is
         drawn as a dashed line in place of the bands: N below it is no sign of a difference.
+    colours : mapping, optional
+        The colour of each group, so that several figures show a group in the same one.
 
     Returns
     -------
@@ -95,9 +99,11 @@ def n_sigma(
     levels = risk_levels(result)
     table = _table(result[name])
     table = table.where(np.isfinite(table))
+    groups = result["group"].values
+    by_place = dict(zip(groups, curve_colours(groups)))
     table.plot.bar(
         ax=ax,
-        color=curve_colours(table.columns),
+        color=[(colours or by_place)[group] for group in groups],
         width=0.8,
         rot=0,
         edgecolor="white",

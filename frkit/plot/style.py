@@ -15,6 +15,11 @@ from frkit.base import require
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
+# the same darker, then paler, for more curves than that
+MORE = (
+    "#014467", "#84560A", "#015E45", "#803800", "#7B4871", "#79573A", "#346C8C",
+    "#80B9D9", "#EFC782", "#81CFB9", "#EAAF80", "#E6BCDE", "#E5C8B0", "#ABDAF4",
+)  # fmt: skip
 # encoders and groups of the demo data, and methods, have one colour in all figures
 NAMED = {
     "Ash": COLOURS[0],
@@ -136,7 +141,7 @@ def curve_colours(names):
     names = [str(name) for name in names]
     if NAMED.keys() >= set(names):
         return [NAMED[name] for name in names]
-    return [colour for _, colour in zip(names, cycle(COLOURS))]
+    return [colour for _, colour in zip(names, cycle(COLOURS + MORE))]
 
 
 def parts_of(result, dim):

@@ -110,7 +110,8 @@ def check(path, limits, *, model=None, old=None, margins=()):
     is_broken = is_below.where(result.at_least, is_above)
     result["outcome"] = np.select([is_kept, is_broken], [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
-    result["n_people"] = new_report.facts.get("n_people") or new_report.facts.get("n_identities") or np.nan
+    facts = new_report.facts
+    result["n_people"] = facts.get("n_people") or facts.get("n_identities") or np.nan
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
     shown = ["name", *ENDS, "limit", "at_least", "outcome", "remark", "n_people", "n_people_needed"]

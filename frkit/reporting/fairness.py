@@ -13,11 +13,12 @@ from frkit.intervals import fair_floor, permutation_test
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import floor, n_sigma
+from frkit.plot.style import curve_colours
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import averaged, level_words, say
 from frkit.reporting.inputs import no_cautions, of_model, people_of_groups, suffix
 from frkit.reporting.relabelling import without_labels
-from frkit.reporting.tables import VALUE, table, texts_of
+from frkit.reporting.tables import VALUE, numbers_of, table, texts_of
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import turned
@@ -55,21 +56,27 @@ def groups(inputs):
         far = of_model(far_bands, name).sel(group=frr["group"])
         if not frr.estimate.max() > 0:
             continue  # there is no error to draw
-        section.figures[title] = partial(plot.group_roc, far, frr)
+        section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))
     _answer_whether_groups_differ(inputs, section)
     return section
+
+
+def _colours(inputs):
+    """One colour of each group for the whole page, as `errors_by_person` has it."""
+    names = inputs.rates["group"].values
+    return dict(zip(names, curve_colours(names)))
 
 
 def _answer_whether_groups_differ(inputs, section):
     """A tile, and a table with the verdict on every model and rate."""
     level = level_words(inputs.rates.isel(inputs.leading))
     verdicts, open_questions, comparisons = verdicts_of(inputs)
-    section.tiles.append(tile_of(verdicts, open_questions, level))
-    section.answers += open_questions
     labels = pd.Series(inputs.rates["group"].values)
     n_numbers = pd.to_numeric(labels, errors="coerce").notna().sum()
     if n_numbers > MOST_GROUPS:
-        section.lines.append(say("many_groups", attributes_of(inputs.by), len(labels)))
+        open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
+    section.tiles.append(tile_of(verdicts, open_questions, level))
+    section.answers += open_questions
     section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
     section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
     for rate, pairs in comparisons.items():
@@ -179,7 +186,8 @@ def sigmas(inputs):
         equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
-        section.figures["N-Sigma"] = partial(plot.n_sigma, result, floor=limit)
+        draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
+        section.figures["N-Sigma"] = draw
     except InputError as error:
         section.lines.append(f"Left out, what equal groups show: {error}")
     section.results["n_sigma"] = result.assign_attrs(weighting="pair")
@@ -207,10 +215,15 @@ def representation_section(inputs):
         progress=False,
     )
     section.results["rlb"] = result.assign_attrs(weighting="image")
-    section.tables["RLB (± 1.96 standard errors; 1 is all of the attribute)"] = table(result)
+    caption = (
+        "RLB (± 1.96 standard errors; if not detectable, up to the smallest share that these data "
+        "can show; 1 is all of the attribute)"
+    )
+    section.tables[caption] = table(result)
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
-        answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name)
+        upper = numbers_of(bias).upper.iloc[0]
+        answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name, upper)
         section.answers.append(answer)
     return section
 

@@ -184,6 +184,10 @@ def numbers_of(result):
     if "rlb" in variables:
         reach = 1.96 * result.rlb_se
         ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
+        if "smallest_detectable" in result:  # the standard error of a network without effect is 0
+            is_detected = result.verdict == "detected"
+            largest = np.maximum(ends["upper"], result.smallest_detectable)
+            ends["upper"] = ends["upper"].where(is_detected, largest)
         return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
     require(
         "estimate" in variables,
@@ -208,9 +212,8 @@ def _indices(result):
         names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
         names = {variable: head for variable, head in names.items() if variable in result}
         index = result[[*names]].rename(names)
-        if "upper" in index:  # replicates of an index at its bound are biased, their ends beyond it
-            index["lower"] = np.fmin(index.lower, index.estimate).where(index.lower.notnull())
-            index["upper"] = np.fmax(index.upper, index.estimate).clip(max=LARGEST_INDEX)
+        if "upper" in index:
+            index["upper"] = index.upper.clip(max=1)  # the index of a fair system
         for variant in result["variant"].values:
             yield index.sel(variant=variant), f"{name.upper()} {variant}"
 

@@ -100,7 +100,10 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     require_classes(name, classes, z, unit, folds, what)
     if len(rows) < n_images:
         n_left_out = n_images - len(rows)
-        warn(f"RLB leaves out {n_left_out} of {n_images} images: they are in no group of {name}")
+        warn(
+            f"RLB leaves out {n_left_out} of {n_images} images, which are in no group of {name} "
+            "that takes part"
+        )
     return Problem(name, classes, rows, z, person, unit)
 
 

@@ -14,6 +14,7 @@ from frkit.intervals.permuted import permutations
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 VARIANTS = ("normal", "extremal", "weighted")
+ENDS = ("", "_lower", "_upper")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
 
 
@@ -198,3 +199,34 @@ def test_whole_people_leave_a_group(scores):
     for keep, message in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):
         with pytest.raises(fk.InputError, match=message):
             fk.indices.with_fewer_people(scores, by="group", keep=keep)
+
+
+@pytest.mark.parametrize("scheme", ["identity", "image"])
+def test_intervals_of_indices_near_their_largest_value(scheme):
+    """They contain the estimate and reach below it; none that is printed passes 1."""
+    is_near = 0
+    for seed in range(3):
+        mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=seed, groups={"a": {}, "b": {}})
+        drawn = fk.Resampling(scheme, n=60, seed=seed)
+        scores = fk.score_tensor(mix.sample(4, seed=1))
+        result = fk.fairness_indices(scores, by="group", resampling=drawn)
+        evaluation = fk.indices.distributions(scores, by="group", resampling=drawn, permutations=0)
+        for name in NINE:
+            index, variant = name.split("_")
+            of_index = result.sel(variant=variant)
+            estimate, lower, upper = (float(of_index[index + end]) for end in ENDS)
+            pivotal = fk.band(evaluation, name, method="pivotal")
+            theta = evaluation["replicates"].to_dataset()
+            replicates = fk.measures.measure(name)(theta).values
+            if name.startswith("dfi"):
+                assert lower == min(pivotal.lower, estimate) < estimate <= min(upper, 1.0)
+            elif pivotal.upper >= 1:
+                centre = float(fk.measures.measure(name)(evaluation["vstatistic"].to_dataset()))
+                recentered = estimate + np.quantile(replicates - centre, 0.025)
+                assert lower == pytest.approx(min(recentered, float(pivotal.lower), estimate))
+                is_near += 1
+            else:
+                assert (lower, upper) == (float(pivotal.lower), float(pivotal.upper))
+        printed = fk.table(result).numbers()
+        assert printed.filter(like="upper").astype(float).max(axis=None) <= 1
+    assert is_near > 0

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
 
 import frkit as fk
 
@@ -111,3 +113,24 @@ def test_the_largest_contributors_are_drawn(scores, ax):
     np.testing.assert_allclose(sorted(widths), largest)
     pairs = who.genuine_pairs_identity.sel(identity=errors.idxmax("identity"))
     assert ax.texts[0].get_text().strip() == f"{largest[-1]:,.0f} of {pairs.item():,.0f}"
+
+
+def test_a_group_has_one_colour_in_all_figures_of_a_page():
+    """Of nine groups, two of which have no curve, no two look the same."""
+    faces = fk.vmf.mixture(40, 16, kappa=(5, 10), seed=0).sample(3, seed=1)
+    k = np.array([int(name[2:]) for name in faces.identity.values])
+    groups = np.where(k < 2, k, k % 7 + 2).astype(str)
+    faces = faces.assign_coords(team=("image", groups))
+    report = fk.report(faces, by="team", far=[0.1], quick=True, progress=False)
+    drawn = {}
+    for title in ("Groups", "People with most false rejects at FAR 0.1"):
+        (draw,) = [draw for name, draw in report.figures.items() if name.startswith(title)]
+        ax = draw(plt.figure().subplots())
+        handles, labels = ax.get_legend_handles_labels()
+        for label, artist in zip(labels, handles):
+            is_line = hasattr(artist, "get_color")
+            colour = artist.get_color() if is_line else artist.get_facecolor()
+            if label in groups:
+                drawn.setdefault(label, set()).add(to_hex(colour))
+    assert all(len(colours) == 1 for colours in drawn.values())
+    assert len(set().union(*drawn.values())) == len(drawn) > 5
