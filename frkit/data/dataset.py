@@ -129,7 +129,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     --------
     >>> a = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"])
     >>> b = faces([[1, 0, 0], [1, 1, 0], [0, 1, 2]], ["anna", "anna", "bo"])
-    >>> dict(stack_models({"A": a, "B": b}).sizes)
+    >>> dict(stack_models({"A": a, "B": b}).embedding.sizes)
     {'model': 2, 'image': 3, 'feature': 3}
     """
     require_mapping("models", models, '{"A": faces, "B": faces_of_another_encoder}')

@@ -248,7 +248,7 @@ def _variance_of_mean(rejected, genuine, pairs):
     and on average the variance of r_k. With equal weights V is that variance over K.
 
     The degrees of freedom are Satterthwaite's, of the squares of single people and of the part that
-    is taken from all, but at most K - 1.
+    is taken from all, as if all people varied alike; at most K - 1.
     """
     present = genuine > 0
     most_df = present.sum(UNIT) - 1
@@ -266,9 +266,10 @@ def _variance_of_mean(rejected, genuine, pairs):
     seen = (weight**2 * (rate - (weight * rate).sum(UNIT)) ** 2).sum(UNIT)
     hidden = 2 * (weight**3 * shape).sum(UNIT)
     of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
-    shown = weight**2 * (1 - weight) ** 2 * shape
-    single = (shown**2).sum(UNIT) + hidden**2 / np.maximum(most_df, 1)
-    df = (shown.sum(UNIT) + hidden) ** 2 / single
+    shown = weight**2 * (1 - weight) ** 2
+    of_all = 2 * (weight**3).sum(UNIT)
+    parts = (shown**2).sum(UNIT) + of_all**2 / np.maximum(most_df, 1)
+    df = (shown.sum(UNIT) + of_all) ** 2 / parts
     return of_mean, np.minimum(df.fillna(1), most_df)
 
 

@@ -110,7 +110,7 @@ def score_matrix(
 
     probes = {"identity": probe_identity, "image": probe}
     references = {"identity": reference_identity, "image": reference}
-    if attributes is not None:
+    if attributes:
         require_mapping("attributes", attributes, ATTRIBUTES)
     for name, sides in (attributes or {}).items():
         is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2

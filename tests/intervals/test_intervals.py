@@ -113,7 +113,7 @@ def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_a
     b = tree(resolved=[False, True, True, True])
     with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001:"):
         np.testing.assert_array_equal(fk.band(b, "frr").resolved, [False, True, True, True])
-    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001 to 0.01"):
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001, 0.01"):
         comparison = fk.compare(a, b, "frr")
     np.testing.assert_array_equal(comparison.resolved, [False, True, False, True])
 

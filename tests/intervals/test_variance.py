@@ -349,8 +349,9 @@ def variance_by_hand(rejected, pairs):
     seen = sum(w**2 * (r - frr) ** 2 for w, r in zip(weights, rates))
     hidden = sum(2 * w**3 * v for w, v in zip(weights, of_person))
     variance = (seen + hidden) / (1 + sum(w**2 for w in weights))
-    shown = [w**2 * (1 - w) ** 2 * v for w, v in zip(weights, of_person)]
-    df = (sum(shown) + hidden) ** 2 / (sum(s**2 for s in shown) + hidden**2 / (k - 1))
+    shown = [w**2 * (1 - w) ** 2 for w in weights]
+    of_all = sum(2 * w**3 for w in weights)
+    df = (sum(shown) + of_all) ** 2 / (sum(s**2 for s in shown) + of_all**2 / (k - 1))
     return variance, min(df, k - 1)
 
 
