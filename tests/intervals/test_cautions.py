@@ -35,6 +35,16 @@ def test_rates_without_an_error_get_one_warning(question):
     assert np.isnan(result.estimate).all() and "no error in frr_group" in message
 
 
+def test_an_infinite_ratio_gets_one_warning():
+    """One genuine pair is rejected, so that the other group has no error."""
+    scores = tensor(("a", 10), ("b", 10))
+    lowest_genuine = scores.values[WHO[:, None] == WHO].min()
+    evaluation = fk.evaluate(scores, threshold=[lowest_genuine], by="group")
+    assert evaluation["empirical"].false_rejects.item() == 1
+    result, [message] = warned(fk.band, evaluation, "frr_max_min")
+    assert np.isinf(result.estimate).all() and "no error in frr_group" in message
+
+
 def test_a_group_that_takes_no_part_is_named_once():
     scores = tensor(("a", 10), ("b", 9), ("c", 1))
     with pytest.warns(fk.DataWarning, match="FAR of 'c'"):
