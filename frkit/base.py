@@ -78,12 +78,12 @@ def require_number(name: str, value, low: float, high: float = np.inf) -> float:
     return float(number)
 
 
-def require_mapping(name: str, value, example: str) -> None:
-    """Raise InputError unless the value is a dict or another mapping of names, with an entry.
+def require_mapping(name: str, value, example: str, least: int = 1) -> None:
+    """Raise InputError unless the value is a dict or another mapping with at least `least` entries.
 
     example : what one looks like. A Dataset is a mapping for Python, but not what is meant.
     """
-    is_mapping = isinstance(value, Mapping) and not hasattr(value, "dims") and len(value) > 0
+    is_mapping = isinstance(value, Mapping) and not hasattr(value, "dims") and len(value) >= least
     is_empty = isinstance(value, dict) and not value
     contents = "an empty one" if is_empty else type(value).__name__
     require(is_mapping, f"{name} must be a mapping such as {example}, got {contents}")

@@ -110,8 +110,8 @@ def score_matrix(
 
     probes = {"identity": probe_identity, "image": probe}
     references = {"identity": reference_identity, "image": reference}
-    if attributes:
-        require_mapping("attributes", attributes, ATTRIBUTES)
+    if attributes is not None:
+        require_mapping("attributes", attributes, ATTRIBUTES, 0)
     for name, sides in (attributes or {}).items():
         is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")

@@ -109,7 +109,7 @@ def pairs(
         table = score.rename(columns=str)
         return pairs_of_table(table, given, distance=distance or None, **options)
     if trial is not None:
-        require_mapping("trial", trial, '{"camera": labels}')
+        require_mapping("trial", trial, '{"camera": labels}', 0)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores, inputs, trial, attributes = _in_one_order(
         score if isinstance(score, Mapping) else {"score": score},

@@ -49,8 +49,7 @@ def options_of_groups(groups, allowed):
         require_mapping("groups", groups, '{"a": {"share": 2}, "b": {}}')
     options_of = {"": {}} if groups is None else dict(groups)
     for name, options in options_of.items():
-        if not isinstance(options, dict) or options:
-            require_mapping(f"groups[{name!r}]", options, '{"share": 2}')
+        require_mapping(f"groups[{name!r}]", options, '{"share": 2}', 0)
         unknown = set(options).difference(allowed)
         words = f"unknown options {unknown}; use {', '.join(allowed)}"
         require(not unknown, f"group {name!r}: {words}")

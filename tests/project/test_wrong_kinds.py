@@ -16,7 +16,6 @@ NO_MAPPINGS = {
     "faces": FACES,
     "scores": SCORES,
     "another tree": OTHER_TREE,
-    "nothing in it": {},
     "text": "a",
 }
 
@@ -44,6 +43,12 @@ def evaluation():
 def test_a_mapping_is_asked_for_with_an_example(question, value):
     with pytest.raises(fk.InputError, match=r"must be a mapping such as \{.*, got "):
         question[1](value)
+
+
+@pytest.mark.parametrize("question", [fk.stack_models, fk.vmf.sample_encoders])
+def test_an_empty_mapping_of_models_is_refused(question):
+    with pytest.raises(fk.InputError, match="must be a mapping such as .*, got an empty one"):
+        question({})
 
 
 WRONG = {
