@@ -86,10 +86,12 @@ class Roles:
         """Stop with the columns, the roles so far, and the options that would do."""
         roles = "; ".join(self.lines()) or "none"
         options = ", or ".join(f"columns={remedy!r}" for remedy in remedies)
-        raise InputError(
+        error = InputError(
             f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
             + (f"\nsay which it is: {options}" if remedies else "")
         )
+        error.roles = dict(self.columns)
+        raise error
 
 
 def as_mapping(columns):

@@ -294,9 +294,11 @@ class OwnData:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             opened = read_apart(open_with_names, files, **self.opening())
-        names, rows, data, refusal = opened
+        names, rows, data, refusal, roles = opened
         if use_names is not None:
             use_names(names, rows)
+        if roles:  # found before the refusal
+            self.fill(names, roles)
         require(data is not None, refusal)
         self.show(data, caught)
 

@@ -77,7 +77,7 @@ def errors_by_person(
         ax.set_xlim(right=1.35 * bars.errors.max() if len(bars) else 1)
     people_names = bars.index.map(plain)
     if "group" in bars and len(groups) > len(COLOURS):  # shades of a colour are easily confused
-        people_names = people_names + "\n" + bars.group.map(plain)
+        people_names = people_names + ", " + bars.group.map(plain)
     ax.set_yticks(place, people_names)
     ax.invert_yaxis()
     caption = (

@@ -210,7 +210,8 @@ def models(inputs):
         names_of_pair = " - ".join(pair)
         options = {"models": pair, "level": inputs.level}
         for rate, target in product(inputs.names_of_rates, TARGETS):
-            with suppress(InputError):  # the error rates say why
+            # the error rates say why there are none, and where errors are few
+            with suppress(InputError), no_cautions("fewer than ten errors"):
                 result = compare(inputs.evaluation, rate, target=target, **options)
                 section.results[f"{rate}, {names_of_pair}, {target}"] = result
                 differences[target].append(result)

@@ -172,10 +172,10 @@ def leading_level(rates, along):
 
 
 @contextmanager
-def no_cautions():
+def no_cautions(about=""):
     """Leave out cautions that the rates at the levels asked for give themselves."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+        warnings.filterwarnings("ignore", f".*{about}", DataWarning)
         yield
 
 

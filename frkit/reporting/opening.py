@@ -137,14 +137,16 @@ def open_with_names(paths, **options):
     data : xr.Dataset, xr.DataArray or None
     refusal : str
         Why there are no data.
+    roles : dict of str to list of str
+        Columns of the roles that were found nevertheless.
     """
     first = paths[0] if isinstance(paths, list) else paths
     with named(first):
         names, rows = column_names(first)
     try:
-        return names, rows, open_data(paths, **options), ""
+        return names, rows, open_data(paths, **options), "", {}
     except InputError as error:
-        return names, rows, None, str(error)
+        return names, rows, None, str(error), getattr(error, "roles", {})
 
 
 def columns_read(data):

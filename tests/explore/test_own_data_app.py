@@ -99,6 +99,20 @@ def test_a_file_that_is_not_recognised_has_menus_for_its_columns(tmp_path):
     assert "3,000 pairs" in app.status.value and not app.work.button.disabled
 
 
+def test_what_was_found_before_a_refusal_stays_in_the_menus(tmp_path):
+    table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
+    odd = table.set_axis(["id1", "id2", "w"], axis=1)
+    odd.assign(v=odd.w[::-1].to_numpy()).to_csv(tmp_path / "odd.csv", index=False)
+    app = OwnData(tmp_path / "odd.csv")
+    assert app.work.button.disabled and "roles found: probe_identity" in app.status.value
+    shown = {role: app.columns[role].value for role in ("probe_identity", "reference_identity")}
+    assert shown == {"probe_identity": "id1", "reference_identity": "id2"}
+    assert app.columns["score"].value == () and app.columns["genuine"].value == NONE
+    app.columns["score"].value = ("w",)
+    assert not app.work.button.disabled
+    assert app.columns["probe_identity"].value == "id1"
+
+
 @pytest.mark.slow
 def test_a_file_whose_columns_were_chosen_is_evaluated(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]

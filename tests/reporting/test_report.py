@@ -435,3 +435,64 @@ def test_a_theme_that_lays_figures_out_gives_no_warning():
     with matplotlib.rc_context({"figure.constrained_layout.use": True}):
         report = fk.report(faces, far=[0.1], quick=True, progress=False)
         assert "Scores and threshold" in report._repr_html_()
+
+
+@quiet
+def test_few_errors_of_models_are_one_caution():
+    faces = two_models(n=20, per_identity=4)
+    report = fk.report(faces, far=[0.003], quick=True, progress=False)
+    few = [caution for caution in report.cautions if "fewer than ten errors" in caution]
+    assert len(few) == 1 and "of model" in few[0]
+
+
+@quiet
+def test_people_who_are_split_are_counted_as_people():
+    faces = fk.vmf.mixture(20, 16, kappa=(5, 10), seed=0).sample(6, seed=1)
+    session = np.tile(["s1", "s1", "s2", "s2", "s3", "s3"], 20)
+    faces = faces.assign_coords(session=("image", session))
+    options = {"by": "session", "far": [0.05], "quick": True, "progress": False}
+    report = fk.report(faces, varying="split", **options)
+    counts = "120 images, 20 people (60 combinations of person and session)"
+    assert counts in report.answers
+    assert "people" in report.tables["What was compared"].index
+    assert report.tables["What was compared"].loc["people"].item() == "20"
+    (left_out,) = [
+        caution for caution in report.cautions if "genuine pairs are left out" in caution
+    ]
+    assert left_out.startswith("240 of 300 genuine pairs")
+    drivers = tile(report, "Who drives the errors?")
+    assert "of 60 combinations of person and session" in drivers.value + drivers.text
+    assert "20 people" in report.results["errors", "frr, these people"].attrs["target"]
+    assert "120 images of 20 people" in report.sections["methods"].lines[0]
+    whole = fk.report(faces.drop_vars("session"), far=[0.05], quick=True, progress=False)
+    assert not any("left out" in caution for caution in whole.cautions)
+
+
+def test_a_far_level_that_tied_scores_skip_is_not_promised():
+    genuine = np.arange(600) < 200
+    score = np.where(genuine, np.arange(600) % 5, np.arange(600) % 50 == 0)  # 8 of 400 tie at 1
+    score = score + 2 * (np.arange(600) == 599)
+    report = fk.report(fk.pairs(score, genuine), far=[0.01], quick=True, progress=False)
+    reached = report.evaluation["empirical"].far.item()
+    assert reached == 1 / 400
+    assert "1 in 400 impostors pass" in tile(report, "Where is the threshold?").text
+    assert "at FAR 0.01 (reached: FAR 0.0025)" in tile(report, "How good").text
+
+
+@pytest.mark.slow
+@quiet
+def test_plans_and_shares_that_are_not_detectable():
+    """Each plan names its model; RLB of unrelated labels has an upper end, and no width of zero."""
+    faces = two_models()
+    label = np.where(np.arange(faces.sizes["image"]) // 6 % 2, "x", "y")
+    faces = faces.assign_coords(chance=("image", label))
+    report = fk.report(faces, by="chance", far=[0.05], progress=False)
+    plans = [answer for answer in report.answers if "To bring half the width" in answer]
+    assert [plan.partition(":")[0] for plan in plans] == ["good", "bad"]
+    rlb = report.results["rlb", "rlb"]
+    (table,) = [table for name, table in report.tables.items() if name.startswith("RLB")]
+    upper = table.numbers()["RLB, upper"].astype(float)
+    undetected = (rlb.verdict == "not detectable").values
+    assert undetected.any()
+    assert np.all(upper[undetected] >= rlb.smallest_detectable.values[undetected])
+    assert sum("at most" in answer for answer in report.answers) == undetected.sum()
