@@ -50,7 +50,8 @@ def _counts(inputs, facts, genuine, impostor, failed):
     }
     rows = {name: f"{count:,}" for name, count in counts.items() if count is not None}
     if facts.get("images_per_identity"):
-        rows["images per person"] = say("images_each", facts["images_per_identity"])
+        unit = "combination of person and label" if "n_people" in facts else "person"
+        rows[f"images per {unit}"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
     if is_kept(inputs.data) and not is_list(inputs.data):

@@ -463,7 +463,9 @@ def test_people_who_are_split_are_counted_as_people():
     drivers = tile(report, "Who drives the errors?")
     assert "of 60 combinations of person and session" in drivers.value + drivers.text
     assert "20 people" in report.results["errors", "frr, these people"].attrs["target"]
-    assert "120 images of 20 people" in report.sections["methods"].lines[0]
+    methods = report.sections["methods"].lines[0]
+    assert "120 images of 20 people, split into 60 by an attribute that" in methods
+    assert "within people (2 images each)" in methods
     whole = fk.report(faces.drop_vars("session"), far=[0.05], quick=True, progress=False)
     assert not any("left out" in caution for caution in whole.cautions)
 
