@@ -14,6 +14,7 @@ from frkit.data.checks import check_faces, checked_embedding
 from frkit.data.collect import collected
 from frkit.data.face_columns import faces_of_frame
 from frkit.data.labels import model_names
+from frkit.data.square import refuse_scores
 
 
 def faces(
@@ -71,7 +72,7 @@ def faces(
         differ, an identity or an image name is missing (or "unknown"), image names are equal,
         there are fewer than two identities or none with two images, an attribute has a reserved
         name, or an attribute varies and `varying` is "error". Messages count rows and columns from
-        0.
+        0. If the array is a matrix of scores: symmetric, with a constant diagonal.
 
     Examples
     --------
@@ -99,6 +100,7 @@ def faces(
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
+    refuse_scores(values)
     return collected(values, identity, image, model, varying, inputs)
 
 

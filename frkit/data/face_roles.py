@@ -12,6 +12,7 @@ from frkit.data.labels import clean_labels
 from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.sides import Sides
+from frkit.data.square import refuse_scores
 from frkit.data.tables import as_numbers, check_header, is_number_column, numbered_runs, to_numbers
 
 COMPARED = 400  # images that show whether one label is one person
@@ -40,7 +41,9 @@ def face_roles(columns, given=None, by_name=False):
     """
     roles = given_roles("faces", given, list(columns))
     if "embedding" not in roles.given:
-        roles.columns["embedding"] = [_embedding(roles, columns)]
+        name = _embedding(roles, columns)
+        roles.columns["embedding"] = [name]
+        refuse_scores(columns[name], f"; if it is an embedding: columns={{'embedding': {name!r}}}")
     n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)

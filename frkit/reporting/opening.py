@@ -11,24 +11,24 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require, require_path
-from frkit.data.arrays import is_table, names_of_npz
+from frkit.data.arrays import OnDisk, is_table, names_of_npz
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
 from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
 from frkit.data.pair_roles import looks_like_pairs
-from frkit.data.roles import OF_FACES as ROLES_OF_FACES
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
+from frkit.data.square import role_of_square
 from frkit.data.tables import is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_arrays import matrix_roles
 from frkit.scores.matrix_files import OF_ARRAYS, open_scores
-from frkit.scores.matrix_names import is_matrix
+from frkit.scores.matrix_names import is_matrix, is_nameless
 from frkit.scores.models import stack_lists, stack_matrices, stack_swept
 from frkit.scores.pair_formats import (
     format_of_header,
@@ -170,7 +170,10 @@ def _opened(path, format, columns, score, options):
         format = format or guess_format(path, options)
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = listed(name for name in options if name not in takes)
-        require(not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}")
+        hint = "; if it is a matrix of scores, say format='matrix'" if format == "faces" else ""
+        require(
+            not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}{hint}"
+        )
         if format == "faces":
             return open_faces(path, **options)
         if format == "matrix":
@@ -198,7 +201,10 @@ def guess_format(path, options):
     if kind == "npz" and kinds_of_scores(names_of_npz(path)):
         return "vectors"
     columns = options.get("columns", {})
-    if kind in OF_ARRAYS and not {*columns} & {*ROLES_OF_FACES}:
+    are_faces = bool({*columns, *options} & {"embedding", "image"})
+    if kind == "npy" and not are_faces and role_of_square(OnDisk(path)):
+        return "matrix"
+    if kind in OF_ARRAYS and not are_faces:
         arrays = read_columns(path)
         if matrix_roles(arrays, columns) is not None:
             return "matrix"
@@ -219,10 +225,12 @@ def kind_of_table(table, options):
     columns = options.get("columns") or {}
     if "scores" in options or {*columns} & {*ROLES_OF_PAIRS}:
         return "columns"
-    if {*columns} & {*ROLES_OF_FACES} or {"embedding", "image", "labels"} & {*options}:
+    if {"embedding", "image"} & {*options, *columns}:
         return "faces"
-    if is_matrix(table):
+    if is_matrix(table) or is_nameless(table):
         return "matrix"
+    if "identity" in columns or "labels" in options:
+        return "faces"
     header = list(table.columns)
     if len({*header}) < len(header):  # of a table, names would be distinct
         return "matrix"
@@ -252,6 +260,11 @@ def _of_frame(frame, format, options):
     require(not extra, f"a DataFrame as {kind} takes no {extra}; it takes {', '.join(takes)}")
     if kind == "faces":
         return faces(frame, **options)
+    require(
+        format or not is_nameless(frame),
+        "the DataFrame is a matrix of scores without names: give fk.score_matrix(frame, identity, "
+        "identity), with distance=True if it contains distances",
+    )
     labels = [frame.index.astype(str), frame.columns]
     if kind == "matrix" and len(frame.columns.intersection(labels[0])) > 0:
         return score_matrix(frame, **options)

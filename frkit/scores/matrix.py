@@ -26,14 +26,12 @@ from frkit.data.labels import (
     resolve_varying,
 )
 from frkit.data.roles import SIDES
+from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose
 from frkit.scores.matrix_names import with_names
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
-SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ
-FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
-WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
 
 
 def score_matrix(
@@ -116,9 +114,9 @@ def score_matrix(
         is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = sides
-    values, probes, references = with_names(values, probes, references)
-    values = _checked(values)
     require_flag("distance", distance)
+    values, probes, references = with_names(values, probes, references, distance)
+    values = _checked(values)
     require_one_of("failed", failed, FAILED)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, (probes, references), values.shape):
@@ -214,7 +212,7 @@ def _with_both_halves(values):
 
 def _is_one_set_of_images(values, missing, has_names):
     """Whether a matrix with equal labels on both sides compares one set of images with itself."""
-    if not _equals_transpose(values, missing):
+    if not equals_transpose(values, [] if missing is None else missing):
         return False
     if has_names:
         return True
@@ -228,32 +226,6 @@ def _is_one_set_of_images(values, missing, has_names):
         "names them"
     )
     return True
-
-
-def _equals_transpose(values, missing):
-    """Whether scores are symmetric: all in memory, or three windows of those on disk.
-
-    Two scores are equal where they differ by rounding only: by a hundred thousandth of the distance
-    of the quartiles, or in the last place. So neither a shift nor another scale of all scores
-    changes the answer, nor do a few scores far away.
-    """
-    n = values.shape[0]
-    few = failed_as_nan(np.asarray(values[: WINDOW // 2, : WINDOW // 2]), missing, False)
-    few = few[np.isfinite(few)]
-    low, high = np.quantile(few, [0.25, 0.75]) if few.size else (0, 0)
-    last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
-    slack = SLACK * (high - low)
-
-    def is_symmetric(rows, columns):
-        scores = np.asarray(values[rows, columns], float)
-        turned = scores.T if columns == rows else np.asarray(values[columns, rows], float).T
-        return np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True)
-
-    if isinstance(values, np.ndarray):
-        strips = [slice(start, start + WINDOW) for start in range(0, n, WINDOW)]
-        return all(is_symmetric(rows, slice(None)) for rows in strips)
-    starts = [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
-    return all(is_symmetric(*[slice(start, start + WINDOW)] * 2) for start in starts)
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):

@@ -6,22 +6,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_path
+from frkit.base import listed, require, require_path
 from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.face_roles import face_labels
 from frkit.data.files import beside, file_kind, named
-from frkit.data.joins import identities_from, joined
-from frkit.data.opening import read_columns, read_labels
-from frkit.data.roles import SIDES
+from frkit.data.joins import is_pattern
+from frkit.data.labels import clean_labels
+from frkit.data.opening import LABEL_FILES, read_columns, read_labels
+from frkit.data.roles import SIDES, WHO, as_mapping
+from frkit.data.square import role_of_square
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
-from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_arrays import matrix_of_arrays
-from frkit.scores.matrix_names import failed_mark, people_of_matrix
-from frkit.scores.pair_list import failed_as_nan
+from frkit.scores.matrix_names import is_nameless
 
+CELLS = "all cells"  # of a file that is one matrix
 OF_ARRAYS = ("npz", "mat", "hdf5")
 
 
@@ -48,23 +50,24 @@ def open_scores(
         The value(s) that mark a failed comparison; [] for none. Blank cells, NA and NaN always do.
         Default: -1, if all other scores are positive or lie far from it, which a warning says.
     labels : path or pair of paths, optional
-        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a
-        table with a column `identity`); one file where both sides have the same ids in the same
-        order. Default: the files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside
-        it.
+        A table with a row for each image, where rows and columns are the same images: in their
+        order, or with a column of the names that the matrix has. Or files with the ids of probes
+        and of references (.txt with one per line, .npy, or a table with a column `identity`).
+        Default of an .npy: the files `<stem>_probe` and `<stem>_reference`, or `<stem>`, beside it.
     identity : str, optional
-        Where the ids are names of images: a pattern that says who is in them, such as
-        "{name}_{number}.jpg". Usual patterns are tried where each id stands once; they are used
-        where scores of one person are clearly higher.
+        The column of identities; or, where the ids are names of images, a pattern that says who is
+        in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id stands once;
+        they are used where scores of one person are clearly higher.
     metadata : str or Path, optional
         A table of people or images: its other columns become attributes of the ids that one of its
         columns names.
     columns : mapping, optional
-        Of an .npz, .mat or .h5: role (`score` or `distance`, `probe_identity`,
-        `reference_identity`, `probe`, `reference`) or attribute to array(s), where their names do
-        not tell.
+        Role (`score` or `distance`, `probe_identity`, `reference_identity`, `probe`, `reference`;
+        `identity` and `image` for both sides) or attribute to array(s) or columns of the labels,
+        where their names do not tell.
     **options
-        As in `score_matrix`.
+        As in `score_matrix`. Default of `distance`: as the name of the matrix says, or its diagonal
+        (0, or the largest score), if the people agree.
 
     Returns
     -------
@@ -90,72 +93,96 @@ def open_scores(
     with named(path):
         kind = file_kind(path)
         if kind in OF_ARRAYS:
-            require(labels is None, "labels= go with an .npy: here other arrays are the labels")
-            return matrix_of_arrays(read_columns(path), columns, missing=missing, **options)
-        require(columns is None, "columns= are of named arrays: a table has ids on both sides")
-        require(
-            kind in ("text", "parquet", "npy"),
-            "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
-        )
-        if kind == "npy":
-            values, *ids = _from_npy(path, labels)
+            arrays = read_columns(path)
+        elif kind == "npy":
+            arrays = {CELLS: OnDisk(path)}
+            labels = labels or _ids_beside(path)
         else:
-            require(labels is None, "labels= go with an .npy: a text table has its own ids")
-            values, *ids = _from_table(read_frame(path))
-        return _matrix_of(values, ids, identity, metadata, missing, **options)
+            require(
+                kind in ("text", "parquet"),
+                "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
+            )
+            arrays = _from_table(read_frame(path))
+        given = _both_sides(columns, identity)
+        if labels is not None:
+            arrays, given = _with_labels(arrays, labels, given)
+        if SIDES[0] in arrays and not {*given} & {*SIDES, *WHO}:
+            given |= dict(zip(SIDES, SIDES))
+        identity = identity if is_pattern(identity) else None
+        options |= {"missing": missing, "identity": identity, "metadata": metadata}
+        return matrix_of_arrays(arrays, given, **options)
 
 
-def _matrix_of(values, ids, identity, metadata, missing, **options):
-    """Return the tensor of a matrix with ids of both sides, which are people or images."""
-    missing, failed = failed_mark(values, missing)
-    people, images, source = ids, None, ""
-    if identity is not None:
-        people, images = [identities_from(side, identity) for side in ids], ids
-        source = f"by the pattern {identity!r} of names of images"
-    elif isinstance(values, np.ndarray):  # and not on disk
-        scores = failed_as_nan(values, missing, False)
-        people, images, source = people_of_matrix(scores, ids, options.get("distance"))
-    keys = {"identity": people}
-    if images is not None:
-        options |= dict(zip(SIDES, images))
-        keys = {"image": images} | keys
-    if metadata is not None:
-        given = options.get("attributes") or {}
-        options["attributes"] = given | joined(metadata, keys, given)
-    scores = score_matrix(values, *people, missing=missing, **options)
-    role = "distance" if options.get("distance") else "score"
-    source = source or "the ids are people"
-    _require_genuine_pairs(scores)
-    return scores.assign_attrs(columns=f"{role}: all cells{failed}\nidentities: {source}")
-
-
-def _require_genuine_pairs(scores):
-    """Refuse a symmetric matrix in which each person has one image: the ids may be images."""
-    people = scores["probe_identity"].values
-    require(
-        not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
-        f"no id stands twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
-        "names of images, say who is in them: identity='{name}_{number}.jpg'",
-    )
+def _both_sides(columns, identity):
+    """Return roles of a matrix; those of images, such as identity, are of both its sides."""
+    given = as_mapping(columns)
+    if identity is not None and not is_pattern(identity):
+        given["identity"] = identity
+    for role, sides in (("identity", WHO), ("image", SIDES)):
+        if role in given:
+            given |= dict.fromkeys(sides, given.pop(role))
+    return given
 
 
 def _from_table(table):
-    """Return scores, ids of probes and ids of references."""
+    """Return the scores of a text table and, where it has such, names of both sides."""
+    if is_nameless(table):
+        return {CELLS: table.to_numpy(float)}
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is no id")
     columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
-    return np.column_stack(columns), ids.to_numpy(str), list(table.columns[1:])
+    values = np.column_stack(columns)
+    sides = [clean_labels(each, len(each), "ids") for each in (ids, table.columns[1:])]
+    if all(_are_places(side) for side in sides) and role_of_square(values):
+        return {CELLS: values}
+    return {CELLS: values} | dict(zip(SIDES, sides))
 
 
-def _from_npy(path, labels):
-    """Return scores, which stay on disk, ids of probes and ids of references."""
-    if labels is None:
-        endings = (".txt", ".csv", ".npy")
-        labels = [beside(path, tuple(f"_{side}{end}" for end in endings), "ids") for side in SIDES]
-    elif isinstance(labels, (str, Path)):
-        labels = [labels, labels]
-    require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
-    return OnDisk(path), *(_ids(Path(side)) for side in labels)
+def _are_places(names):
+    """Return whether names count from 0 or 1, as pandas numbers rows."""
+    return any(names.tolist() == [*map(str, range(k, k + len(names)))] for k in (0, 1))
+
+
+def _with_labels(arrays, labels, given):
+    """Return arrays and roles with labels of both sides, of a table for both or of two files."""
+    if not isinstance(labels, (str, Path)):
+        require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
+        return arrays | dict(zip(SIDES, map(_ids, map(Path, labels)))), given
+    path = Path(labels)
+    with named(path):
+        columns = read_columns(path) if file_kind(path) == "npy" else read_labels(path)
+        if len(columns) == 1:
+            ids = [*columns.values()][0]
+            return arrays | dict.fromkeys(SIDES, ids), given
+        names = [arrays.get(side) for side in SIDES]
+        if names[0] is None:
+            return arrays | columns, given
+        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(columns), names), given
+
+
+def _by_names(table, names):
+    """Return a table's columns in the order of names, for each side of a matrix."""
+    wanted = {*np.concatenate(names).tolist()}
+    keys = [name for name in table if wanted <= {*table[name].astype(str)}]
+    require(
+        len(keys) > 0 and table[keys[0]].is_unique,
+        "no column names the rows and columns of the matrix, each once, such as "
+        f"{listed([*names[0][:1], *names[1][:1]])}",
+    )
+    table = table.set_index(table[keys[0]].astype(str)).rename(columns={keys[0]: "image"})
+    columns = {}
+    for side, order in zip(SIDES, names):
+        columns |= {f"{side}_{name}": table[name].loc[order].to_numpy() for name in table}
+    return columns
+
+
+def _ids_beside(path):
+    """Return the labels beside an .npy: two files of ids, or one table for both sides."""
+    endings = (".txt", ".csv", ".npy")
+    ids = {side: tuple(f"_{side}{end}" for end in endings) for side in SIDES}
+    if any(path.with_name(path.stem + end).exists() for end in LABEL_FILES):
+        return beside(path, LABEL_FILES, "labels")
+    return [beside(path, ids[side], "ids") for side in SIDES]
 
 
 def _ids(path):

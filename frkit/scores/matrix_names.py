@@ -8,13 +8,16 @@ from frkit.base import require, warn
 from frkit.data.alignment import aligned
 from frkit.data.evidence import CLEAR, people_of_names, share_above
 from frkit.data.joins import WAYS, people_by_name
+from frkit.data.labels import clean_labels
 from frkit.data.roles import SIDES
 from frkit.data.sides import Sides
+from frkit.data.square import role_of_square
 from frkit.data.tables import as_numbers
-from frkit.scores.pair_list import marks_apart, warn_of_marks
+from frkit.scores.pair_list import failed_as_nan, marks_apart, warn_of_marks
 
 MARK = -1  # of a failed comparison, in matrices of many systems
-SHOW_MARKS = 100_000  # scores of whole rows that show whether -1 is far from others
+SHOW_MARKS = 100_000  # scores of whole rows that show marks such as -1, and the direction
+FEWEST_ROWS = 20
 COMPARED = 500_000  # scores of whole rows that show who is who
 SHOWN = 30  # rows and columns that show what a table contains
 DISTANCES = (
@@ -32,11 +35,22 @@ def is_matrix(table):
         if not (np.isfinite(values) | is_missing).all():
             return False
     names = {*map(str, table.columns[1:])}
-    rows = {*table.iloc[:, 0].astype(str)}
+    rows = {*clean_labels(table.iloc[:, 0], len(table), "ids").tolist()}
     return len(names & rows) >= min(len(names), len(rows)) / 2
 
 
-def people_of_matrix(values, names, distance=None):
+def is_nameless(table):
+    """Return whether the first rows of a table are those of a square matrix without names."""
+    header = table.columns.tolist()
+    n_columns = len(header)
+    if not any(header == [*map(str, range(k, k + n_columns))] for k in (0, 1)):
+        return False
+    cells = table.iloc[:n_columns, : len(table)]
+    columns = [as_numbers(cells[name])[0] for name in cells]
+    return role_of_square(np.column_stack(columns)) is not None
+
+
+def people_of_matrix(scores, names, is_direction_known=False):
     """Find out whether names are people, or images that say who is in them.
 
     They are images where each stands once on each side and the scores of those who are one person
@@ -44,37 +58,51 @@ def people_of_matrix(values, names, distance=None):
 
     Parameters
     ----------
-    values : array, (probe, reference)
+    scores : array, (probe, reference)
+        Larger is more alike; NaN is left out.
     names : pair of sequences of str
-    distance : bool, optional
-        Whether smaller is more alike; None where nobody said it.
+    is_direction_known : bool
+        Whether somebody, or the diagonal, says that larger is more alike.
 
     Returns
     -------
     people : pair of arrays
     images : pair of arrays or None
     source : str
-        How people were read from names of images.
+        How it is known who is who.
     """
     names = [np.asarray(side, str) for side in names]
-    rows = slice(None, None, max(1, values.size // COMPARED))
-    some = np.asarray(values[rows], float)
-    scores = (-some if distance else some).ravel()
+    rows = slice(None, None, max(1, scores.size // COMPARED))
+    some = np.asarray(scores[rows], float)
     distinct, places = np.unique(np.concatenate(names), return_inverse=True)
     probe, reference = np.split(places, [len(names[0])])
     probe = probe[rows].repeat(len(reference))
     images = Sides(probe, np.tile(reference, len(some)), distinct)
     if all(len(np.unique(side)) == len(side) for side in names):
-        _, way = people_of_names(images, scores=scores)
+        _, way = people_of_names(images, scores=some.ravel())
         if way:
             people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
             return people, names, f"from names of images, {way}"
-        is_turned = distance is None and people_of_names(images, scores=-scores)[1]
+        is_turned = not is_direction_known and people_of_names(images, scores=-some.ravel())[1]
         require(not is_turned, DISTANCES)
-    if distance is None:
-        area, errors = share_above(scores, images.is_same())
-        require(area >= 0.5 or errors > -CLEAR, DISTANCES)
-    return names, None, ""
+    return names, None, "the ids are people"
+
+
+def check_direction(values, people, missing, is_distance, is_guess):
+    """Refuse scores of one person that are lower, and a guess that scores do not confirm clearly.
+
+    Some rows are read; in a square, images with themselves are not counted.
+    """
+    n_rows, n_columns = values.shape
+    step = max(1, min(n_rows * n_columns // SHOW_MARKS, n_rows // FEWEST_ROWS))
+    some = failed_as_nan(np.array(values[::step]), missing, is_distance)
+    rows = np.arange(0, n_rows, step)
+    if n_rows == n_columns:
+        some[np.arange(len(rows)), rows] = np.nan
+    probe, reference = (np.asarray(side).astype(str) for side in people)
+    area, errors = share_above(some, probe[rows, None] == reference)
+    is_clear = errors > CLEAR or area == 1
+    require(is_clear if is_guess else area >= 0.5 or errors > -CLEAR, DISTANCES)
 
 
 def failed_mark(values, missing):
@@ -108,7 +136,7 @@ def failed_mark(values, missing):
     return MARK, f", of which {MARK} is a failed comparison"
 
 
-def with_names(values, probes, references):
+def with_names(values, probes, references, distance):
     """Return a matrix without labels of its own, and the labels of probes and of references.
 
     A DataFrame's index and columns, or a DataArray's coordinates, are names of images, or of people
@@ -119,6 +147,8 @@ def with_names(values, probes, references):
     values : array, DataFrame or DataArray
     probes, references : dict of labels or None
         `identity`, `image` and attributes.
+    distance : bool
+        Whether smaller is more alike.
     """
     names = _names_of_matrix(values)
     if isinstance(values, (pd.DataFrame, xr.DataArray)):
@@ -135,7 +165,9 @@ def with_names(values, probes, references):
         require(
             has_names, "give probe_identity= and reference_identity=, who is on each row and column"
         )
-        people, images, _ = people_of_matrix(values, names)
+        people, images, _ = people_of_matrix(-values if distance else values, names, distance)
+        if not distance:
+            check_direction(values, people, None, False, False)
         for place, labels in enumerate(sides):
             labels["identity"] = people[place]
             if images is not None:

@@ -1,6 +1,7 @@
 """Files as people have them: in at the first try with right rates, or stopped with a question."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -305,9 +306,9 @@ def test_xarray_inputs_are_joined_by_their_coordinates():
 # --- matrices, lists of the field ----------------------------------------------------------------
 
 
-def test_a_matrix_of_distances_is_a_question(tmp_path, capsys):
-    distances = pd.DataFrame(np.sqrt(np.maximum(2 - 2 * COSINES, 0)), LABELS.image, LABELS.image)
-    distances.to_csv(tmp_path / "m.csv")
+def test_a_matrix_of_distances_without_zeros_is_a_question(tmp_path, capsys):
+    distances = np.sqrt(np.maximum(2 - 2 * COSINES, 0)) + np.eye(len(COSINES))
+    pd.DataFrame(distances, LABELS.image, LABELS.image).to_csv(tmp_path / "m.csv")
     with pytest.raises(fk.InputError, match="distance=True"):
         fk.open_data(tmp_path / "m.csv")
     assert main(["look", str(tmp_path / "m.csv"), "--distance"]) == 0
@@ -319,6 +320,106 @@ def test_a_matrix_of_distances_is_a_question(tmp_path, capsys):
     assert main(["look", str(tmp_path / "m.csv"), *words]) == 0
     assert capsys.readouterr().out.rstrip().endswith("--no-distance")
     np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
+
+
+L2 = np.sqrt(np.maximum(2 - 2 * COSINES, 0))
+ROUNDING = 1e-7 * np.random.default_rng(0).normal(size=COSINES.shape)
+SQUARES = {
+    "distances": L2,
+    "distances with rounding": L2 + ROUNDING,
+    "distances in single precision": L2.astype(np.float32),
+    "whole distances": (1e6 * L2).astype(int),
+    "cosines": COSINES,
+    "cosines in single precision": COSINES.astype(np.float32),
+}
+
+
+def save_npy(path, square):
+    np.save(path / "m.npy", square)
+    return {"path": path / "m.npy", "labels": path / "labels.csv"}
+
+
+def save_npy_beside(path, square):
+    LABELS.to_csv(path / "m.csv", index=False)
+    np.save(path / "m.npy", square)
+    return {"path": path / "m.npy"}
+
+
+def save_npz(path, square):
+    columns = {name: np.array(LABELS[name].astype(str).tolist()) for name in LABELS}
+    np.savez(path / "m.npz", arcface=square, **columns)
+    return {"path": path / "m.npz"}
+
+
+def save_text(path, square):
+    np.savetxt(path / "m.txt", square)
+    return {"path": path / "m.txt", "labels": path / "labels.csv"}
+
+
+def save_frame(path, square):
+    pd.DataFrame(square).to_csv(path / "m.csv")
+    return {"path": path / "m.csv", "labels": path / "labels.csv"}
+
+
+def save_named(path, square):
+    pd.DataFrame(square, LABELS.image, LABELS.image).to_csv(path / "m.csv")
+    LABELS[::-1].to_csv(path / "labels.csv", index=False)
+    return {"path": path / "m.csv", "labels": path / "labels.csv"}
+
+
+@pytest.mark.parametrize("square", SQUARES)
+@pytest.mark.parametrize(
+    "save", [save_npy, save_npy_beside, save_npz, save_text, save_frame, save_named]
+)
+def test_a_square_of_scores_between_images_is_no_embedding(tmp_path, square, save):
+    """Its diagonal says whether it contains distances, which a notice shows."""
+    LABELS.to_csv(tmp_path / "labels.csv", index=False)
+    options = save(tmp_path, SQUARES[square])
+    is_distance = "distance" in square
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always", fk.DataWarning)
+        scores = fk.open_data(**options)
+    assert any("read as distances" in str(notice.message) for notice in notices) == is_distance
+    assert scores.attrs["distance"] == is_distance
+    assert scores["probe_identity"].values.tolist() == SUBJECT.astype(str).tolist()
+    np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
+
+
+def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
+    """Distances between images whose people are drawn at random: the data do not agree."""
+    np.save(tmp_path / "m.npy", L2)
+    shuffled = LABELS.assign(subject=np.random.default_rng(0).permutation(LABELS["subject"]))
+    shuffled.to_csv(tmp_path / "labels.csv", index=False)
+    with pytest.raises(fk.InputError, match="distance=True, or distance=False"):
+        fk.open_data(tmp_path / "m.npy", labels=tmp_path / "labels.csv")
+
+
+NO_FACES = {
+    "array": lambda: fk.faces(L2, SUBJECT),
+    "frame": lambda: fk.faces(pd.DataFrame(L2), SUBJECT),
+    "frame with labels": lambda: fk.open_data(pd.DataFrame(L2).assign(subject=SUBJECT)),
+    "frame alone": lambda: fk.open_data(pd.DataFrame(L2)),
+    "models": lambda: fk.faces([L2, COSINES], SUBJECT, model=["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("case", NO_FACES)
+def test_faces_refuse_a_matrix_of_scores(case):
+    with pytest.raises(fk.InputError, match=r"fk.score_matrix\(.*identity, *identity"):
+        NO_FACES[case]()
+
+
+def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
+    LABELS.to_csv(tmp_path / "labels.csv", index=False)
+    np.savetxt(tmp_path / "m.txt", L2)
+    words = ["look", str(tmp_path / "m.txt"), "--labels", str(tmp_path / "labels.csv")]
+    for option in ([], ["--distance"]):
+        assert main([*words, *option]) == 0
+        assert "smaller is more alike" in capsys.readouterr().out
+    np.save(tmp_path / "f.npy", COSINES[:, :20])
+    words[1] = str(tmp_path / "f.npy")
+    assert main([*words, "--distance"]) == 2
+    assert "--format 'matrix'" in capsys.readouterr().err
 
 
 def test_columns_of_both_directions_have_thresholds_of_their_own(tmp_path):
