@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, listed, require, require_flag
 from frkit.data.labels import attributes_of, require_attributes
+from frkit.data.roles import SIDES, WHO
 from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 from frkit.engine.sweep import Sides, sweep_scores
 from frkit.evaluation.options import asked_levels
@@ -23,7 +24,9 @@ from frkit.scores.kept import (
     PROBES,
     is_kept,
     is_list,
+    is_symmetric,
     node_of_model,
+    nodes_of_models,
 )
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
@@ -61,7 +64,7 @@ def sweep(
     ----------
     scores : xr.DataArray, xr.Dataset or xr.DataTree
         From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is
-        swept. A list of pairs, or kept pairs, are returned as they are.
+        swept. A list of pairs, or kept pairs, are returned as they are, unless `anonymous`.
     far : float or sequence of float in (0, 1)
         The deepest FAR level that will be asked for: impostor pairs above its threshold are all
         kept, up to 20 million.
@@ -70,8 +73,10 @@ def sweep(
     by : str or list of str, optional
         Attributes whose groups will be asked for. Default: all with up to 20 labels.
     anonymous : bool
-        True replaces names of images and people by numbers. Labels and scores remain, and are
-        personal data all the same.
+        True hands on no names: images and people get numbers of chance, and the images (of a list
+        the pairs) an order of chance, each time others. The answers are the same but for draws of
+        replicates. Labels and scores remain, and are personal data all the same: who has the scores
+        of known people finds them again, and a rare label may name somebody.
     progress : bool or callable, optional
         As in `evaluate`.
 
@@ -255,26 +260,44 @@ def _node_of_pairs(pairs, self_score, n_impostor_pairs) -> xr.Dataset:
 
 
 def _without_names(kept: xr.DataTree) -> xr.DataTree:
-    """Kept pairs whose images and people are numbers."""
+    """Kept pairs in an order of chance, whose images and people have numbers of chance."""
+    rng = np.random.default_rng()  # from entropy: nobody can draw the same numbers again
+    attrs = kept.attrs | {ANONYMOUS: 1, "images": rng.bytes(8).hex()}
     if is_list(kept):
         table = kept.to_dataset()
-        for role in ("", "_identity"):
-            names = [f"{side}{role}" for side in ("probe", "reference")]
+        table = table.isel(pair=rng.permutation(table.sizes["pair"]))
+        for names in (SIDES, WHO):
             if names[0] in table.coords:
-                numbers = _numbered(np.concatenate([table[name].values for name in names]))
-                for name, column in zip(names, np.split(numbers, 2)):
-                    table = table.assign_coords({name: ("pair", column)})
-        return xr.DataTree(table.assign_attrs({ANONYMOUS: 1}))
+                numbers = _random_numbers(np.concatenate([table[n].values for n in names]), rng)
+                columns = zip(names, np.split(numbers, 2))
+                table = table.assign_coords({name: ("pair", column) for name, column in columns})
+        return xr.DataTree(table.assign_attrs(attrs))
     images = kept[IMAGES].to_dataset(inherit=False)
+    order = rng.permutation(images.sizes["image"])
+    images = images.isel(image=order)
     for name in {"identity", "person"} & {*images}:
-        images[name] = "image", _numbered(images[name].values)
-    images = images.assign_coords(image=_numbered(images["image"].values))
-    kept = kept.assign({IMAGES: xr.DataTree(images)})
-    kept.attrs[ANONYMOUS] = 1
-    return kept
+        images[name] = "image", _random_numbers(images[name].values, rng)
+    images = images.assign_coords(image=_random_numbers(images["image"].values, rng))
+    nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: images}
+    for path, pairs in nodes_of_models(kept).items():
+        nodes[path] = _reordered(pairs, order, is_symmetric(kept))
+    return xr.DataTree.from_dict(nodes)
 
 
-def _numbered(names):
-    """Names as numbers from 1 on, with zeros in front, so that their order stays that of names."""
-    numbers = np.unique(names, return_inverse=True)[1] + 1
-    return np.char.zfill(numbers.astype(str), len(str(numbers.max())))
+def _reordered(pairs, order, symmetric):
+    """The pairs of a model where the table of images has another order: by its places."""
+    place = np.argsort(order)
+    row, col = (place[pairs[name].values] for name in ("probe_image", "reference_image"))
+    if symmetric:
+        row, col = np.minimum(row, col), np.maximum(row, col)
+    places = {"probe_image": row, "reference_image": col}
+    for name, values in places.items():
+        pairs = pairs.assign({name: pairs[name].copy(data=values.astype(pairs[name].dtype))})
+    return pairs.isel(pair=np.lexsort((col, row)), image=order)
+
+
+def _random_numbers(names, rng):
+    """A number of ten digits in place of each distinct name."""
+    distinct, code = np.unique(names, return_inverse=True)
+    numbers = np.unique(rng.integers(10**9, 10**10, 2 * len(distinct) + 9))
+    return rng.permutation(numbers)[code].astype(str)

@@ -36,7 +36,7 @@ def merge_sites(kept: Mapping[str, xr.DataTree], *, attribute: str = "site") -> 
     kept : mapping of str to xr.DataTree
         The name of each site and its kept pairs, from `sweep`, `pairs` or `open_data`: all from
         tensors or all from lists, with the same models and the same similarity. Images and people
-        of anonymous kept pairs get the name of their site in front: "Oslo/017".
+        of anonymous kept pairs get the name of their site in front: "Oslo/4839201933".
     attribute : str
         Name of the new attribute that says from which site an image is, for `by=`.
 
