@@ -67,12 +67,6 @@ def face_roles(columns, given=None, by_name=False):
     return roles, columns.get(roles.column("identity"))
 
 
-def face_labels(columns):
-    """Return the identities in a table of labels."""
-    roles = given_roles("faces", None, list(columns))
-    return columns[_identity(roles, columns, columns) or _no_identity(roles, columns)]
-
-
 def _labels(roles, columns, n_images):
     """Return the columns without a role that have one label for each image."""
     free = roles.free(columns)

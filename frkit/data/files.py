@@ -31,12 +31,16 @@ KINDS = {
     ".nc4": "netcdf",
     ".cdf": "netcdf",
 }
+SHEET = (
+    "save the sheet as CSV, or in Python give fk.open_data(pd.read_excel(path)), which needs "
+    "pip install openpyxl (odfpy for .ods)"
+)
 INSTEAD = {  # of a file that frkit does not read, what to do
     ".zip": "unpack it and give the file in it",
     ".tar": "unpack it and give the file in it",
-    ".xlsx": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
-    ".xls": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
-    ".ods": "save the sheet as CSV, or give the DataFrame of pd.read_excel",
+    ".xlsx": SHEET,
+    ".xls": SHEET,
+    ".ods": SHEET,
     ".rds": "write it in R with write.csv",
     ".rdata": "write it in R with write.csv",
 }

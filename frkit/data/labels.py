@@ -24,8 +24,9 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 
     Text is stripped, letters with accents get one form (NFC; names of files on a Mac have another),
     bytes are decoded as UTF-8, and whole floats lose their ".0" (a column of ages with one gap
-    arrives as floats). None, NaN, NaT, pd.NA, masked entries, blank text, and the words "nan",
-    "NaN", "NaT" and "<NA>" that NumPy and pandas write for them are missing.
+    arrives as floats); text does, too, where all labels are such numbers. None, NaN, NaT, pd.NA,
+    masked entries, blank text, and the words "nan", "NaN", "NaT" and "<NA>" that NumPy and pandas
+    write for them are missing.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ def _is_clean(values, n):
     lengths = np.strings.str_len(values)
     is_ascii = letters.max() < 128 and np.array_equal((letters > 0).sum(1), lengths)
     is_stripped = np.array_equal(np.strings.str_len(np.strings.strip(values)), lengths)
-    return is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
+    is_plain = is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
+    return is_plain and not _ends_in_zero(values[0])
 
 
 def coded_labels(values, n, name, of="image"):
@@ -134,7 +136,22 @@ def _texts(values, name):
         texts = [value.strip() for value in values]
     else:
         texts = [_text(value, name) for value in values]
-    return [UNKNOWN if text in MISSING_WORDS else text for text in texts]
+    texts = [UNKNOWN if text in MISSING_WORDS else text for text in texts]
+    return _without_point_zero(texts) if any(map(_ends_in_zero, texts[:9])) else texts
+
+
+def _without_point_zero(texts):
+    """Return labels that are all whole floats as text, such as "1001.0", as integers: "1001"."""
+    if not all(text == UNKNOWN or _ends_in_zero(text) for text in texts):
+        return texts
+    example = next(filter(_ends_in_zero, texts))
+    warn(f"labels that are whole floats, such as {example!r}, are read as {example[:-2]!r}")
+    return [text.removesuffix(".0") for text in texts]
+
+
+def _ends_in_zero(text):
+    """Return whether a label is a whole float, as pandas writes integers beside a blank."""
+    return text.endswith(".0") and text[:-2].removeprefix("-").isdigit()
 
 
 def _text(value, name):

@@ -11,11 +11,13 @@ from frkit.data.face_columns import faces_of_columns
 from frkit.data.face_roles import gathered
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import is_pattern
+from frkit.data.json_vectors import read_json_vectors
 from frkit.data.roles import as_mapping
 from frkit.data.tables import read_frame
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 PREVIEW = 200  # rows that show what a table contains
+JSON_VECTORS = "JSON of embeddings must contain {person: [vector, ...]} or {image: vector}"
 TABLES = ("text", "parquet", "json lines")
 
 
@@ -169,6 +171,10 @@ def demo_faces() -> xr.Dataset:
 def read_columns(path, given=None):
     """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
     kind = file_kind(path)
+    if kind == "json":
+        columns = read_json_vectors(path)
+        require(columns is not None, JSON_VECTORS)
+        return columns
     return gathered(read_frame(path), given) if kind in TABLES else READERS[kind](path)
 
 

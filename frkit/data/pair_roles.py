@@ -207,7 +207,9 @@ def _truth(roles, table):
 def _is_same(table, columns):
     """Return where two columns have the same text."""
     first, second = (table[name] for name in columns)
-    if not first.dtype == second.dtype == "str":
+    is_text = first.dtype == second.dtype == "str"
+    # "1001.0" may be 1001
+    if not is_text or any(some_rows(side).str.endswith(".0").any() for side in (first, second)):
         first, second = (clean_labels(each, len(each), each.name) for each in (first, second))
     return np.asarray(first == second, bool)
 

@@ -15,6 +15,7 @@ from frkit.data.arrays import OnDisk, is_table, names_of_npz
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
+from frkit.data.json_vectors import read_json_vectors
 from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
 from frkit.data.pair_roles import looks_like_pairs
@@ -195,7 +196,8 @@ def guess_format(path, options):
     """Return "faces", "matrix" or a format of `open_pairs`, from a file's content."""
     kind = file_kind(path)
     if kind == "json":
-        return "json"
+        is_pairs = {*options.get("columns", {})} & {*ROLES_OF_PAIRS}
+        return "json" if is_pairs or read_json_vectors(path) is None else "faces"
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
     if kind == "npz" and kinds_of_scores(names_of_npz(path)):

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, require_path
 from frkit.data.arrays import OnDisk, read_npy
-from frkit.data.face_roles import face_labels
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import is_pattern
 from frkit.data.labels import clean_labels
+from frkit.data.names import simplified
 from frkit.data.opening import LABEL_FILES, read_columns, read_labels
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.square import role_of_square
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
-from frkit.scores.matrix_arrays import matrix_of_arrays
+from frkit.scores.matrix_arrays import PEOPLE, matrix_of_arrays
 from frkit.scores.matrix_names import is_nameless
 
 CELLS = "all cells"  # of a file that is one matrix
@@ -105,7 +105,7 @@ def open_scores(
             arrays = _from_table(read_frame(path))
         given = _both_sides(columns, identity)
         if labels is not None:
-            arrays, given = _with_labels(arrays, labels, given)
+            arrays = _with_labels(arrays, labels)
         if SIDES[0] in arrays and not {*given} & {*SIDES, *WHO}:
             given |= dict(zip(SIDES, SIDES))
         identity = identity if is_pattern(identity) else None
@@ -143,21 +143,33 @@ def _are_places(names):
     return any(names.tolist() == [*map(str, range(k, k + len(names)))] for k in (0, 1))
 
 
-def _with_labels(arrays, labels, given):
-    """Return arrays and roles with labels of both sides, of a table for both or of two files."""
-    if not isinstance(labels, (str, Path)):
-        require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
-        return arrays | dict(zip(SIDES, map(_ids, map(Path, labels)))), given
-    path = Path(labels)
+def _with_labels(arrays, labels):
+    """Return arrays with labels of both sides, of a table for both or of two files."""
+    paths = [labels] if isinstance(labels, (str, Path)) else labels
+    require(len(paths) in (1, 2), f"labels must be one path or a pair of paths, got {len(paths)}")
+    tables = [_columns_of_labels(Path(path)) for path in paths]
+    if len(tables) == 1 and len(tables[0]) > 1:
+        if SIDES[0] not in arrays:
+            return arrays | tables[0]
+        with named(paths[0]):
+            names = [arrays[side] for side in SIDES]
+            return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(tables[0]), names)
+    arrays = arrays | dict(zip(SIDES, [_ids(table) for table in tables] * 2))
+    sides = zip(SIDES, tables)
+    return arrays | {f"{side}_{name}": table[name] for side, table in sides for name in table}
+
+
+def _ids(table):
+    """Return, and take out of a table, its only column or that of identities."""
+    people = [name for name in table if len(table) == 1 or simplified(name) in PEOPLE]
+    require(people, f"no column says who it is; the columns are {listed(table, 12)}")
+    return table.pop(people[0])
+
+
+def _columns_of_labels(path):
+    """Read labels of images: a table, or one id a line or in an .npy."""
     with named(path):
-        columns = read_columns(path) if file_kind(path) == "npy" else read_labels(path)
-        if len(columns) == 1:
-            ids = [*columns.values()][0]
-            return arrays | dict.fromkeys(SIDES, ids), given
-        names = [arrays.get(side) for side in SIDES]
-        if names[0] is None:
-            return arrays | columns, given
-        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(columns), names), given
+        return {"id": read_npy(path)} if file_kind(path) == "npy" else read_labels(path)
 
 
 def _by_names(table, names):
@@ -183,12 +195,3 @@ def _ids_beside(path):
     if any(path.with_name(path.stem + end).exists() for end in LABEL_FILES):
         return beside(path, LABEL_FILES, "labels")
     return [beside(path, ids[side], "ids") for side in SIDES]
-
-
-def _ids(path):
-    """Read the ids of one side."""
-    with named(path):
-        if file_kind(path) == "npy":
-            return read_npy(path)
-        columns = read_labels(path)
-        return face_labels(columns) if len(columns) > 1 else [*columns.values()][0]

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from door_files import (
     COSINES,
     FAR,
@@ -608,3 +609,67 @@ def test_a_table_between_blanks_may_have_several_or_tabs(tmp_path):
     data = fk.open_data(tmp_path / "t.txt")
     assert data.genuine.values.tolist() == [True, False, True]
     assert data.score.values.tolist() == [0.9001, 0.1001, 0.8001]
+
+
+# --- identities as pandas writes them ------------------------------------------------------------
+
+NUMBER_OF = {who: str(1001 + k) for k, who in enumerate(np.unique(SUBJECT))}
+
+
+def with_numbers(table, columns, ending):
+    """A table whose people are numbers, in one column with this ending."""
+    people = {column: table[column].map(NUMBER_OF) for column in columns}
+    people[columns[0]] += ending
+    return table.assign(**people)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_people_that_are_whole_floats_on_one_side_are_the_same_people(tmp_path, truth):
+    sides = ["id1", "id2"]
+    rng = np.random.default_rng(0)
+    who = np.array([*NUMBER_OF])
+    pairs = pd.DataFrame({side: rng.choice(who[:9], 900) for side in sides})
+    same = (pairs.id1 == pairs.id2).to_numpy()
+    pairs["score"] = rng.normal(size=900) + 3 * same
+    if truth:
+        pairs["genuine"] = same.astype(int)
+    as_integers = fk.open_data(written(tmp_path, with_numbers(pairs, sides, ""), "integers.csv"))
+    path = written(tmp_path, with_numbers(pairs, sides, ".0"), "floats.csv")
+    with pytest.warns(fk.DataWarning, match="whole floats, such as '10[0-9]+.0', are read as"):
+        as_floats = fk.open_data(path)
+    np.testing.assert_array_equal(as_floats["genuine"], same)
+    xr.testing.assert_identical(as_floats.to_dataset(), as_integers.to_dataset())
+
+
+def test_labels_of_which_some_are_no_whole_floats_stay_as_they_are():
+    versions = np.array(["2.0", "3.1"])[np.arange(240) % 2]
+    faces = fk.faces(VECTORS, SUBJECT, version=versions, varying="keep")
+    assert {*faces["version"].values.tolist()} == {"2.0", "3.1"}
+
+
+# --- embeddings in JSON --------------------------------------------------------------------------
+
+OF_PEOPLE = {
+    str(who): VECTORS[np.asarray(SUBJECT == who)].tolist() for who in dict.fromkeys(SUBJECT)
+}
+JSONS = {
+    "person to vectors": OF_PEOPLE,
+    "person to objects": {
+        who: [{"embedding": vector, "face_confidence": 0.9} for vector in vectors]
+        for who, vectors in OF_PEOPLE.items()
+    },
+    "image to vector": dict(zip(LABELS.image, VECTORS.tolist())),
+    "image to a list of one vector": {n: [v] for n, v in zip(LABELS.image, VECTORS.tolist())},
+}
+
+
+@pytest.mark.parametrize("name", JSONS)
+def test_embeddings_in_json(tmp_path, name):
+    (tmp_path / "e.json").write_text(json.dumps(JSONS[name]))
+    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "e.json")), OF_FACES)
+
+
+def test_embeddings_in_json_need_one_length(tmp_path):
+    (tmp_path / "e.json").write_text(json.dumps({"ann": [[1.0, 2.0], [1.0]], "bo": [[0.0, 1.0]]}))
+    with pytest.raises(fk.InputError, match="'ann', 'bo' have 1 and 2 numbers"):
+        fk.open_data(tmp_path / "e.json")

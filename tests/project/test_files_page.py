@@ -1,5 +1,6 @@
 """Every command and every Python line of the page Files runs, on files like those it shows."""
 
+import json
 import re
 import shlex
 
@@ -46,6 +47,13 @@ def names(tmp_path_factory):
     labels[["image"]].join(features).to_csv(folder / "images.csv", index=False)
     pd.DataFrame(scores, labels.image, labels.image).to_csv(folder / "matrix.csv")
     np.save(folder / "matrix.npy", scores)
+    np.save(folder / "square.npy", scores)
+    distances = np.sqrt(np.maximum(2 - 2 * scores, 0))
+    np.savetxt(folder / "square.txt", distances)
+    of_people = {
+        who: vectors[rows].tolist() for who, rows in labels.groupby("subject").indices.items()
+    }
+    (folder / "encodings.json").write_text(json.dumps(of_people))
     for who, image, vector in zip(labels.subject, labels.image, vectors):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
@@ -64,7 +72,8 @@ def names(tmp_path_factory):
     marked.to_csv(folder / "marks.csv", index=False)
     matrix = pd.DataFrame(scores, labels.subject, labels.subject)
     people = {"names": labels.subject.to_numpy(str), "gender": labels.gender.to_numpy(str)}
-    return people | {"folder": folder, "vectors": vectors, "table": pairs, "matrix": matrix}
+    arrays = {"vectors": vectors, "distances": distances}
+    return people | arrays | {"folder": folder, "table": pairs, "matrix": matrix}
 
 
 def test_the_python_lines_run(names, monkeypatch):

@@ -309,3 +309,16 @@ def test_embeddings_with_as_many_features_as_images_are_no_matrix(tmp_path):
     embedding = rng.normal(size=(8, 24)).repeat(3, 0) + 0.3 * rng.normal(size=(24, 24))
     np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
     assert fk.open_data(tmp_path / "f.npz").embedding.shape == (24, 24)
+
+
+def test_an_npy_may_have_a_table_of_labels_for_each_side(tmp_path):
+    np.save(tmp_path / "m.npy", SCORES)
+    paths = []
+    for side, people in (("rows", PROBES), ("columns", REFERENCES)):
+        paths.append(tmp_path / f"{side}.csv")
+        sex = list("fm" * len(people))[: len(people)]
+        pd.DataFrame({"sex": sex, "subject": people}).to_csv(paths[-1], index=False)
+    scores = fk.open_scores(tmp_path / "m.npy", labels=paths, missing=[])
+    assert ids(scores) == (PROBES, REFERENCES)
+    np.testing.assert_array_equal(scores, SCORES)
+    assert scores["reference_sex"].values.tolist() == sex
