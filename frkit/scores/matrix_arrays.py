@@ -11,7 +11,7 @@ from frkit.data.roles import SIDES, WHO, given_roles
 from frkit.data.sides import side_columns
 from frkit.data.square import role_of_square
 from frkit.scores.matrix import score_matrix
-from frkit.scores.matrix_names import check_direction, failed_mark, people_of_matrix
+from frkit.scores.matrix_names import GUESS, check_direction, failed_mark, people_of_matrix
 from frkit.scores.pair_list import failed_as_nan
 
 PEOPLE = NAMES["identity"] | WEAK["identity"]
@@ -85,7 +85,7 @@ def _labels(roles, columns, shape):
 
 
 def matrix_of_arrays(
-    columns, given=None, *, distance=None, missing=None, identity=None, metadata=None, **options
+    columns, given=None, *, distance=None, missing=GUESS, identity=None, metadata=None, **options
 ):
     """Return the score tensor of named arrays, one of which is a matrix of scores.
 

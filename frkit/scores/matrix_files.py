@@ -21,7 +21,7 @@ from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.square import role_of_square
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix_arrays import PEOPLE, matrix_of_arrays
-from frkit.scores.matrix_names import is_nameless
+from frkit.scores.matrix_names import GUESS, is_nameless
 
 CELLS = "all cells"  # of a file that is one matrix
 OF_ARRAYS = ("npz", "mat", "hdf5")
@@ -30,7 +30,7 @@ OF_ARRAYS = ("npz", "mat", "hdf5")
 def open_scores(
     path: str | Path,
     *,
-    missing: ArrayLike | None = None,
+    missing: ArrayLike | None = GUESS,
     labels: str | Path | Sequence[str | Path] | None = None,
     identity: str | None = None,
     metadata: str | Path | None = None,
@@ -46,9 +46,10 @@ def open_scores(
         of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz,
         .mat or .h5 with the matrix and labels of both sides, such as `scores`, `probe_ids`,
         `gallery_ids`.
-    missing : float or sequence of float, optional
-        The value(s) that mark a failed comparison; [] for none. Blank cells, NA and NaN always do.
-        Default: -1, if all other scores are positive or lie far from it, which a warning says.
+    missing : float, sequence of float or None, default "guess"
+        The value(s) that mark a failed comparison; None or [] for none. Blank cells, NA and
+        NaN always do. "guess" is -1, if all other scores are positive or lie far from it, which a
+        warning says.
     labels : path or pair of paths, optional
         A table with a row for each image, where rows and columns are the same images: in their
         order, or with a column of the names that the matrix has. Or files with the ids of probes

@@ -15,6 +15,7 @@ from frkit.data.square import role_of_square
 from frkit.data.tables import as_numbers
 from frkit.scores.pair_list import failed_as_nan, marks_apart, warn_of_marks
 
+GUESS = "guess"  # of `missing`: as `failed_mark` says
 MARK = -1  # of a failed comparison, in matrices of many systems
 SHOW_MARKS = 100_000  # scores of whole rows that show marks such as -1, and the direction
 FEWEST_ROWS = 20
@@ -114,9 +115,9 @@ def failed_mark(values, missing):
     ----------
     values : array, (probe, reference)
         In memory, or on disk: then some rows are read.
-    missing : float, sequence of float or None
+    missing : float, sequence of float, None or "guess"
     """
-    if missing is not None:
+    if not (isinstance(missing, str) and missing == GUESS):
         return missing, ""
     step = max(1, values.shape[0] * values.shape[1] // SHOW_MARKS)
     some = np.array(values[::step], float)
