@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frkit.base import MEMORY_LIMIT, affordable, remembered, require
+from frkit.base import MEMORY_LIMIT, affordable, require
 from frkit.engine import kernels
 from frkit.engine.compared import impostor_totals
 from frkit.engine.protocol import Protocol
@@ -200,30 +200,24 @@ def _require_memory(n_groups, n_cells, n_columns) -> None:
 def _by_score(kept: ModelPairs):
     """The pairs by rising score, NaN last, and their places before.
 
-    Both are remembered as long as the scores are in memory. Several models of a list are views of
-    one array. Scores that were changed are sorted anew.
+    Both are remembered as long as the scores are in memory. Scores that were changed are sorted
+    anew, as are scores of other images.
     """
     if np.all(kept.score[:-1] <= kept.score[1:]):
         return kept, np.arange(len(kept.score))
-    owner = kept.score
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    sorted_pairs = remembered(owner, "pairs by score", dict)
-    arrays = [each for each in (kept.score, kept.row, kept.col) if each is not None]
-    view = tuple((each.ctypes.data, each.dtype, each.shape, each.strides) for each in arrays)
-    if view in sorted_pairs:
-        by_score, order, _ = sorted_pairs[view]
-        if np.array_equal(by_score.score, kept.score[order], equal_nan=True):
+    if kept.memory:
+        by_score, order, row, col = kept.memory["by score"]
+        has_same_images = row is kept.row and col is kept.col
+        if has_same_images and np.array_equal(by_score.score, kept.score[order], equal_nan=True):
             return by_score, order
     order = np.argsort(kept.score)
     columns = {"row": kept.row, "col": kept.col, "stands_for": kept.stands_for}
     in_order: dict[str, Any] = {
         name: column[order] for name, column in columns.items() if column is not None
     }
-    by_score = kept._replace(score=kept.score[order], **in_order)
+    by_score = kept._replace(score=kept.score[order], memory={}, **in_order)
     order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
-    # rows and columns stay in memory, so that no others have their addresses
-    sorted_pairs[view] = by_score, order, (kept.row, kept.col)
+    kept.memory["by score"] = by_score, order, kept.row, kept.col
     return by_score, order
 
 

@@ -19,7 +19,7 @@ from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, turned
-from frkit.scores.kept import pairs_of_models
+from frkit.scores.kept import model_names_of, pairs_of_models
 
 
 def evaluate(
@@ -186,7 +186,7 @@ def evaluate_parts(
     edges = histogram_edges(histogram, kept)
     protocol = make_protocol(kept, resampling=resampling, **options)
     sign = -1.0 if turned(kept) else 1.0
-    names = np.atleast_1d(kept["model"]).tolist() if "model" in kept.dims else [None]
+    names = model_names_of(kept) or [None]
     tables = []
     sums = []
     failed = []

@@ -15,7 +15,7 @@ from frkit.base import UNKNOWN, InputError, require, require_returned
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
-from frkit.nsigma.subsets import LOWEST, SUBSET, rates_of_subsets
+from frkit.nsigma.subsets import SUBSET, subset_rates
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
 from frkit.scores.kept import failed_pairs, is_list, most_alike, with_labels
@@ -179,27 +179,25 @@ def floor(
     person, group = groups_of_people(images)
     # rates are read from the highest scores, so that hardly ever all pairs are needed
     n_failed, _ = failed_pairs(kept)
-    part, cuts = most_alike(kept, MOST_ALIKE) if n_failed == 0 else (kept, -np.inf)
+    part = most_alike(kept, MOST_ALIKE) if n_failed == 0 else kept
     each = []
     for child in np.random.SeedSequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
         options["seed"] = int(rng.integers(2**32))
-        each.append(_rates_of_assignment(kept, part, cuts, label, options))
+        each.append(_rates_of_assignment(kept, part, label, options))
     rates = _stacked(each, "permutation", np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
     return result.transpose("permutation", ...)
 
 
-def _rates_of_assignment(kept, part, cuts, label, options):
+def _rates_of_assignment(kept, part, label, options):
     """Rates of subsets of the groups to which people were assigned, from a part if that will do."""
     with suppress(InputError):  # which all pairs may not raise
         assigned = with_labels(part, permuted_group=label)
-        rates = rates_of_subsets(assigned, by="permuted_group", **options)
-        if (rates[LOWEST] > cuts).all():
-            return rates.drop_vars(LOWEST)
+        return subset_rates(assigned, by="permuted_group", **options)
     assigned = with_labels(kept, permuted_group=label)
-    return rates_of_subsets(assigned, by="permuted_group", **options).drop_vars(LOWEST)
+    return subset_rates(assigned, by="permuted_group", **options)
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:

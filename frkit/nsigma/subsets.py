@@ -21,15 +21,16 @@ from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of, list_images
 from frkit.scores.kept import (
+    COMPLETE_ABOVE,
     failed_pairs,
     is_list,
+    model_names_of,
     pairs_of_models,
     select_images,
     with_labels,
 )
 
 BATCH, SUBSET = "batch", "subset"
-LOWEST = "lowest_score"  # of all thresholds at which rates were read
 
 
 def subset_rates(
@@ -83,33 +84,7 @@ def subset_rates(
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
-    rates = rates_of_subsets(
-        checked_scores(scores),
-        by=by,
-        subsets=subsets,
-        subset_size=subset_size,
-        batches=batches,
-        seed=seed,
-        fpr=fpr,
-        threshold=threshold,
-        varying=varying,
-    )
-    return rates.drop_vars(LOWEST)
-
-
-def rates_of_subsets(
-    scores,
-    *,
-    by,
-    subsets=100,
-    subset_size=None,
-    batches=1,
-    seed=0,
-    fpr=0.01,
-    threshold=None,
-    varying="error",
-) -> xr.Dataset:
-    """`subset_rates` of scores from `checked_scores`, with the lowest score that it depends on."""
+    scores = checked_scores(scores)
     require_whole("subsets", subsets, 2)
     require_whole("batches", batches, 1)
     require_whole("seed", seed, 0)
@@ -204,13 +179,13 @@ def _rates_of(part, fpr, draws, thresholds):
     far = np.array([fpr])
     protocol = make_protocol(part, weighting="pair", resampling=draws)
     tables = []
-    several = "model" in part.dims
-    names = part["model"].values.tolist() if several else [None]
-    for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
+    names = model_names_of(part) or [None]
+    cuts = part.attrs.get(COMPLETE_ABOVE, [-np.inf] * len(names))
+    for name, pairs, fixed, cut in zip(names, pairs_of_models(part), thresholds, cuts):
         tally = tally_pairs(pairs, protocol)
-        tables.append(_rates_of_model(tally, far, fixed))
+        tables.append(_rates_of_model(tally, far, fixed, cut))
         caution(tally, tables[-1], far, name)
-    rates = xr.concat(tables, part["model"].variable) if several else tables[0]
+    rates = xr.concat(tables, part["model"].variable) if "model" in part.dims else tables[0]
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
@@ -223,13 +198,16 @@ def _rates_of(part, fpr, draws, thresholds):
     return subsets.assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
 
 
-def _rates_of_model(tally, far, fixed):
-    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
+def _rates_of_model(tally, far, fixed, cut):
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets.
+
+    cut : the score below which pairs are missing, or -inf.
+    """
     at_far = thresholds_at(tally, far, tally.n_groups)
     eer, at_eer = equal_error_rates(tally)
     lowest = np.concatenate([at_far.ravel(), at_eer[:, -1], fixed]).min()
+    require(cut == -np.inf or lowest > cut, "these thresholds need all pairs")
     rates = {
-        LOWEST: lowest,
         "eer": (COLUMN, eer[:, -1]),
         "far": ((COLUMN, "far_level"), false_acceptance(tally, at_far)[1]),
         "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import remembered, require
 
 COMPLETE = "every image with every other"
 PROBES = "probes with references"
@@ -19,6 +19,7 @@ LISTED = "a list of pairs"
 DESIGN = "design"
 WITHIN = "compared_within"  # the attribute within whose groups images were compared, if any
 ANONYMOUS = "anonymous"
+COMPLETE_ABOVE = "complete_above"  # scores of models below which pairs were left out
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
 
@@ -30,6 +31,7 @@ class ModelPairs(NamedTuple):
     question. score : (pair,) NaN where the comparison failed. stands_for : (pair,) for how many
     pairs each one stands, or None where all were kept. self_score : (image,), or None.
     failed : (image,) of which all comparisons failed, or None. lowest, highest : score of all.
+    memory : what else is known of these scores, as long as they are in memory.
     """
 
     row: np.ndarray | None
@@ -40,6 +42,7 @@ class ModelPairs(NamedTuple):
     failed: np.ndarray | None
     lowest: float
     highest: float
+    memory: dict
 
 
 def refuse_file_name(scores) -> None:
@@ -71,7 +74,7 @@ def kept_list(pairs: xr.Dataset) -> xr.DataTree:
     return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | of_scores))
 
 
-def model_names_of(kept: xr.DataTree) -> list[str] | None:
+def model_names_of(kept: xr.DataTree) -> list | None:
     """Names of the models of kept pairs, in their order; None for one without a name."""
     if "model" not in kept.coords:
         return None
@@ -93,10 +96,13 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """The kept pairs of each model as arrays."""
     if not is_list(kept):
         return [_of_node(pairs) for pairs in nodes_of_models(kept).values()]
+    names = model_names_of(kept) or [None]
+    scores = np.atleast_2d(kept["score"].transpose(..., "pair").values)
     of_models = []
-    for score in np.atleast_2d(kept["score"].transpose(..., "pair").values):
+    for name, score in zip(names, scores):
         lowest, highest = float(np.nanmin(score)), float(np.nanmax(score))
-        of_models.append(ModelPairs(None, None, score, None, None, None, lowest, highest))
+        memory = remembered(kept["score"].values, name, dict)
+        of_models.append(ModelPairs(None, None, score, None, None, None, lowest, highest, memory))
     return of_models
 
 
@@ -118,6 +124,7 @@ def _of_node(pairs: xr.Dataset) -> ModelPairs:
         failed=pairs["failed"].values,
         lowest=pairs.attrs["lowest_score"],
         highest=pairs.attrs["highest_score"],
+        memory=remembered(pairs["score"].values, "pairs", dict),
     )
 
 
@@ -154,13 +161,14 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     return xr.DataTree.from_dict(nodes)
 
 
-def most_alike(kept: xr.DataTree, share: float) -> tuple[xr.DataTree, xr.DataArray]:
-    """All genuine pairs, and those with the highest scores, by rising score; and the lowest one.
+def most_alike(kept: xr.DataTree, share: float) -> xr.DataTree:
+    """All genuine pairs, and those with the highest scores, by rising score.
 
-    share : of the pairs of a complete design whose comparisons did not fail.
+    share : of the pairs of a complete design whose comparisons did not fail. `complete_above` says
+    above which score of each model no pair was left out.
     """
     person = pd.factorize(kept[IMAGES]["identity"].values.astype(object))[0]
-    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset}
+    nodes = {IMAGES: kept[IMAGES].dataset}
     cuts = []
     for path, pairs in nodes_of_models(kept).items():
         score = pairs["score"].values
@@ -169,8 +177,8 @@ def most_alike(kept: xr.DataTree, share: float) -> tuple[xr.DataTree, xr.DataArr
         is_genuine = person[pairs["probe_image"].values] == person[pairs["reference_image"].values]
         pairs = pairs.isel(pair=order[(is_genuine | (score > cuts[-1]))[order]])
         nodes[path] = pairs.assign_attrs(pairs_kept=pairs.sizes["pair"])
-    cuts = xr.DataArray(cuts, dims="model") if "model" in kept.dims else xr.DataArray(cuts[0])
-    return xr.DataTree.from_dict(nodes), cuts
+    nodes["/"] = kept.to_dataset().assign_attrs({COMPLETE_ABOVE: cuts})
+    return xr.DataTree.from_dict(nodes)
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
