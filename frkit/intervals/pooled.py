@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import fdtrc, fdtri, gammaincc, gammaincinv, xlogy
+from scipy.special import betainc, fdtrc, fdtri, gammaincc, gammaincinv, xlogy
 
 STEPS = 601  # values of λ
 HALVINGS = 30
@@ -276,7 +275,8 @@ def _moments_of_deviance(groups):
     few = np.minimum(expected, MANY_ERRORS)
     shape = 1 / np.maximum(of_people, 1e-6)
     errors = np.arange(1000)[:, None]
-    chance = stats.nbinom.pmf(errors, shape, shape / (shape + few))
+    at_most = betainc(shape, errors + 1, shape / (shape + few))
+    chance = np.diff(at_most, axis=0, prepend=0)
     chance /= chance.sum(0)
     rates = np.minimum(errors * of_pairs, 1)
     deviance = _deviance(rates, p0, of_people, of_pairs)

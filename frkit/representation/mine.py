@@ -96,7 +96,7 @@ def train_and_read(x, problem, fold, critic):
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
     images = np.empty((critic.batch, x.shape[1]), x.dtype)
-    workspace: dict = {}
+    workspace = {}
     step = 0
     average = None
     batch_values = [0.0]

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.optimize import brentq
 
 from frkit.base import require, require_inside, require_one_of
@@ -132,12 +131,12 @@ def sample_size(
     is_test = goal != WIDTH
     line = power if is_test else size
     fewest = _fewest_people(goal, rates, people) / people
-    factor = smallest_factor(prospect, line, is_test, fewest)
-    for_goal = smallest_factor(prospect, line, is_test, min(2 / people, fewest))
+    for_goal = smallest_factor(prospect, line, is_test, 2 / people)
+    factor = np.maximum(for_goal, fewest) if fewest <= FARTHEST else np.nan
     predicted, n_effective = prospect(factor)
     value_now, n_effective_now = prospect(1.0)
     factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
-    curve_values, _ = np.transpose([prospect(point) for point in factors])
+    curve_values, _ = prospect(factors)
     value, _ = GOALS[goal]
     plan = xr.Dataset(
         {
@@ -199,8 +198,8 @@ def _fewest_people(goal, rates, people):
 
 
 # --- what more people would bring ----------------------------------------------------------------
-# Each returns the prospect, a function of the factor on the number of people, whose values are the
-# half-width or power and the effective number of comparisons; and the effect that the data show.
+# Each returns the prospect, a function of one or many factors on the number of people, whose values
+# are half-widths or powers and effective numbers of comparisons; and the effect that the data show.
 
 
 def _half_width(evaluation, _size, level):
@@ -209,9 +208,10 @@ def _half_width(evaluation, _size, level):
     rate = added.rate.item()
 
     def half_width(factor):
-        n = effective_number(with_more_people(added, factor), level).item()
+        factor = xr.DataArray(factor, dims=["curve"][: np.ndim(factor)])
+        n = effective_number(with_more_people(added, factor), level).values
         lower, upper = jeffreys(rate, n, level)
-        return (upper - lower).item() / 2 / rate, n
+        return (upper - lower) / 2 / rate, n
 
     return half_width, np.nan
 
@@ -227,13 +227,15 @@ def _difference(evaluation, size, level):
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
     pair = paired_contributions(first, second)
 
+    from scipy import stats  # slow to import, and only here and in _ratio
+
     def power(factor):
         variance = difference_variance(with_more_people(pair, factor)).item()
         df = max(first.people.item() * factor - 1, 1)
         limit = stats.t.ppf((1 + level) / 2, df)
         return stats.nct.sf(limit, df, wanted / np.sqrt(variance)), spread / variance
 
-    return power, effect
+    return np.vectorize(power, otypes=[float, float]), effect
 
 
 def _ratio(evaluation, size, level):
@@ -248,6 +250,8 @@ def _ratio(evaluation, size, level):
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
     truth = np.exp(direction * np.log(effect if size is None else size))
 
+    from scipy import stats
+
     def power(factor):
         n = number * factor
         people = n_people * factor
@@ -259,7 +263,7 @@ def _ratio(evaluation, size, level):
         df = len(rate) - 1, people - len(rate)
         return stats.ncf.sf(stats.f.ppf(level, *df), *df, shift), n.sum()
 
-    return power, effect
+    return np.vectorize(power, otypes=[float, float]), effect
 
 
 PROSPECTS = {WIDTH: _half_width, DIFFERENCE: _difference, RATIO: _ratio}
