@@ -32,6 +32,7 @@ class Mutant:
 ENGINE = "test_engine test_twin"
 INDICES = "test_indices test_distributions"
 POOLED = "test_pooled"
+AGREEMENT = "test_agreement"
 VARIANCE = "test_variance"
 N_SIGMA = "test_nsigma"
 DISPARITY = "test_fairness_measures"
@@ -98,7 +99,21 @@ MUTANTS = [
         "p",
         POOLED,
     ),
-    Mutant("intervals/pooled.py", "np.vstack([added, rows])", "np.vstack([rows, rows])", POOLED),
+    Mutant("intervals/pooled.py", "[every] if large.all() else [every, large]", "[every]", POOLED),
+    Mutant("intervals/pooled.py", "(1 - level) / len(sets)", "(1 - level)", AGREEMENT),
+    Mutant("intervals/pooled.py", "np.minimum(accepted, highest)", "accepted", AGREEMENT),
+    Mutant("intervals/pooled.py", "np.log(FEWEST / errors)", "likeliest", AGREEMENT),
+    Mutant("intervals/pooled.py", "or not groups.rate[large].any()", "", AGREEMENT),
+    Mutant("intervals/equality.py", "chosen(differing / 2)", "chosen(data)", AGREEMENT),
+    Mutant(
+        "intervals/effective.py",
+        "_df_over(estimate.dims, contribution)",
+        "contribution.df.min()",
+        AGREEMENT,
+    ),
+    Mutant("intervals/compare.py", "np.maximum(reach, np.abs(estimate))", "reach", AGREEMENT),
+    Mutant("intervals/compare.py", "2 * squares / np", "squares / np", AGREEMENT),
+    Mutant("intervals/bands.py", "np.maximum(upper, result.upper)", "upper", AGREEMENT),
     Mutant("intervals/pooled.py", "mean(rate**2 - variance,", "mean(rate**2,", POOLED),
     Mutant("intervals/pooled.py", "* (1 - p0) / p0, of_pairs", "* 0, of_pairs", POOLED),
     Mutant("intervals/pooled.py", "c = of_people / of_pairs - 1", "c = -1.0", POOLED),

@@ -63,7 +63,9 @@ def band(
     FRRs are compared. The interval of a disparity contains its values for all rates on the line
     from equal ones to those seen, and beyond, that this test accepts; of a measure that also
     changes with the level of all rates (the largest difference, FDR), at every level that it
-    accepts. Groups of which fewer than two people were compared take no part.
+    accepts. The interval contains the fair value where p >= 1 - level. Where p is smaller that of a
+    ratio does not contain it; one whose measure changes with the level may. Groups of which fewer
+    than two people were compared take no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
@@ -87,7 +89,7 @@ def band(
         Nominal coverage, in (0, 1).
     simultaneous : bool
         True gives one band for the whole curve of a rate (sup-t): the truth lies inside at all
-        resolved levels at once with the nominal probability.
+        resolved levels at once with the nominal probability. It contains each level's interval.
 
     Returns
     -------
@@ -95,7 +97,9 @@ def band(
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
         `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
         groups; NaN without an error, and where nobody's identity is known) and `includes_fair`
-        (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing);
+        (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing;
+        of a ratio 1.0 exactly where p >= 1 - level, of a difference, FDR or spread of EERs wherever
+        it is, and sometimes at a smaller p);
         where replicates are read `centre` and `n_nonfinite` (replicates that are not finite); for
         curves `resolved` (at least ten errors of its own; of an FRR at a FAR level also ten false
         accepts, because they set the threshold); over the measure's dimensions. A ratio has no
@@ -208,7 +212,7 @@ def sup_t(evaluation, chosen, result, level, target):
     """Simultaneous band of a rate: at all resolved levels at once, from the largest height.
 
     On the logit scale estimate ± c sd, c being the quantile of the largest |z| of normal variables
-    that correlate as what people add does.
+    that correlate as what people add does; nowhere narrower than the interval of a single level.
     """
     estimate = result.estimate
     curve = [*{"far_level", "threshold_level"} & {*estimate.dims}]
@@ -231,8 +235,8 @@ def sup_t(evaluation, chosen, result, level, target):
         vectorize=True,
     )
     lower, upper = (expit(logit(middle) + sign * critical * sd) for sign in (-1, 1))
-    lower = np.minimum(lower, estimate)
-    upper = np.maximum(upper, estimate)
+    lower = np.minimum(lower, result.lower)
+    upper = np.maximum(upper, result.upper)
     return result.assign(lower=lower, upper=upper, critical=critical)
 
 

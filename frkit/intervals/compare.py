@@ -49,7 +49,9 @@ def compare(
     Two evaluations must be of the same images in the same order; other names, identities or
     attributes are refused. Models meet the same people. What each person adds to the difference is
     compared with zero in a paired t-test (cluster-robust, Liang & Zeger 1986), the thresholds' own
-    errors included.
+    errors included. Where few people differ, p of a rate is at least that of a sign test of these;
+    the interval of a rate excludes no difference exactly where p < 1 - level. Models that do not
+    differ have p = 1, and an interval as wide as two more people could make it.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
@@ -258,7 +260,8 @@ def paired_t_test(a, b, chosen, level):
 
     The variance is that of what paired people add to the difference: of rates with what
     `paired_contributions` says, of other measures by the delta method. The p-value of a rate is
-    never below that of a sign test of the people who differ.
+    never below that of a sign test of the people who differ; where this is not significant, the
+    interval reaches no difference, too.
     """
     on_scale, _ = SCALES[chosen.scale]
     result = xr.Dataset()
@@ -276,12 +279,13 @@ def paired_t_test(a, b, chosen, level):
                 accepting = np.minimum(a.accepting, b.accepting)
                 unknown = (accepting == 0) & (pair.differing > 0)
         else:
-            variance = ((a.influence - b.influence) ** 2).sum(UNIT)
-            result["df"] = a.df
+            variance = _variance_of_influence(a, b)
+            result["df"] = np.minimum(a.df, b.df)
             smallest_p = 0.0
         se = np.sqrt(variance).where(np.isfinite(estimate))
         p = 2 * xr.apply_ufunc(stdtr, result.df, -np.abs(estimate) / se)
     reach = stdtrit(result.df, (1 + level) / 2) * se
+    reach = xr.where(smallest_p >= 1 - level, np.maximum(reach, np.abs(estimate)), reach)
     return result.assign(
         estimate=estimate,
         se=se,
@@ -289,6 +293,18 @@ def paired_t_test(a, b, chosen, level):
         upper=(estimate + reach).where(~unknown, 1.0),
         p=np.maximum(p, smallest_p).where(np.isfinite(estimate) & ~unknown),
     )
+
+
+def _variance_of_influence(a, b):
+    """Variance of the difference of two models by the delta method.
+
+    Where nobody differs it is that of two people, who move one model alone as people do on average.
+    """
+    variance = ((a.influence - b.influence) ** 2).sum(UNIT)
+    squares = (a.influence**2 + b.influence**2).sum(UNIT) / 2
+    n_people = ((a.influence != 0) | (b.influence != 0)).sum(UNIT)
+    nobody_differs = variance <= 1e-20 * squares
+    return variance.where(~nobody_differs, 2 * squares / np.maximum(n_people, 1))
 
 
 def paired_contributions(a, b):

@@ -207,7 +207,7 @@ def disparity_interval(evaluation, chosen, level, target):
     rates, test = equality_test(evaluation, chosen, target)
     data = data_of(evaluation)[[*rates]]
     estimate = chosen(data)
-    of_ratios = _of_ratios(chosen, data, estimate)
+    of_ratios = _of_ratios(chosen, data)
     options = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
     dims = "truth", "group"
     truths = {
@@ -240,9 +240,16 @@ def _ends(chosen, data, truths):
     return chosen(data.assign(lowest)), chosen(data.assign(highest))
 
 
-def _of_ratios(chosen, data, estimate):
-    """Whether a measure depends on ratios of rates alone: it stays if all rates are halved."""
-    return bool(np.allclose(estimate, chosen(data / 2), rtol=1e-9, atol=1e-12, equal_nan=True))
+def _of_ratios(chosen, data):
+    """Whether a measure depends on ratios of rates alone: it stays if all rates are halved.
+
+    Read at rates that differ: a difference of rates without an error stays, too.
+    """
+    differing = xr.zeros_like(data) + xr.Variable(
+        "group", np.linspace(0.2, 0.8, data.sizes["group"])
+    )
+    halved = chosen(differing / 2)
+    return bool(np.allclose(chosen(differing), halved, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 # --- two groups, or one and the rest -------------------------------------------------------------

@@ -12,6 +12,7 @@ HIGHEST = 1 - 1e-9  # rate
 FEWEST_ERRORS = 5  # effective ones of a group that is not small
 MANY_ERRORS = 30  # of a group whose deviance is chi-square
 TINY = 1e-300
+FEWEST = 1e-3  # errors in all, of rates that are tried
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
 
 
@@ -177,11 +178,12 @@ def gamma_laws(groups):
 def large_groups(groups):
     """Which groups have so many effective errors, if they are equal, that they are not small.
 
-    All, where X² follows the people of all groups, and where fewer than two groups have them.
+    All, where X² follows the people of all groups, where fewer than two groups have them, and where
+    none of these has an error.
     """
     errors = groups.n * common_rate(groups)
     large = ~(errors < FEWEST_ERRORS)
-    if np.isfinite(groups.n_people) or large.sum() < 2:
+    if np.isfinite(groups.n_people) or large.sum() < 2 or not groups.rate[large].any():
         return np.ones(len(groups.rate), bool)
     return large
 
@@ -291,78 +293,133 @@ def _moments_of_deviance(groups):
 def compatible_rates(groups, *, level, free_level):
     """Rates that the test accepts on the line from equal rates to those seen, and beyond.
 
-    A group of few people makes the line lead far away from what the others have in common, so rows
-    are added in which the others alone are on their line, and such groups have the common rate.
-    Returns (truth, group), see `_on_line`.
-    """
-    rows = _on_line(groups, level=level, free_level=free_level)
-    large = large_groups(groups)
-    added = np.repeat(rows[-1:], len(rows), 0)
-    if not large.all():
-        others = chosen_of(groups, large)
-        added[:, ~large] = common_rate(others)
-        added[:, large] = _on_line(others, level=level, free_level=free_level)
-        added[-1] = rows[-1]
-    return np.vstack([added, rows])
+    r(λ) ∝ exp(λ d), with d = log r - mean of logs, at the level of the common rate; a rate without
+    an error counts half of one. A group of few people makes the line lead far away from what the
+    others have in common, so there is a second line, on which such groups have the common rate of
+    the others. Rates have to be accepted by both tests of `p_of_equality`; equal rates are where
+    its p is at least 1 - level.
 
-
-def _on_line(groups, *, level, free_level):
-    """Rates on the line from equal rates to those seen, and beyond, that the test accepts.
-
-    r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all; a rate without an
-    error counts half of one. free_level : the lowest and highest c r(λ) that is accepted, too, for
-    measures that change with the level of all rates. Returns (truth, group); the last row is the
-    observed rates, which also replace the rejected ones.
+    free_level : the lowest and highest c r(λ) that are accepted, too, for measures that change with
+    the level of all rates. Returns (truth, group); the last row is the observed rates, which also
+    replace the rejected ones.
     """
     rate, n = groups.rate, groups.n
     if np.isnan(rate + n).any() or groups.n_people <= len(rate):
-        return np.full(((1 + 2 * free_level) * STEPS + 1, len(rate)), np.nan)
+        return np.full((2 * (1 + 2 * free_level) * STEPS + 1, len(rate)), np.nan)
+    tests = _tests_of(groups, level)
+    line = np.vstack([_line_of_test(groups, test) for test in tests])
     observed = np.maximum(rate, 0.5 / n)
-    errors = (observed * n).sum()
-    line = _line(observed, rate, n)
-    line *= errors / (line * n).sum(1, keepdims=True)
-    limit = limit_of_chi_square(groups, level)
 
-    def at_level(logarithm):
-        return np.minimum(np.exp(logarithm)[..., None] * line, HIGHEST)
+    def accepted(rates, excess):
+        return np.where(excess[..., None] > 1e-6, observed, rates)
 
-    def excess(logarithm):
-        return chi_square(groups, at_level(logarithm)) - limit
-
-    levels = np.zeros((1, STEPS))
+    own_level = [_at_common_rate(test.groups, line[:, test.places]) for test in tests]
+    rows = [accepted(line, _excess(tests, own_level))]
     if free_level:
-        middle = _likeliest_level(groups, line)
-        levels = _accepted_levels(excess, middle, 10 / np.sqrt(max(errors, 0.5)))
-    rates = at_level(levels)
-    rates[excess(levels) > 1e-6] = observed
-    return np.vstack([*rates, observed])
+        logarithm = _accepted_levels(groups, tests, line)
+        rows += [*accepted(_at_level(line, logarithm), _excess_at(tests, line, logarithm))]
+    unused = np.repeat([observed], (2 - len(tests)) * len(rows) * STEPS, 0)
+    return np.vstack([*rows, unused, observed])
 
 
-def _likeliest_level(groups, line):
-    """The logarithm of the level c at which X² of c r(λ) is smallest, for rates well below 1."""
-    rate, n = groups.rate, groups.n
-    if np.isfinite(groups.n_people):
-        squares = np.maximum((n * rate**2 / line).sum(1), TINY)
-        return np.log(squares / (n * line).sum(1)) / 2
-    of_people, of_pairs = _variance_parts(groups)
-    weight = 1 / (of_people * line + of_pairs)
-    return np.log(np.maximum((weight * rate).sum(1), TINY) / (weight * line).sum(1))
+class _Test(NamedTuple):
+    """A test of some groups: which, as `Groups`, and the largest X² that it accepts."""
+
+    places: np.ndarray
+    groups: Groups
+    limit: float
 
 
-def _accepted_levels(excess, middle, reach):
-    """Logarithms of the middle level, and of the lowest and highest accepted ones, by bisection."""
+def _tests_of(groups, level):
+    """The tests of all groups and, where some have few people, of the others.
+
+    Two tests share 1 - level.
+    """
+    every = np.ones(len(groups.rate), bool)
+    large = large_groups(groups)
+    sets = [every] if large.all() else [every, large]
+    tests = []
+    for places in sets:
+        some = groups if places.all() else chosen_of(groups, places)
+        limit = limit_of_chi_square(some, 1 - (1 - level) / len(sets))
+        tests.append(_Test(places, some, limit))
+    return tests
+
+
+def _line_of_test(groups, test):
+    """Rates r(λ) of the groups of a test, (λ, group); other groups have their common rate."""
+    line = np.full((STEPS, len(groups.rate)), _level_of(test.groups))
+    line[:, test.places] = _at_common_rate(test.groups, _line(test.groups))
+    return line
+
+
+def _level_of(groups):
+    """The common rate; without an error that of half of one in all."""
+    return min(common_rate(groups) or 0.5 / groups.n.sum(), HIGHEST)
+
+
+def _at_common_rate(groups, rates):
+    """Rates in the same proportions, with as many errors as the common rate has."""
+    factor = _level_of(groups) * groups.n.sum() / (rates @ groups.n)
+    return np.minimum(factor[:, None] * rates, HIGHEST)
+
+
+def _at_level(line, logarithm):
+    """Rates c r(λ) for the logarithms of c."""
+    return np.minimum(np.exp(logarithm)[..., None] * line, HIGHEST)
+
+
+def _excess(tests, rates):
+    """By how much X² exceeds its limit, in the test where that is most; rates : of each test."""
+    excess = [chi_square(test.groups, own) - test.limit for test, own in zip(tests, rates)]
+    return np.max(excess, axis=0)
+
+
+def _excess_at(tests, line, logarithm):
+    """`_excess` of c r(λ) for the logarithms of c."""
+    rates = _at_level(line, logarithm)
+    return _excess(tests, [rates[..., test.places] for test in tests])
+
+
+def _accepted_levels(groups, tests, line):
+    """Logarithms of the lowest and the highest c at which c r(λ) is accepted, by bisection.
+
+    From the likeliest level, (2, λ). No c makes a rate larger than 1: from there on differences of
+    rates would fall again.
+    """
+    highest = np.log(HIGHEST / line.max(1))
+    middle = np.minimum(_likeliest_level(groups, line), highest)
+    reach = 10 / np.sqrt(max(_level_of(groups) * groups.n.sum(), 0.5))
     rejected = middle + np.array([[-reach], [reach]])
     accepted = np.broadcast_to(middle, rejected.shape)
     for _ in range(HALVINGS):
         between = (accepted + rejected) / 2
-        inside = excess(between) <= 0
+        inside = _excess_at(tests, line, between) <= 0
         accepted = np.where(inside, between, accepted)
         rejected = np.where(inside, rejected, between)
-    return np.vstack([middle, accepted])
+    return np.minimum(accepted, highest)
 
 
-def _line(observed, rate, n):
+def _likeliest_level(groups, line):
+    """The logarithm of the level c at which X² of c r(λ) is smallest, for rates well below 1.
+
+    With a thousandth of an error in all at least.
+    """
+    rate, n = groups.rate, groups.n
+    errors = (n * line).sum(1)
+    if np.isfinite(groups.n_people):
+        likeliest = np.log(np.maximum((n * rate**2 / line).sum(1), TINY) / errors) / 2
+    else:
+        of_people, of_pairs = _variance_parts(groups)
+        weight = 1 / (of_people * line + of_pairs)
+        likeliest = np.log(np.maximum((weight * rate).sum(1), TINY) / (weight * line).sum(1))
+    return np.maximum(likeliest, np.log(FEWEST / errors))
+
+
+def _line(groups):
     """exp(λ d) for λ from below 0, where the order is reversed, to beyond 1: (λ, group)."""
+    rate, n = groups.rate, groups.n
+    observed = np.maximum(rate, 0.5 / n)
     d = np.log(observed) - np.log(observed).mean()
     length = float(np.linalg.norm(d))
     if length < 1e-12:  # groups that are exactly equal: the first group's own direction
@@ -417,7 +474,7 @@ def contrast(groups, *, weights, level):
         ratio = a / b
     lowest = ratios.min() if a > 0 else 0.0
     highest = ratios.max() if b > 0 else np.inf
-    ends = differences.min(), differences.max()
+    ends = min(differences.min(), a - b), max(differences.max(), a - b)
     return np.array([a - b, *ends, p_of_equality(sides), sides.n.sum(), ratio, lowest, highest])
 
 
