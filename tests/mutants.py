@@ -101,10 +101,9 @@ MUTANTS = [
     ),
     Mutant("intervals/pooled.py", "[every] if large.all() else [every, large]", "[every]", POOLED),
     Mutant("intervals/pooled.py", "(1 - level) / len(sets)", "(1 - level)", AGREEMENT),
-    Mutant("intervals/pooled.py", "np.minimum(accepted, highest)", "accepted", AGREEMENT),
+    Mutant("intervals/pooled.py", "line), highest)", "line), np.inf)", AGREEMENT),
     Mutant("intervals/pooled.py", "np.log(FEWEST / errors)", "likeliest", AGREEMENT),
-    Mutant("intervals/pooled.py", "or not groups.rate[large].any()", "", AGREEMENT),
-    Mutant("intervals/equality.py", "chosen(differing / 2)", "chosen(data)", AGREEMENT),
+    Mutant("intervals/equality.py", "xr.zeros_like(data) + ", "data + 0 * ", AGREEMENT),
     Mutant(
         "intervals/effective.py",
         "_df_over(estimate.dims, contribution)",

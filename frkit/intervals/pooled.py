@@ -178,12 +178,11 @@ def gamma_laws(groups):
 def large_groups(groups):
     """Which groups have so many effective errors, if they are equal, that they are not small.
 
-    All, where X² follows the people of all groups, where fewer than two groups have them, and where
-    none of these has an error.
+    All, where X² follows the people of all groups, and where fewer than two groups have them.
     """
     errors = groups.n * common_rate(groups)
     large = ~(errors < FEWEST_ERRORS)
-    if np.isfinite(groups.n_people) or large.sum() < 2 or not groups.rate[large].any():
+    if np.isfinite(groups.n_people) or large.sum() < 2:
         return np.ones(len(groups.rate), bool)
     return large
 
@@ -384,8 +383,8 @@ def _excess_at(tests, line, logarithm):
 def _accepted_levels(groups, tests, line):
     """Logarithms of the lowest and the highest c at which c r(λ) is accepted, by bisection.
 
-    From the likeliest level, (2, λ). No c makes a rate larger than 1: from there on differences of
-    rates would fall again.
+    From the likeliest level, or where that makes a rate larger than 1 from the one that makes it 1;
+    (2, λ).
     """
     highest = np.log(HIGHEST / line.max(1))
     middle = np.minimum(_likeliest_level(groups, line), highest)
@@ -397,7 +396,7 @@ def _accepted_levels(groups, tests, line):
         inside = _excess_at(tests, line, between) <= 0
         accepted = np.where(inside, between, accepted)
         rejected = np.where(inside, rejected, between)
-    return np.minimum(accepted, highest)
+    return accepted
 
 
 def _likeliest_level(groups, line):

@@ -6,6 +6,7 @@ from scipy import stats
 
 import frkit as fk
 from frkit.intervals.effective import linearised
+from frkit.intervals.pooled import Groups, compatible_rates
 from frkit.measures import measure as find_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -108,6 +109,17 @@ def test_a_higher_level_gives_an_interval_that_contains_that_of_a_lower_one(eval
                 reaches_down = (outer.lower <= inner.lower + 1e-7) | inner.lower.isnull()
                 reaches_up = (outer.upper >= inner.upper - 1e-7) | inner.upper.isnull()
                 assert reaches_down.all() and reaches_up.all(), inner.attrs
+
+
+def test_high_rates_have_wider_intervals_at_higher_levels():
+    """The likeliest level of unequal rates would make one of them larger than 1."""
+    rate, n = np.array([0.772, 0.692, 0.856]), np.array([16.27, 19.45, 29.22])
+    groups = Groups(rate, n, 27, np.eye(3), np.zeros(3))
+    widest = []
+    for level in (0.95, 0.99, 0.999):
+        rates = compatible_rates(groups, level=level, free_level=True)
+        widest.append(np.ptp(rates, axis=1).max())
+    assert widest[0] + 0.05 < widest[1] < widest[2] - 0.05
 
 
 def test_an_interval_of_two_models_contains_no_difference_where_few_people_differ():
