@@ -55,6 +55,15 @@ def test_intervals_below_the_far_of_one_pair_contain_the_true_frr():
     assert covered >= 17
 
 
+def test_a_simultaneous_band_ends_at_one_there_too():
+    ev = fk.evaluate(list_of_pairs(0), far=LEVELS)
+    single, whole = (
+        fk.band(ev, "frr", simultaneous=simultaneous) for simultaneous in (False, True)
+    )
+    assert (single.upper == 1).any()
+    assert (whole.upper >= single.upper).all()
+
+
 def test_the_caution_names_the_level():
     with pytest.warns(fk.DataWarning, match="reaches 1 at FAR 0.000654"):
         fk.band(fk.evaluate(list_of_pairs(9), far=LEVELS), "frr")
