@@ -123,18 +123,18 @@ FILE_HELP = "one file, or one for each model (of the same images)"
 FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
 
 
-def main(words: list[str] | None = None) -> int:
+def main(command_line: list[str] | None = None) -> int:
     """Run one command; 0 where it went well, 2 for bad input, 130 where it was interrupted.
 
     `frkit check` returns its outcome, and 3 for bad input.
     """
-    words = sys.argv[1:] if words is None else words
-    bad = BAD_CHECK if words[:1] == ["check"] else BAD
+    command_line = sys.argv[1:] if command_line is None else command_line
+    bad = BAD_CHECK if command_line[:1] == ["check"] else BAD
     try:
-        arguments = parser().parse_args(words)
+        arguments = parser().parse_args(command_line)
     except SystemExit as end:  # argparse has said what is wrong, or has shown the help
         sys.exit(bad if end.code else 0)
-    arguments.line = shlex.join(["frkit", *words])
+    arguments.line = shlex.join(["frkit", *command_line])
     commands = {"report": _report, "look": _look, "demo": _demo, "check": _check}
     shown = logging.StreamHandler()
     log = logging.getLogger("frkit")
@@ -287,10 +287,10 @@ def _opening(arguments):
     return opening
 
 
-def _columns(words):
+def _columns(assignments):
     """Read ROLE=COLUMN; a role that is given several times has a list."""
     columns = {}
-    for word in words:
+    for word in assignments:
         role, sign, name = word.partition("=")
         require(sign and role, f"--columns takes ROLE=COLUMN, such as genuine=mated; got {word!r}")
         columns.setdefault(role, []).append(name or None)
@@ -344,8 +344,8 @@ def _check(arguments):
     from frkit.reporting import check
 
     old = arguments.no_worse_than
-    asked = arguments.max or arguments.min or old
-    require(asked, "nothing to check: give --max, --min or --no-worse-than")
+    has_limit = arguments.max or arguments.min or old
+    require(has_limit, "nothing to check: give --max, --min or --no-worse-than")
     require(old or not arguments.margin, "--margin needs --no-worse-than")
     limits = [check.parse_limit(text) for text in arguments.max or []]
     limits += [check.parse_limit(text, at_least=True) for text in arguments.min or []]

@@ -50,7 +50,7 @@ MUTANTS = [
         "test_properties",
     ),
     Mutant("engine/rates.py", "- accepted[begin, column]", "", "test_engine test_twin"),
-    Mutant("engine/rates.py", "before + parts[place]", "parts[place]", "test_engine test_twin"),
+    Mutant("engine/rates.py", "before + added[place]", "added[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/people.py", "2 * together - weight", "together - weight", "test_people"),
     Mutant(
@@ -69,7 +69,7 @@ MUTANTS = [
         "measures/sfi_cfi_dfi.py", "sigma = 1 / (2 * n_groups)", "sigma = 1 / n_groups", INDICES
     ),
     # intervals: what people add
-    Mutant("intervals/contributions.py", "- squares + of_pair * added", "- squares", VARIANCE),
+    Mutant("intervals/contributions.py", "- squares + sum_of_pair * added", "- squares", VARIANCE),
     Mutant("intervals/contributions.py", "& ~people.errors_are_shares", "", VARIANCE),
     Mutant("intervals/contributions.py", "2 * sd_of_log", "sd_of_log", VARIANCE),
     Mutant("intervals/contributions.py", ', contribution["least"])', ", 0)", VARIANCE),
@@ -132,7 +132,9 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "np.nansum(people * (own", "np.nansum((own", POOLED),
     Mutant("intervals/pooled.py", "brentq(surplus, 0, 1)", "1.0", POOLED),
     Mutant("intervals/pooled.py", "rho + (1 - rho) * if_zero", "1", POOLED),
-    Mutant("intervals/equality.py", "(1 - w) ** 2 * of_far", "0 * of_far", POOLED),
+    Mutant(
+        "intervals/equality.py", "(1 - w) ** 2 * variance_of_far", "0 * variance_of_far", POOLED
+    ),
     Mutant("intervals/pooled.py", "if groups.curve is None:\n", "if True:\n", POOLED),
     Mutant("intervals/equality.py", "added.errors_at_eer if", "added.errors if", POOLED),
     Mutant(
@@ -142,7 +144,7 @@ MUTANTS = [
         POOLED,
     ),
     Mutant("intervals/equality.py", "w * (added.curve", "(added.curve", POOLED),
-    Mutant("intervals/equality.py", "not of_ratios", "False", POOLED),
+    Mutant("intervals/equality.py", "not is_of_ratios", "False", POOLED),
     Mutant("intervals/equality.py", "target != NEW_PEOPLE", "True", POOLED),
     # what thinned pairs stand for, verification metrics, limits, plans
     Mutant(

@@ -238,12 +238,12 @@ def is_table(columns):
     return len(arrays) > 1 and len({*arrays}) == 1 and len(arrays[0]) == 1
 
 
-def open_tree(path, what: str) -> xr.DataTree:
+def open_tree(path, kind_of_file: str) -> xr.DataTree:
     """Read a tree from a netCDF file or a Zarr store, all of it at once. what : for messages."""
     check_regular(path)
     if path.is_dir() or path.name.endswith(".zip"):
-        with reading(what), zarr_store(path) as (store, _):
+        with reading(kind_of_file), zarr_store(path) as (store, _):
             return xr.open_datatree(store, engine="zarr", consolidated=False).load()
     check_heaps(path)
-    with reading(what), xr.open_datatree(path, engine="h5netcdf") as tree:
+    with reading(kind_of_file), xr.open_datatree(path, engine="h5netcdf") as tree:
         return tree.load()

@@ -50,10 +50,10 @@ def check_rows(values, need_length=True):
         bad = np.flatnonzero(~((squares >= least) & (squares <= most)))
         if len(bad) > 0:
             *encoder, start = place
-            of_model = f" of model {encoder[0]}" if encoder else ""
+            model_phrase = f" of model {encoder[0]}" if encoder else ""
             raise InputError(
-                f"embedding{of_model} at row {start + bad[0]}{_fault(rows[bad[0]])} (all counted "
-                "from 0); remove or recompute such images, or rescale the embedding"
+                f"embedding{model_phrase} at row {start + bad[0]}{_fault(rows[bad[0]])} "
+                "(all counted from 0); remove or recompute such images, or rescale the embedding"
             )
 
 

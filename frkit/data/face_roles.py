@@ -200,11 +200,11 @@ def gathered(table, given=None):
     return columns
 
 
-def _named_blocks(wanted, columns, blocks):
+def _named_blocks(given_names, columns, blocks):
     """Return the names of the embeddings that the user names, which may be text before numbers."""
     runs = numbered_runs(list(columns))
     names = []
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    for name in [given_names] if isinstance(given_names, str) else given_names:
         if name not in columns and name not in blocks:
             name = simplified(name)
             require(

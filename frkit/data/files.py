@@ -65,20 +65,22 @@ def named(path):
 
 
 @contextmanager
-def reading(what):
+def reading(description):
     """Turn whatever a library raises over a bad file into an InputError."""
     try:
         yield
     except InputError:
         raise
     except UnicodeDecodeError as error:
-        raise InputError(f"{what} is not UTF-8 text ({error}); save it again as UTF-8") from error
+        raise InputError(
+            f"{description} is not UTF-8 text ({error}); save it again as UTF-8"
+        ) from error
     except Exception as error:
         message = str(error) or type(error).__name__
         if "allow_pickle" in message or "Python objects" in message:
-            raise InputError(f"{what} {PICKLED}") from error
+            raise InputError(f"{description} {PICKLED}") from error
         remedy = "the file may be damaged or cut short: copy or write it again"
-        raise InputError(f"{what} cannot be read: {message}; {remedy}") from error
+        raise InputError(f"{description} cannot be read: {message}; {remedy}") from error
 
 
 def file_kind(path):
@@ -135,14 +137,15 @@ def encoding_of(path):
         return "utf-16" if file.read(2) in UTF_16 else "utf-8-sig"
 
 
-def beside(path, endings, what):
+def beside(path, endings, description):
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
+    names = f"{path.stem}{', '.join(endings)}"
     require(
         len(present) == 1,
-        f"an .npy needs {what}: {'several' if present else 'no'} {path.stem}{', '.join(endings)} "
-        "beside it; say which, labels=",
+        f"an .npy needs {description}: {'several' if present else 'no'} {names} beside it; say "
+        "which, labels=",
     )
     return present[0]
 

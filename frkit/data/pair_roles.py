@@ -106,8 +106,8 @@ def _find_named_scores(roles, sample):
 
 def role_of_score(name):
     """Return "score" or "distance" where a word of the name says so, else None."""
-    words = words_of(name)
-    roles = [role for role in WORDS if words & WORDS[role] and not words & NO_SCORE]
+    name_words = words_of(name)
+    roles = [role for role in WORDS if name_words & WORDS[role] and not name_words & NO_SCORE]
     return roles[0] if roles else None
 
 

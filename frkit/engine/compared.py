@@ -39,12 +39,16 @@ def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
 
     for column, counts in enumerate(protocol.counts.T):
         probe, reference = (table(scale * counts) for scale in scales)
-        pairs = _of_two_people(probe, reference)
-        of_cells = np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells) / twice
+        pairs = _pairs_of_two_people(probe, reference)
+        totals_of_cells = (
+            np.bincount(kinds[kinds >= 0], pairs[kinds >= 0], protocol.n_cells) / twice
+        )
         lost = failed_weight * counts[row] * counts[col]
-        left = of_cells - np.bincount(failed_cell, lost, protocol.n_cells)
+        left = totals_of_cells - np.bincount(failed_cell, lost, protocol.n_cells)
         # where all failed, rounding is left
-        totals[:, column] = np.where(left > 1e-12 * of_cells, left, 0) if len(lost) else of_cells
+        totals[:, column] = (
+            np.where(left > 1e-12 * totals_of_cells, left, 0) if len(lost) else totals_of_cells
+        )
     return totals
 
 
@@ -54,12 +58,12 @@ def _by_person(protocol: Protocol, weight):
     return sparse.csr_array((weight, (protocol.person, protocol.kind)), shape)
 
 
-def _of_two_people(probe, reference):
+def _pairs_of_two_people(probe, reference):
     """Sums over ordered pairs of two people of the products of two tables: (kind, kind)."""
-    of_one_person = probe.T @ reference
-    if sparse.issparse(of_one_person):
-        of_one_person = of_one_person.toarray()
-    return np.outer(probe.sum(0), reference.sum(0)) - of_one_person
+    pairs_of_one_person = probe.T @ reference
+    if sparse.issparse(pairs_of_one_person):
+        pairs_of_one_person = pairs_of_one_person.toarray()
+    return np.outer(probe.sum(0), reference.sum(0)) - pairs_of_one_person
 
 
 # --- by people -----------------------------------------------------------------------------------
@@ -111,9 +115,9 @@ def _compared_in_list(protocol: Protocol, impostors) -> Compared:
     numbers, couple = np.unique(couples(member[row], member[col], n_members), return_inverse=True)
     together = np.bincount(couple, weight)
     low, high = np.divmod(numbers, n_members)
-    of_groups = low % n_groups * n_groups + high % n_groups
-    square = np.bincount(of_groups, together**2, n_groups**2)
-    people = np.bincount(of_groups, minlength=n_groups**2).astype(float)
+    cell_of_groups = low % n_groups * n_groups + high % n_groups
+    square = np.bincount(cell_of_groups, together**2, n_groups**2)
+    people = np.bincount(cell_of_groups, minlength=n_groups**2).astype(float)
     n_pairs = np.bincount(impostors.cell, minlength=protocol.n_cells)
     cells = protocol.cells_of_groups
     pairs = np.where(cells >= 0, n_pairs[cells], 0)
@@ -144,33 +148,39 @@ def _compared_in_complete_design(protocol: Protocol) -> Compared:
     group_of_kind[protocol.kind, protocol.group] = 1
     twice = 2 if protocol.symmetric else 1  # each image is a probe and a reference of its pairs
 
-    def of_groups(first, second):
+    def pairs_of_groups(first, second):
         """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l."""
-        sums = _of_two_people(first, second) * allowed
+        sums = _pairs_of_two_people(first, second) * allowed
         return both_orders(group_of_kind.T @ sums @ group_of_kind)
 
     compared = np.zeros((len(protocol.group), n_groups))
     tables = [_by_person(protocol, scale) for scale in protocol.scales]
     for scale, partners in zip(protocol.scales, tables[::-1]):
-        of_others = partners.sum(0) - partners[protocol.person].toarray()
-        of_others *= allowed[protocol.kind] * scale[:, None] / twice
-        compared += of_others @ group_of_kind
+        partners_of_others = partners.sum(0) - partners[protocol.person].toarray()
+        partners_of_others *= allowed[protocol.kind] * scale[:, None] / twice
+        compared += partners_of_others @ group_of_kind
     probe, reference = tables[0], tables[1] / twice
     sides = protocol.images.probe, protocol.images.reference
     n_probe, n_reference = (_by_person(protocol, side.astype(float)) for side in sides)
     as_probe, as_reference = n_probe.sign(), n_reference.sign()
     as_both = as_probe.multiply(as_reference)
     both = probe.multiply(reference)
-    of_probes, of_references = ((side @ group_of_kind).ravel() for side in (probe, reference))
+    pairs_of_probes, pairs_of_references = (
+        (side @ group_of_kind).ravel() for side in (probe, reference)
+    )
 
     def of_couples(first, second):
-        return of_probes[first] * of_references[second] + of_probes[second] * of_references[first]
+        return (
+            pairs_of_probes[first] * pairs_of_references[second]
+            + pairs_of_probes[second] * pairs_of_references[first]
+        )
 
     return Compared(
         weight=compared,
-        square=of_groups(probe.power(2), reference.power(2)) + of_groups(both, both),
-        people_pairs=of_groups(as_probe, as_reference) - of_groups(as_both, as_both / 2),
-        impostor_pairs=of_groups(n_probe, n_reference / twice),
+        square=pairs_of_groups(probe.power(2), reference.power(2)) + pairs_of_groups(both, both),
+        people_pairs=pairs_of_groups(as_probe, as_reference)
+        - pairs_of_groups(as_both, as_both / 2),
+        impostor_pairs=pairs_of_groups(n_probe, n_reference / twice),
         of_couples=of_couples,
     )
 

@@ -153,12 +153,12 @@ def add_sums(row, partner, weight, last_weight, cell, begins, ends, row_counts, 
     last = sums.shape[2] - 1
     for part in range(len(ends)):
         for u in range(begins[part], ends[part]):
-            of_cell = sums[part, np.uintp(cell[u])]
+            sum_of_cell = sums[part, np.uintp(cell[u])]
             v = row_counts[np.uintp(row[u])]
             w = col_counts[np.uintp(partner[u])]
             for b in range(last):
-                of_cell[b] += weight[u] * times(v[b], w[b])
-            of_cell[last] += last_weight[u] * times(v[last], w[last])
+                sum_of_cell[b] += weight[u] * times(v[b], w[b])
+            sum_of_cell[last] += last_weight[u] * times(v[last], w[last])
 
 
 @compiled(**COMPILE)

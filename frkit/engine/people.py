@@ -51,13 +51,13 @@ def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
 def errors_within_groups(tally: Tally, compared: Compared, thresholds) -> Points:
     """The same where each group has a threshold: what each row adds to the rates of its group."""
     impostors, genuine = kinds_of_data(tally)
-    own = np.append(thresholds, np.nan)  # no pair errs at NaN
+    own_thresholds = np.append(thresholds, np.nan)  # no pair errs at NaN
     group = tally.protocol.group
-    rejected = genuine.select(genuine.score <= own[group[genuine.row]])
-    lowest = np.nanmin(own) if np.isfinite(own).any() else np.inf
+    rejected = genuine.select(genuine.score <= own_thresholds[group[genuine.row]])
+    lowest = np.nanmin(own_thresholds) if np.isfinite(own_thresholds).any() else np.inf
     impostors = impostors.select(slice(number_above(impostors, lowest)))
     of_row, of_col = group[impostors.row], group[impostors.col]
-    accepted = impostors.select((of_row == of_col) & (impostors.score > own[of_row]))
+    accepted = impostors.select((of_row == of_col) & (impostors.score > own_thresholds[of_row]))
     return _within_groups(tally, _sums_of_all(tally, compared, accepted, rejected))
 
 
@@ -136,14 +136,14 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
         for image, partner in ((row, col), (col, row))
     )
     within = genuine.weight * (genuine.cell < tally.n_groups)
-    of_genuine = (sums_of_rows(genuine, n_rejected, each) for each in (genuine.weight, within))
-    of_rows = accepted.reshape(-1, len(group), n_groups), *of_genuine
-    of_groups = []
+    sums_of_genuine = (sums_of_rows(genuine, n_rejected, each) for each in (genuine.weight, within))
+    values_of_rows = accepted.reshape(-1, len(group), n_groups), *sums_of_genuine
+    sums_of_groups = []
     for values in _squares_and_products(tally, compared, impostors):
         sums = sums_of_errors(n_accepted, values, group[row] * n_groups + group[col], n_groups**2)
-        of_groups.append(both_orders(sums.reshape(-1, n_groups, n_groups)))
+        sums_of_groups.append(both_orders(sums.reshape(-1, n_groups, n_groups)))
     # in float32, because these are the largest tables
-    return Points(*(sums.astype(np.float32) for sums in of_rows), *of_groups)
+    return Points(*(sums.astype(np.float32) for sums in values_of_rows), *sums_of_groups)
 
 
 def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
@@ -166,8 +166,8 @@ def _within_groups(tally: Tally, points: Points) -> Points:
     has_group = group < tally.n_groups
     accepted = np.where(has_group, points.accepted[0, np.arange(len(group)), group], 0)
     within = points.rejected_within[0]
-    of_groups = (np.diagonal(sums[0])[:-1] for sums in (points.square, points.cross))
-    return Points(accepted, within, within, *of_groups)
+    sums_of_groups = (np.diagonal(sums[0])[:-1] for sums in (points.square, points.cross))
+    return Points(accepted, within, within, *sums_of_groups)
 
 
 class Curve(NamedTuple):

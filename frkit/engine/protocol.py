@@ -305,10 +305,10 @@ def _kinds(images: Images, cells, impostors):
     kinds, kind = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
     groups = kinds[:, 0]
     cells_of_kinds = cells[groups[:, None], groups]
-    for column, wanted in enumerate(impostors.values(), start=1):
+    for column, rule in enumerate(impostors.values(), start=1):
         codes = kinds[:, column]
         is_same = codes[:, None] == codes
-        fits = is_same if wanted == "same" else ~is_same
+        fits = is_same if rule == "same" else ~is_same
         fits = fits & (codes[:, None] >= 0) & (codes >= 0)
         cells_of_kinds[~fits] = -1
     return kind.ravel().astype(np.int32), cells_of_kinds
@@ -330,8 +330,8 @@ def _draw_people(images: Images, by, resampling: Resampling | None) -> tuple:
         )
         strata = images.stratum[first]
     drawn = resampling.weights(images.urn, images.name[first], strata, images.person[first])
-    of_identity = np.unique(images.identity[first], return_index=True)[1]
-    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[of_identity])
+    place_of_identity = np.unique(images.identity[first], return_index=True)[1]
+    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[place_of_identity])
     return drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]
 
 
@@ -344,8 +344,8 @@ def _listed_pairs(pairs, images: Images, row, col, left_out) -> ListedPairs:
     if "probe" in pairs.coords:
         with_itself = pairs["probe"].values == pairs["reference"].values
     if with_itself.any():
-        words = "pair(s) compare an image with itself: they are left out of every rate"
-        warn(f"{with_itself.sum()} {words}")
+        self_pairs_message = "pair(s) compare an image with itself: they are left out of every rate"
+        warn(f"{with_itself.sum()} {self_pairs_message}")
     is_genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
     is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
     if "probe_identity" not in pairs.coords:

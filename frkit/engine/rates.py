@@ -61,10 +61,10 @@ def false_acceptance(tally: Tally, thresholds):
     marks = NO_MARKS if np.all(thresholds == thresholds[0]) else tally.marks[:2]
     accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells, marks)
     totals = tally.totals.T[: len(thresholds), None]
-    of_cells = ratio(accepted, totals)
-    of_all = ratio(accepted.sum(2), totals.sum(2))
+    far_of_cells = ratio(accepted, totals)
+    far_of_all = ratio(accepted.sum(2), totals.sum(2))
     # thinned pairs stand for others: their sum may exceed that of all pairs
-    return np.minimum(of_cells, 1.0), np.minimum(of_all, 1.0)
+    return np.minimum(far_of_cells, 1.0), np.minimum(far_of_all, 1.0)
 
 
 def false_rejection(tally: Tally, thresholds):
@@ -116,13 +116,13 @@ def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int, marks):
         ends = n_errors[column, order]
         mark = np.searchsorted(numbers, ends, "right") - 1
         begins = np.maximum(numbers[mark], np.append(0, ends[:-1]))
-        parts = pairs.sums_of_column(begins, ends, n_cells, column)
+        added = pairs.sums_of_column(begins, ends, n_cells, column)
         for place, level in enumerate(order):
             goes_on = place > 0 and mark[place] == mark[place - 1]
             before = errors[column, order[place - 1]] if goes_on else 0.0
             if not goes_on and sums_at_marks is not None:
                 before = sums_at_marks[mark[place], :, column]
-            errors[column, level] = before + parts[place]
+            errors[column, level] = before + added[place]
     errors[np.isnan(thresholds)] = np.nan
     return errors
 
@@ -136,8 +136,8 @@ def sums_of_errors(n_errors, value, place, n_places: int):
     so_far = np.zeros(n_places)
     begin = 0
     for level in np.argsort(n_errors, kind="stable"):
-        some = slice(begin, n_errors[level])
-        so_far += np.bincount(place[some], value[some], n_places)
+        newly_wrong = slice(begin, n_errors[level])
+        so_far += np.bincount(place[newly_wrong], value[newly_wrong], n_places)
         sums[level] = so_far
         begin = n_errors[level]
     return sums
@@ -168,9 +168,9 @@ def thinning_errors(tally: Tally, thresholds):
         sums_of_errors(n_errors, value, pairs.cell, tally.protocol.n_cells)
         for value in (noise, pairs.weight)
     )
-    of_cells = np.nan_to_num(ratio(np.sqrt(variance), accepted))
-    of_all = np.nan_to_num(ratio(np.sqrt(variance.sum(1)), accepted.sum(1)))
-    return of_cells, of_all
+    error_of_cells = np.nan_to_num(ratio(np.sqrt(variance), accepted))
+    error_of_all = np.nan_to_num(ratio(np.sqrt(variance.sum(1)), accepted.sum(1)))
+    return error_of_cells, error_of_all
 
 
 def ratio(weight, total):
@@ -182,8 +182,8 @@ def ratio(weight, total):
 
 def curves(weight, n_groups: int, axis: int):
     """Weights of cells (or groups) along an axis as those of curves: groups, and last all."""
-    of_groups = np.take(weight, range(n_groups), axis)
-    return np.concatenate([of_groups, weight.sum(axis, keepdims=True)], axis)
+    weight_of_groups = np.take(weight, range(n_groups), axis)
+    return np.concatenate([weight_of_groups, weight.sum(axis, keepdims=True)], axis)
 
 
 # --- equal error rates and areas under the curve -------------------------------------------------
@@ -196,8 +196,10 @@ def equal_error_rates(tally: Tally):
     from the rates just below that score to the rates at it, where both are equal.
     """
     n_groups = tally.n_groups
-    of_kinds = tally.totals, tally.genuine_totals
-    totals = np.stack([curves(sums, n_groups, 0) for sums in of_kinds])  # (kind, curve, column)
+    totals_of_kinds = tally.totals, tally.genuine_totals
+    totals = np.stack(
+        [curves(sums, n_groups, 0) for sums in totals_of_kinds]
+    )  # (kind, curve, column)
     eer, threshold = np.full((2, *totals.shape[1:]), np.nan)
     impostors, genuine = tally.impostors, tally.genuine
     n_above, accepted, n_below, rejected = tally.marks
@@ -234,10 +236,16 @@ def auc(tally: Tally):
     ]
     weights = np.stack([genuine.weight, genuine.vstatistic_weight])
     in_order = np.zeros_like(totals)  # (curve, column)
-    for curve, of_curve in enumerate(in_order):
+    for curve, weight_of_curve in enumerate(in_order):
         for number in n_below:
             cell = _cell_of(curve, tally)
             kernels.add_couples(
-                sides[0], impostors.weight, sides[1], weights, n_genuine - number, cell, of_curve
+                sides[0],
+                impostors.weight,
+                sides[1],
+                weights,
+                n_genuine - number,
+                cell,
+                weight_of_curve,
             )
     return ratio(in_order / 2, totals).T

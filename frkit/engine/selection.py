@@ -88,8 +88,8 @@ class Selection:
 
     def _falling(self, bounds, dtype):
         """Bounds of all levels as scores that fall, none above a threshold."""
-        wanted = [t for t, n_above in self.n_above.items() if n_above <= MOST_EXACT]
-        bounds = np.minimum.accumulate(np.append(min(wanted, default=np.inf), bounds))[1:]
+        kept_thresholds = [t for t, n_above in self.n_above.items() if n_above <= MOST_EXACT]
+        bounds = np.minimum.accumulate(np.append(min(kept_thresholds, default=np.inf), bounds))[1:]
         rounded = bounds.astype(dtype)
         above = rounded > bounds
         rounded[above] = np.nextafter(rounded[above], dtype.type(-np.inf))
@@ -113,15 +113,15 @@ class Selection:
             columns.append(np.concatenate([batch.pop(0) for batch in self.batches]))
         score, level = columns[2:]
         cuts = self.floors.astype(score.dtype)
-        of_level = score
+        level_scores = score
         for k, n_enough in enumerate(self.enough):
-            if len(of_level) < n_enough and not np.isfinite(cuts[k]):
+            if len(level_scores) < n_enough and not np.isfinite(cuts[k]):
                 break  # there are still fewer pairs of higher levels
-            of_level = of_level[level >= k]
+            level_scores = level_scores[level >= k]
             level = level[level >= k]
-            n_missing = n_enough - len(of_level)
+            n_missing = n_enough - len(level_scores)
             if n_missing < 0 or n_missing == 0 and np.isfinite(cuts[k]):
-                cut = np.partition(of_level, -n_enough)[-n_enough]
+                cut = np.partition(level_scores, -n_enough)[-n_enough]
                 cuts[k] = max(cuts[k], cut)
         self.floors = cuts = self._falling(cuts.astype(float), score.dtype)
         exceeds = np.flatnonzero(score > cuts[columns[3]])

@@ -172,8 +172,8 @@ def _genuine_places(sides: Sides) -> pd.DataFrame:
 def _check_transpose(scores) -> None:
     """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
     n = len(scores)
-    some = np.unique(np.append(np.arange(min(WINDOW, n)), np.arange(max(n - WINDOW, 0), n)))
-    values = scores[some][:, some].compute()
+    tried = np.unique(np.append(np.arange(min(WINDOW, n)), np.arange(max(n - WINDOW, 0), n)))
+    values = scores[tried][:, tried].compute()
     finite = values[np.isfinite(values)].astype(float)
     low, high = np.quantile(finite, [0.25, 0.75]) if finite.size else (0.0, 0.0)
     rounding = 8 * np.finfo(values.dtype).eps * np.abs(finite).max(initial=0)
@@ -189,9 +189,9 @@ def _check_transpose(scores) -> None:
 def _floors(selections, dtype):
     """What scores must exceed: along the pattern of levels, and by level in each small group."""
     levels = place_levels()
-    of_all = selections[-1].floors.astype(dtype)[levels]
-    of_groups = np.array([s.floors for group, s in selections.items() if group >= 0])
-    return of_all, of_groups.astype(dtype).reshape(-1, len(selections[-1].floors)), levels
+    common_floors = selections[-1].floors.astype(dtype)[levels]
+    group_floors = np.array([s.floors for group, s in selections.items() if group >= 0])
+    return common_floors, group_floors.astype(dtype).reshape(-1, len(selections[-1].floors)), levels
 
 
 def _add(selections, blocks) -> None:
@@ -308,11 +308,11 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
     col = sides.reference[col]
     halvings = _halvings(sides, row, col, score, cuts)
 
-    of_itself = sides.probe[genuine.row] == sides.reference[genuine.col]
+    is_of_itself = sides.probe[genuine.row] == sides.reference[genuine.col]
     self_score = np.full(len(sides.person), np.nan, score.dtype)
-    self_score[sides.probe[genuine.row[of_itself]]] = genuine_score[of_itself]
-    genuine = genuine[~of_itself]
-    genuine_score = genuine_score[~of_itself]
+    self_score[sides.probe[genuine.row[is_of_itself]]] = genuine_score[is_of_itself]
+    genuine = genuine[~is_of_itself]
+    genuine_score = genuine_score[~is_of_itself]
     failed_row = sides.probe[failed_row]
     failed_col = sides.reference[failed_col]
     failed = _failed_images(sides, failed_row, failed_col)
@@ -374,8 +374,8 @@ def _failed_images(sides, failed_row, failed_col):
     n_failed += np.bincount(failed_col, minlength=n_images)
     n_compared = np.zeros(n_images, int)
     for images, partners in ((sides.probe, sides.reference), (sides.reference, sides.probe)):
-        of_person = np.bincount(sides.person[partners], minlength=sides.person.max() + 1)
-        n_compared[images] += len(partners) - of_person[sides.person[images]]
+        n_of_person = np.bincount(sides.person[partners], minlength=sides.person.max() + 1)
+        n_compared[images] += len(partners) - n_of_person[sides.person[images]]
     if sides.symmetric:
         n_compared //= 2
     return (n_failed > 0) & (n_failed == n_compared)

@@ -52,8 +52,8 @@ class Pairs(NamedTuple):
     def select(self, chosen):
         """Some of the pairs, in the same order."""
         counts = {"row_counts", "col_counts"}
-        some = {name: getattr(self, name)[chosen] for name in self._fields if name not in counts}
-        return self._replace(**some)
+        columns = {name: getattr(self, name)[chosen] for name in self._fields if name not in counts}
+        return self._replace(**columns)
 
     def column(self, number):
         """Cells, rows, partners, weights, and the counts of rows and partners in one column."""
@@ -85,7 +85,7 @@ class Pairs(NamedTuple):
         """Weight of the pairs from each begin up to its end in one column, (part, cell)."""
         cell, row, partner, weight, *counts = self.column(number)
         sums = np.zeros((len(ends), n_cells, 1))
-        counts = (of_side[:, None] for of_side in counts)
+        counts = (counts_of_side[:, None] for counts_of_side in counts)
         kernels.add_sums(row, partner, weight, weight, cell, begins, ends, *counts, sums)
         return sums[..., 0]
 
@@ -291,9 +291,9 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         # behind the rows stand the same ones as second images of their own copies, w_i - 1, and
         # 1 in the V-statistic; where w_i is 0 the pair has the weight 0 whatever stands there
         partner = col + is_copy * np.int32(len(counts))
-        of_copies = counts - np.uint8(1)
-        of_copies[:, -1] = 1
-        counts = np.concatenate([counts, of_copies])
+        counts_of_copies = counts - np.uint8(1)
+        counts_of_copies[:, -1] = 1
+        counts = np.concatenate([counts, counts_of_copies])
     weight = protocol.genuine_weights(row, n_pairs)
     if protocol.symmetric:
         weight = np.where(is_copy, weight / 2, weight)

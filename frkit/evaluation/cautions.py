@@ -22,20 +22,20 @@ def caution(tally, table, far, model, sign=1.0):
     """
     name = "" if model is None else f" (model {model!r})"
     data = table.isel({COLUMN: 0}, missing_dims="ignore")
-    one_pair = 1 / max(_number_of_impostor_pairs(tally.protocol), 1)
-    below = far[far < one_pair]
+    share_of_a_pair = 1 / max(_number_of_impostor_pairs(tally.protocol), 1)
+    below = far[far < share_of_a_pair]
     if below.size:
         warn(
             f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
-            f"{one_pair:.2g}){name}: {LARGEST}; take levels above, or compare more images"
+            f"{share_of_a_pair:.2g}){name}: {LARGEST}; take levels above, or compare more images"
         )
     tied = np.zeros(far.size, bool)
     if far.size and "threshold" in data:
         share = _tied_shares(tally, data.threshold.values)
-        tied = (far >= one_pair) & (share > 0) & (data.far.values < far / 2)
+        tied = (far >= share_of_a_pair) & (share > 0) & (data.far.values < far / 2)
         _caution_of_ties(data, far, share, tied, sign, name)
     if far.size:
-        heavy = far[(far >= one_pair) & (data.far.values <= 0) & ~tied]
+        heavy = far[(far >= share_of_a_pair) & (data.far.values <= 0) & ~tied]
         if heavy.size:
             warn(
                 f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
@@ -82,14 +82,14 @@ def _tied_shares(tally, thresholds):
 def _caution_of_ties(data, far, tied_share, tied, sign, name):
     """Warn of levels between which scores are tied, so that no threshold reaches them."""
     for threshold in np.unique(data.threshold.values[tied]):
-        at = tied & (data.threshold.values == threshold)
-        share = tied_share[at][0]
-        reached = data.far.values[at][0]
+        is_at_threshold = tied & (data.threshold.values == threshold)
+        share = tied_share[is_at_threshold][0]
+        reached = data.far.values[is_at_threshold][0]
         warn(
             f"{100 * share:.3g} % of the impostor scores{name} are tied at "
             f"{0.0 + sign * threshold:g}: no threshold lies between FAR {reached + share:.2g} and "
-            f"{reached:.2g}, so that FAR levels {_levels(far[at])} are read at {reached:.2g}; take "
-            "other levels, or scores with more digits"
+            f"{reached:.2g}, so that FAR levels {_levels(far[is_at_threshold])} are read at "
+            f"{reached:.2g}; take other levels, or scores with more digits"
         )
 
 

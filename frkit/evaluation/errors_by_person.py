@@ -91,13 +91,13 @@ def errors_by_person(
     kept = swept(scores, far, threshold)
     far, thresholds, labels = asked_levels(far, threshold, scores)
     protocol = make_protocol(kept, **options)
-    of_models = []
+    tables = []
     for pairs, fixed in zip(pairs_of_models(kept), thresholds):
         tally = tally_pairs(pairs, protocol)
-        of_models.append(_shares(tally, far, fixed, by is not None))
-    result = of_models[0]
+        tables.append(_shares(tally, far, fixed, by is not None))
+    result = tables[0]
     if "model" in kept.dims:
-        result = xr.concat(of_models, kept["model"].variable.astype(str))
+        result = xr.concat(tables, kept["model"].variable.astype(str))
     if labels is not None:
         result = result.assign_coords(threshold_level=labels)
     if turned(scores):
@@ -246,17 +246,19 @@ def worst_pairs(
         wrong = is_impostor & (score > threshold)
     person = protocol.identity
     wrong &= among_worst[person[row]] | among_worst[person[col]]
-    some = np.flatnonzero(wrong)
-    worst_first = score[some] if kind == "genuine" else -score[some]
-    some = some[np.lexsort((col[some], row[some], worst_first))][:pairs]
-    probe, reference = person[row[some]], person[col[some]]
+    wrong_places = np.flatnonzero(wrong)
+    worst_first = score[wrong_places] if kind == "genuine" else -score[wrong_places]
+    wrong_places = wrong_places[np.lexsort((col[wrong_places], row[wrong_places], worst_first))][
+        :pairs
+    ]
+    probe, reference = person[row[wrong_places]], person[col[wrong_places]]
     columns = {
-        "probe": protocol.images.name[row[some]],
-        "reference": protocol.images.name[col[some]],
+        "probe": protocol.images.name[row[wrong_places]],
+        "reference": protocol.images.name[col[wrong_places]],
         "probe_identity": names[probe],
         "reference_identity": names[reference],
-        "score": 0.0 + sign * score[some],
+        "score": 0.0 + sign * score[wrong_places],
         "share": np.maximum(share[probe], share[reference]),
     }
     variables = {name: ("pair", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"pair": np.arange(len(some))})
+    return xr.Dataset(variables, {"pair": np.arange(len(wrong_places))})

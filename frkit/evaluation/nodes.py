@@ -54,14 +54,14 @@ def tree(tables, people, names, facts):
         table = xr.concat(tables, dim=model)
     long_names = LONG_NAMES
     if facts["distance"]:
-        table = _of_distances(table)
+        table = _as_distances(table)
         long_names = LONG_NAMES | OF_DISTANCES
     for name, variable in table.data_vars.items():
         rate = name.removesuffix("_group").removesuffix("_cross")
         variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
     table.attrs = {}
-    of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
-    columns = table.drop_vars(of_data)
+    data_names = [name for name in table.data_vars if COLUMN not in table[name].dims]
+    columns = table.drop_vars(data_names)
     nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": columns.isel({COLUMN: -1})}
     if "scheme" in facts:
         replicates = columns.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
@@ -74,7 +74,7 @@ def tree(tables, people, names, facts):
             "far_of": facts["far_of"],
             "level_of": level_of,
         }
-        nodes["people"] = _of_people(people, model).assign_attrs(about)
+        nodes["people"] = _people_of_model(people, model).assign_attrs(about)
     for message in small_groups(nodes["empirical"]):
         warn(message)
     labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}
@@ -118,7 +118,7 @@ def facts_of(evaluation: xr.DataTree) -> dict:
     return facts
 
 
-def _of_people(people, model):
+def _people_of_model(people, model):
     """What images add to the rates of every model; curves of fewer places repeat the last one."""
     if model is None:
         return people[0]
@@ -129,7 +129,7 @@ def _of_people(people, model):
     return xr.concat(sums, dim=model, data_vars="all").merge(people[0][codes])
 
 
-def _of_distances(table):
+def _as_distances(table):
     """Thresholds, means and ascending bins as distances, where scores are distances times -1."""
     turned = [name for name in table.data_vars if name in THRESHOLDS or "_mean" in name]
     table = table.assign({name: 0.0 - table[name] for name in turned})
@@ -197,10 +197,10 @@ def _digests(scores) -> dict:
 def _facts_of_list(protocol: Protocol, by) -> dict:
     """Numbers of pairs of a list."""
     row, col, is_genuine, _, with_itself = protocol.listed
-    of_two_people = protocol.person[row] != protocol.person[col]
+    is_of_two_people = protocol.person[row] != protocol.person[col]
     facts = {
         "n_genuine_pairs": is_genuine.sum(),
-        "n_impostor_pairs": (of_two_people & ~with_itself).sum(),
+        "n_impostor_pairs": (is_of_two_people & ~with_itself).sum(),
         "n_pairs_of_an_image_with_itself": with_itself.sum(),
     }
     if by is not None:

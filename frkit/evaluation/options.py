@@ -40,8 +40,8 @@ def check_options(
         f"far_of={far_of!r} needs groups: name an attribute with by=",
     )
     if isinstance(impostors, Mapping):
-        for name, wanted in impostors.items():
-            require_one_of(f"impostors[{name!r}]", wanted, ("same", "other"))
+        for name, rule in impostors.items():
+            require_one_of(f"impostors[{name!r}]", rule, ("same", "other"))
     else:
         require_one_of("impostors", impostors, ("all", "same-group"))
         require(
@@ -124,10 +124,10 @@ def asked_levels(far, threshold, scores):
         "threshold must be finite numbers over one dim, as many for every model; got "
         f"{threshold!r}",
     )
-    words = {}
+    levels_by_name = {}
     if turned(scores):
-        rows, words = 0.0 - rows, {"axis": "distance threshold (accept below)"}
-    return np.empty(0), rows, xr.Variable("threshold_level", labels, words)
+        rows, levels_by_name = 0.0 - rows, {"axis": "distance threshold (accept below)"}
+    return np.empty(0), rows, xr.Variable("threshold_level", labels, levels_by_name)
 
 
 def checked_far(far) -> np.ndarray:

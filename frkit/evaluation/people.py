@@ -47,14 +47,14 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     variables["rate_eer"] = [], data.eer.values
     if tally.n_groups:
         points = errors_within_groups(tally, compared, data.eer_threshold_group.values)
-        variables |= _of_groups(points, "_eer_group", data.eer_group.values)
+        variables |= _points_of_groups(points, "_eer_group", data.eer_group.values)
     if auc:
         points, rate = disorder(tally, compared)
         variables |= _variables(Points(*(sums[0] for sums in points)), "_auc", [])
         variables["rate_auc"] = [], rate
         if tally.n_groups:
             points, rates = disorder_within_groups(tally, compared)
-            variables |= _of_groups(points, "_auc_group", rates)
+            variables |= _points_of_groups(points, "_auc_group", rates)
     _, genuine = kinds_of_data(tally)
     n_pairs = [len(genuine.row)]
     in_group = genuine.cell < tally.n_groups
@@ -91,7 +91,7 @@ def _variables(points: Points, suffix, dims):
     return {f"{name}{suffix}": ([*dims, *DIMS[name]], sums) for name, sums in zip(DIMS, points)}
 
 
-def _of_groups(points: Points, suffix, rates):
+def _points_of_groups(points: Points, suffix, rates):
     """Sums at the points of groups, each within its own group."""
     dims = ("row", "row", "row", "group", "group")
     variables = {f"{name}{suffix}": (dim, sums) for name, dim, sums in zip(DIMS, dims, points)}

@@ -186,24 +186,26 @@ def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:
     person = pd.factorize(person.values.astype(object))[0].astype(np.int32)
     attributes = {*images.data_vars} - {"identity", "person", "probe", "reference"}
     if by is None:
-        wanted = sorted(name for name in attributes if _n_labels(images[name]) <= MOST_LABELS)
+        attributes_to_thin = sorted(
+            name for name in attributes if _n_labels(images[name]) <= MOST_LABELS
+        )
     else:
-        wanted = [] if isinstance(by, list) and not by else attributes_of(by)
-        if wanted:
-            require_attributes(wanted, attributes)
+        attributes_to_thin = [] if isinstance(by, list) and not by else attributes_of(by)
+        if attributes_to_thin:
+            require_attributes(attributes_to_thin, attributes)
     sides = Sides(
         probe.astype(np.int32), reference.astype(np.int32), person, np.empty((0, 0)), symmetric
     )
-    groups = np.full((len(wanted), len(person)), -1, np.int32)
+    groups = np.full((len(attributes_to_thin), len(person)), -1, np.int32)
     n_small = 0
     n_pairs = _n_impostor_pairs(sides)
-    for row, name in zip(groups, wanted):
+    for row, name in zip(groups, attributes_to_thin):
         for label in np.unique(images[name].values).tolist():
             is_member = images[name].values == label
-            of_group = sides._replace(
+            sides_of_group = sides._replace(
                 probe=sides.probe[is_member[probe]], reference=sides.reference[is_member[reference]]
             )
-            share_of_precise = PRECISE * _n_impostor_pairs(of_group) / max(n_pairs, 1)
+            share_of_precise = PRECISE * _n_impostor_pairs(sides_of_group) / max(n_pairs, 1)
             if label != UNKNOWN and n_pairs > WHOLE and share_of_precise < PRECISE_IN_GROUP:
                 row[is_member] = n_small
                 n_small += 1

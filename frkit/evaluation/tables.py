@@ -45,7 +45,7 @@ def rates_table(tally, far, fixed, far_of):
     level, levels = ("threshold_level", fixed) if fixed.size else ("far_level", far)
     rates = [COLUMN, level]
     counts = [level]
-    of_curves = {
+    curve_variables = {
         "far": (rates, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
         "frr": (rates, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
         "eer": ([COLUMN], eer),
@@ -58,8 +58,8 @@ def rates_table(tally, far, fixed, far_of):
     if is_thinned:
         thinned_cells, thinned_all = thinning_errors(tally, thresholds[0])
         thinned = np.append(thinned_cells[:, :n_groups], thinned_all[:, None], axis=1)
-        of_curves["thinned"] = counts, thinned
-    table = _table(tally, of_curves, {level: levels})
+        curve_variables["thinned"] = counts, thinned
+    table = _table(tally, curve_variables, {level: levels})
     table["threshold"] = rates, thresholds
     cells = tally.protocol.cells_of_groups[:-1, :-1]
     if n_groups == 0 or np.any(tally.protocol.cells_of_groups < 0):
@@ -75,10 +75,13 @@ def rates_table(tally, far, fixed, far_of):
     return table
 
 
-def _table(tally, of_curves, coords):
-    """A table of variables of groups, and of all; of_curves : dims and values (..., curve)."""
+def _table(tally, curve_variables, coords):
+    """A table of variables of groups, and of all.
+
+    curve_variables : dims and values (..., curve).
+    """
     variables = {}
-    for name, (dims, values) in of_curves.items():
+    for name, (dims, values) in curve_variables.items():
         variables[name] = dims, values[..., -1]
         if tally.n_groups:
             variables[f"{name}_group"] = [*dims, "group"], values[..., :-1]
@@ -99,26 +102,26 @@ def distribution_table(tally, edges, with_auc=True):
         f"({low:.6g}, {high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
     protocol = tally.protocol
-    of_curves = {"auc": ([COLUMN], auc(tally))} if with_auc else {}
+    curve_variables = {"auc": ([COLUMN], auc(tally))} if with_auc else {}
     totals = []
     for kind in ("genuine", "impostor"):
         summary = moments_and_histogram(tally, kind, edges)
-        of_curves[f"{kind}_mean"] = [COLUMN], summary["mean"]
-        of_curves[f"{kind}_sd"] = [COLUMN], summary["sd"]
-        of_curves[f"{kind}_histogram"] = [COLUMN, "score_bin"], summary["histogram"]
+        curve_variables[f"{kind}_mean"] = [COLUMN], summary["mean"]
+        curve_variables[f"{kind}_sd"] = [COLUMN], summary["sd"]
+        curve_variables[f"{kind}_histogram"] = [COLUMN, "score_bin"], summary["histogram"]
         totals.append(summary["total"])
     genuine, impostor = totals
     # in all, the V-statistic has as many genuine pairs as the data
     genuine[-1] *= ratio(genuine[0, -1], genuine[-1, -1])
     if protocol.pooled:
-        of_curves["genuine_pairs"] = [COLUMN], genuine
-        of_curves["impostor_pairs"] = [COLUMN], impostor
+        curve_variables["genuine_pairs"] = [COLUMN], genuine
+        curve_variables["impostor_pairs"] = [COLUMN], impostor
     images = genuine + impostor
     if protocol.images_are_named:  # otherwise pairs stand in their place
         first = protocol.images.first_row
         group = protocol.images.stratum[first]
         in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]
         images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
-    of_curves["images"] = [COLUMN], images
+    curve_variables["images"] = [COLUMN], images
     middles = (edges[1:] + edges[:-1]) / 2
-    return _table(tally, of_curves, {"score_bin": middles})
+    return _table(tally, curve_variables, {"score_bin": middles})

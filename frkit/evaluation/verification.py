@@ -99,8 +99,10 @@ def verification_metrics(
         result = _numbers(_in_folds(table, n_folds), n_folds, costs)
         groups = [table[table.group == g] for g in range(len(protocol.groups))]
         if groups:
-            of_groups = [_numbers(_in_folds(group, n_folds), n_folds, costs) for group in groups]
-            result = _with_groups(result, of_groups, protocol.groups)
+            numbers_of_groups = [
+                _numbers(_in_folds(group, n_folds), n_folds, costs) for group in groups
+            ]
+            result = _with_groups(result, numbers_of_groups, protocol.groups)
         results.append(result)
     result = results[0]
     if "model" in kept.dims:
@@ -134,8 +136,8 @@ def _in_folds(table, n_folds):
 
     Folds are cut from all pairs of a kind in their order, those that failed included.
     """
-    of_kind = table.groupby("genuine").genuine
-    fold = of_kind.cumcount() * n_folds // of_kind.transform("size")
+    kinds = table.groupby("genuine").genuine
+    fold = kinds.cumcount() * n_folds // kinds.transform("size")
     return table.assign(fold=fold)[table.score.notna()]
 
 
@@ -252,12 +254,12 @@ def _warn_of_missing(result, folds):
         )
 
 
-def _with_groups(result, of_groups, groups):
+def _with_groups(result, numbers, groups):
     """The numbers of all, and those of groups with STD and SER of their accuracies."""
-    of_groups = xr.concat(of_groups, xr.Variable("group", groups))
-    accuracy = of_groups.get("accuracy", of_groups.best_accuracy)
+    numbers = xr.concat(numbers, xr.Variable("group", groups))
+    accuracy = numbers.get("accuracy", numbers.best_accuracy)
     error = 1 - accuracy
-    result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups}))
+    result = result.merge(numbers.rename({name: f"{name}_group" for name in numbers}))
     result["std"] = accuracy.std("group", ddof=1, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         result["ser"] = error.max("group", skipna=False) / error.min("group", skipna=False)

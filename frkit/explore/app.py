@@ -388,16 +388,16 @@ class OwnData:
         opened = Opened(data, paths, self.notices)
         opening = self.opening()
         try:
-            made = report(opened, far=far, opening=opening, progress=progress, **options)
+            result = report(opened, far=far, opening=opening, progress=progress, **options)
         except InputError as error:
             raise InputError(self.in_words(str(error))) from error
         if {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
-            made.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
-        self.report = made
+            result.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
+        self.report = result
         self.evaluated = settings
         # without `contain` the widest folded table would make the column too wide
-        self.result.value = f'<div style="contain:inline-size">{page.fragment(made)}</div>'
-        whole = base64.b64encode(page.page(made).encode()).decode()
+        self.result.value = f'<div style="contain:inline-size">{page.fragment(result)}</div>'
+        whole = base64.b64encode(page.page(result).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
         self.link.value = f"{link}download the page</a>"

@@ -66,9 +66,9 @@ def roc(
     ['groups', 'FAR range', 'interval']
     """
     named = scores if isinstance(scores, dict) else {"": scores}
-    asked = {name: Questions(each, far, by, varying, seed) for name, each in named.items()}
-    names = tuple(asked)
-    controls = asked[names[0]].controls(without_groups=True)
+    questions = {name: Questions(each, far, by, varying, seed) for name, each in named.items()}
+    names = tuple(questions)
+    controls = questions[names[0]].controls(without_groups=True)
     controls["level"] = number("nominal level", **LEVEL)
     if len(names) > 1:
         controls["data"] = several("data", names, names)
@@ -76,7 +76,7 @@ def roc(
     @cached
     def band_of(name, level, method, **question):
         measure = "frr_group" if question["attribute"] else "frr"
-        evaluation = asked[name].answer(method=method, **question)
+        evaluation = questions[name].answer(method=method, **question)
         return band(evaluation, measure, method=method, level=level)
 
     def draw(ax, far_range, data=names, **question):

@@ -102,8 +102,8 @@ def fairness(
 
 def disparity_names():
     """Names of the measures that compare error rates of groups."""
-    of_rates = [name for name in names() if name.startswith(("far_", "frr_"))]
-    metrics = [name for name in of_rates if measure(name).fair is not None]
+    candidates = [name for name in names() if name.startswith(("far_", "frr_"))]
+    metrics = [name for name in candidates if measure(name).fair is not None]
     return [*metrics, "fdr", "garbe", "ir"]
 
 

@@ -82,8 +82,10 @@ def resample(
 
     @cached
     def replicates(model=None):
-        of_model = kept if model is None else kept.sel(model=model)
-        return replicate_curves(evaluate(of_model, far=[far], resampling=draws)).isel(far_level=0)
+        pairs_of_model = kept if model is None else kept.sel(model=model)
+        return replicate_curves(evaluate(pairs_of_model, far=[far], resampling=draws)).isel(
+            far_level=0
+        )
 
     def images(ax, number):
         plot.image_counts(counts.isel(replicate=number - 1), ax, people=people)

@@ -199,7 +199,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         "scheme": menu("scheme", options=study.scheme.values.tolist()),
     }
 
-    def of_levels(ax, far, level, scheme):
+    def coverage_of_levels(ax, far, level, scheme):
         plot.coverage(study.sel({"scheme": scheme}), far, ax)
         ax.axvline(level, **MARK)
 
@@ -222,7 +222,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             progress=progress,
         )
 
-    panel = Panel(controls, of_levels, along_far, **start)
+    panel = Panel(controls, coverage_of_levels, along_far, **start)
     return panel.box("Run a study of this size", compute, **size_controls(settings))
 
 

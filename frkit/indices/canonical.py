@@ -27,11 +27,12 @@ SPREADS = {
 # index -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of each group
 SYSTEMS = {
     "sfi": {
-        kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in of_groups]
-        for kind, of_groups in SEPARATIONS.items()
+        kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in separations]
+        for kind, separations in SEPARATIONS.items()
     },
     "cfi": {
-        kind: [(0.7, z / 2, 0.3, z / 2) for z in of_groups] for kind, of_groups in SPREADS.items()
+        kind: [(0.7, z / 2, 0.3, z / 2) for z in separations]
+        for kind, separations in SPREADS.items()
     },
     "dfi": {
         "fair": [(0.7, 0.15, 0.3, 0.15)] * 3,

@@ -75,9 +75,9 @@ def _mapped(scores, score_map):
     )
     function = SCORE_MAPS.get(score_map, score_map)
     if function is score_map:  # a user's
-        some = np.sort(scores, axis=None)[:: max(1, scores.size // N_TRIED)]
+        tried = np.sort(scores, axis=None)[:: max(1, scores.size // N_TRIED)]
         require(
-            np.all(np.diff(function(some)) >= -ROUNDING),
+            np.all(np.diff(function(tried)) >= -ROUNDING),
             f"score_map {score_map!r} decreases: larger must stay more alike; map distances with "
             "1 - d, say",
         )

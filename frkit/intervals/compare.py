@@ -119,17 +119,17 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    of_two = measure is not None  # evaluations
+    is_of_two_evaluations = measure is not None  # evaluations
     data = data_of(evaluation_a)
-    name: Any = measure if of_two else evaluation_b
+    name: Any = measure if is_of_two_evaluations else evaluation_b
     chosen = with_reads(find_measure(name), data)
     method = choose(method, evaluation_a, chosen)
     settings = chosen, method, target, level
-    if of_two:
+    if is_of_two_evaluations:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
         pairs = [tuple(map(str, models or ("A", "B")))]
-        rows = [_of_two_evaluations((evaluation_a, evaluation_b), *settings)]
+        rows = [_comparison_of_two_evaluations((evaluation_a, evaluation_b), *settings)]
     elif groups is not None:
         pairs = _pairs(data, "group", groups)
         between = _group_contrasts if method == EFFECTIVE else partial(_between, "group")
@@ -158,28 +158,28 @@ def compare(
     return result
 
 
-def _pairs(data, dim, wanted):
+def _pairs(data, dim, chosen_pairs):
     """The two names of each comparison: those that are wanted, or all pairs."""
     require(
-        wanted is None or isinstance(wanted, (str, list, tuple)),
-        f"{dim}s must be two names, or a word such as 'all', got {type(wanted).__name__}",
+        chosen_pairs is None or isinstance(chosen_pairs, (str, list, tuple)),
+        f"{dim}s must be two names, or a word such as 'all', got {type(chosen_pairs).__name__}",
     )
     names = np.atleast_1d(data.get(dim, [])).tolist()
     require(
         len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
     )
-    if wanted == "rest" and dim == "group":
+    if chosen_pairs == "rest" and dim == "group":
         return [(name, REST) for name in names]
-    if wanted == "all" or (wanted is None and len(names) == 2):
+    if chosen_pairs == "all" or (chosen_pairs is None and len(names) == 2):
         return list(combinations(names, 2))
     require(
-        isinstance(wanted, (list, tuple))
-        and len(wanted) == 2
-        and {*wanted} <= {*names}
-        and wanted[0] != wanted[1],
-        f"{dim}s={wanted!r} must be 'all', or two of {names}",
+        isinstance(chosen_pairs, (list, tuple))
+        and len(chosen_pairs) == 2
+        and {*chosen_pairs} <= {*names}
+        and chosen_pairs[0] != chosen_pairs[1],
+        f"{dim}s={chosen_pairs!r} must be 'all', or two of {names}",
     )
-    return [tuple(wanted)]
+    return [tuple(chosen_pairs)]
 
 
 def _require_same_images(a, b):
@@ -202,7 +202,7 @@ def _require_same_images(a, b):
     )
 
 
-def _of_two_evaluations(evaluations, chosen, method, target, level):
+def _comparison_of_two_evaluations(evaluations, chosen, method, target, level):
     """The contrast of two models, each in an evaluation of its own."""
     a, b = (_values(evaluation, chosen, method, target) for evaluation in evaluations)
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}

@@ -55,14 +55,14 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     rate = evaluation["empirical"][name]
     people = _people(evaluation, target)
     variables = _variables(people, name)
-    kind, *of_groups = name.split("_")
-    g: Any = _places_of_groups(rate["group"], people) if of_groups else None
+    kind, *suffixes = name.split("_")
+    g: Any = _places_of_groups(rate["group"], people) if suffixes else None
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in ("eer", "auc"):
             result = eer_or_auc(variables, kind, g)
         elif kind == "threshold":
             result = threshold_at_far(variables)
-        elif of_groups == ["cross"]:  # one group at a time needs less memory than all
+        elif suffixes == ["cross"]:  # one group at a time needs less memory than all
             h = _places_of_groups(rate["reference_group"], people)
             rows = [_at_level(variables, kind, g[[k]], h, fixed_threshold) for k in range(g.size)]
             joined = xr.concat(map(xr.Dataset, rows), "group", data_vars="minimal")
@@ -165,12 +165,12 @@ def far(people, g, h):
         erring = effective_count(accepted)
         units = n_people
     else:
-        squares = _of_pairs(people, "accepted_square", g, h)
+        squares = _number_of_pairs(people, "accepted_square", g, h)
         erring = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
-        units = _of_pairs(people, "people_pairs", g, h)
+        units = _number_of_pairs(people, "people_pairs", g, h)
     result = {"rate": rate, "total": total, "influence": influence, "errors": accepted}
     noise = far_covariance(people, g, h, result, result)
-    comparisons = _of_pairs(people, "impostor_pairs", g, h)
+    comparisons = _number_of_pairs(people, "impostor_pairs", g, h)
     return result | {
         "noise": noise,
         "least": noise,
@@ -191,13 +191,13 @@ def far_covariance(people, g, h, between, whole):
     between, whole : `rate` F and `total` weight of the pairs of groups g and h, and those of all
     pairs, or the same.
     """
-    squares = _of_pairs(people, "accepted_square", g, h)
-    weights = _of_pairs(people, "compared_square", g, h)
+    squares = _number_of_pairs(people, "accepted_square", g, h)
+    weights = _number_of_pairs(people, "compared_square", g, h)
     if people.target == THESE_PEOPLE:  # single image pairs of the same two people
-        n_pairs = np.maximum(_of_pairs(people, "impostor_pairs", g, h), 1)
+        n_pairs = np.maximum(_number_of_pairs(people, "impostor_pairs", g, h), 1)
         within = between["rate"] - (squares / weights).where(weights > 0, 0.0)
         return np.maximum(within, 0) / n_pairs * between["total"] / whole["total"]
-    cross = _of_pairs(people, "accepted_cross", g, h)
+    cross = _number_of_pairs(people, "accepted_cross", g, h)
     first, second = between["rate"], whole["rate"]
     products = squares - (first + second) * cross + first * second * weights
     return products / (between["total"] * whole["total"])
@@ -275,12 +275,12 @@ def _variance_of_mean(rejected, genuine, pairs):
 
 def alike(people, g):
     """Effective number of a group's FRR at a fixed threshold, if people differ alike in all."""
-    of_all = frr(people, _every_group(people))
+    frr_of_all = frr(people, _every_group(people))
     numbers = xr.apply_ufunc(
         pooled_frr,
-        of_all["errors"] / of_all["weight"],
-        of_all["pairs"],
-        of_all["weight"],
+        frr_of_all["errors"] / frr_of_all["weight"],
+        frr_of_all["pairs"],
+        frr_of_all["weight"],
         input_core_dims=[["any_group", UNIT]] * 3,
         output_core_dims=[["any_group"]],
         vectorize=True,
@@ -307,9 +307,13 @@ def _over_images(people, over_people, share_of_errors, weight):
     influence = (2 * over_people["influence"] * mean_of_others).where(n > 2, 0.0)
     weight_of_single_pairs = 2 * weight.where(n == 2, 0.0)
     independent_pairs = (weight_of_single_pairs**2).sum(UNIT) / 2
-    of_people, if_independent = _variance_of_people(people, share_of_errors, weight)
+    variance_of_people, if_independent = _variance_of_people(people, share_of_errors, weight)
     squares = _sums(influence**2, people.first_unit)
-    too_large = (squares - of_people).where(np.isfinite(of_people), 0.0).sum("person_of_units")
+    too_large = (
+        (squares - variance_of_people)
+        .where(np.isfinite(variance_of_people), 0.0)
+        .sum("person_of_units")
+    )
     return over_people | {
         "influence": influence,
         "noise": too_large - rate * (1 - rate) * independent_pairs,
@@ -331,13 +335,13 @@ def _variance_of_people(people, share_of_errors, weight):
     n = _sums(xr.ones_like(people.owner, float), people.first_unit)
     added = _sums(share_of_errors, people.first_unit)
     squares = _sums((2 * share_of_errors) ** 2, people.first_unit)
-    of_all = _sums(weight, people.first_unit)
+    sums = _sums(weight, people.first_unit)
     n_pairs = n * (n - 1) / 2
-    of_pair = of_all / np.maximum(n_pairs, 1)
+    sum_of_pair = sums / np.maximum(n_pairs, 1)
     apart = (n - 2) * (n - 3) / 2  # pairs without an image of a given one
     is_known = (n > 3) & ~people.errors_are_shares
-    squared_mean = n_pairs / apart.where(is_known) * (added**2 - squares + of_pair * added)
-    if_independent = of_pair * added * (1 - added / of_all.where(of_all > 0, 1.0))
+    squared_mean = n_pairs / apart.where(is_known) * (added**2 - squares + sum_of_pair * added)
+    if_independent = sum_of_pair * added * (1 - added / sums.where(sums > 0, 1.0))
     return added**2 - squared_mean, if_independent
 
 
@@ -389,9 +393,9 @@ def far_at_level(people):
     if people.far_of == "all":
         return far(people, None, None), None
     groups = _every_group(people)
-    of_groups = xr.Dataset(far(people, groups, groups))
-    worst = of_groups.rate.variable.fillna(-1).argmax("any_group")
-    return dict(of_groups.isel(any_group=worst).variables), worst
+    far_of_groups = xr.Dataset(far(people, groups, groups))
+    worst = far_of_groups.rate.variable.fillna(-1).argmax("any_group")
+    return dict(far_of_groups.isel(any_group=worst).variables), worst
 
 
 def threshold_at_far(people):
@@ -417,26 +421,26 @@ def eer_or_auc(people, kind, g):
     accepts = far(people, g, g)
     rejects = frr(people, g)
     result = rejects | {"rate": people.rate, "most": np.inf}  # no shares of comparisons that err
-    of_far = of_frr = 1.0
+    far_weight = frr_weight = 1.0
     if kind == "eer":
         result["unseen"] = 1  # who was not seen moves the threshold, too, which takes back half
         rise_of_frr, lowest, highest = _window(people, accepts, g, _curve(people, "frr", g, g))
         a = np.exp(highest) - np.exp(lowest)
         b = -rise_of_frr
-        of_frr = (a / (a + b)).where(a + b > 0, 0.5)
-        of_far = 1 - of_frr
+        frr_weight = (a / (a + b)).where(a + b > 0, 0.5)
+        far_weight = 1 - frr_weight
     if kind == "eer" and g is not None:
         rejected = people.rejected_within_eer * _in_group(people, g)
         result |= {
-            "share_of_frr": of_frr,
+            "share_of_frr": frr_weight,
             "far_variance": variance(accepts),
             "curve": frr_at_fars(people, g),
             "errors_at_eer": _sums(rejected, people.first_row),
         }
     return result | {
-        "influence": of_frr * rejects["influence"] + of_far * accepts["influence"],
-        "noise": of_frr**2 * rejects["noise"] + of_far**2 * accepts["noise"],
-        "least": of_far**2 * accepts["least"],
+        "influence": frr_weight * rejects["influence"] + far_weight * accepts["influence"],
+        "noise": frr_weight**2 * rejects["noise"] + far_weight**2 * accepts["noise"],
+        "least": far_weight**2 * accepts["least"],
     }
 
 
@@ -459,8 +463,8 @@ def _window(people, reference, g, values):
     begins at the FAR of one pair.
     """
     nothing_accepted = reference["rate"] == 0
-    one_pair = 1 / np.maximum(reference["comparisons"], 1)
-    rate = reference["rate"].where(~nothing_accepted, one_pair)
+    share_of_a_pair = 1 / np.maximum(reference["comparisons"], 1)
+    rate = reference["rate"].where(~nothing_accepted, share_of_a_pair)
     sd_of_log = np.sqrt(variance(reference)).where(~nothing_accepted, rate) / rate
     width = (2 * sd_of_log).clip(*WIDTHS)
     below = width.where(~nothing_accepted, 0.0)
@@ -544,7 +548,7 @@ def _sums(values, first):
     )
 
 
-def _of_pairs(people, name, g, h):
+def _number_of_pairs(people, name, g, h):
     """A sum over pairs of two people, of all or of groups g and h."""
     table = getattr(people, name)
     if "partner" not in table.dims:  # of pairs within each group

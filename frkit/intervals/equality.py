@@ -126,8 +126,8 @@ def pooled_eer(added, rate, n_frr):
     every = added.people.sum("group")
     w = (added.people * added.share_of_frr).sum("group") / every
     p0 = (added.people * rate).sum("group") / every
-    of_far = (added.people * added.far_variance).mean("group") / added.people
-    n = 1 / (w**2 / n_frr + (1 - w) ** 2 * of_far / (p0 * (1 - p0)))
+    variance_of_far = (added.people * added.far_variance).mean("group") / added.people
+    n = 1 / (w**2 / n_frr + (1 - w) ** 2 * variance_of_far / (p0 * (1 - p0)))
     # without an error a person counts as one comparison
     return {
         "n_effective": n.where(p0 > 0, n_frr),
@@ -207,8 +207,8 @@ def disparity_interval(evaluation, chosen, level, target):
     rates, test = equality_test(evaluation, chosen, target)
     data = data_of(evaluation)[[*rates]]
     estimate = chosen(data)
-    of_ratios = _of_ratios(chosen, data)
-    options = {"level": 1 - (1 - level) / len(rates), "free_level": not of_ratios}
+    is_of_ratios = _depends_on_ratios_alone(chosen, data)
+    options = {"level": 1 - (1 - level) / len(rates), "free_level": not is_of_ratios}
     dims = "truth", "group"
     truths = {
         name: at_each_place(evaluation, name, target, compatible_rates, dims, **options)
@@ -240,7 +240,7 @@ def _ends(chosen, data, truths):
     return chosen(data.assign(lowest)), chosen(data.assign(highest))
 
 
-def _of_ratios(chosen, data):
+def _depends_on_ratios_alone(chosen, data):
     """Whether a measure depends on ratios of rates alone: it stays if all rates are halved.
 
     Read at rates that differ: a difference of rates without an error stays, too.

@@ -100,7 +100,7 @@ def fair_floor(
     estimate = chosen(data)
     test = {}
     if chosen.permuted:
-        draws, size = _of_permutations(evaluation, chosen)
+        draws, size = _values_of_permutations(evaluation, chosen)
         about = {"size": size}
     else:
         require(
@@ -119,7 +119,7 @@ def fair_floor(
     return result
 
 
-def _of_permutations(evaluation, chosen):
+def _values_of_permutations(evaluation, chosen):
     """A measure where people, or scores, were permuted, and what its p is worth as a test."""
     require(
         PERMUTED in evaluation.children,

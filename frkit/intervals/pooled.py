@@ -54,19 +54,19 @@ def pooled_frr(rate, pairs, weight):
     people = present.sum(1)
     share = weight / weight.sum(1, keepdims=True)
     rate = np.where(present, rate, 0.0)
-    of_group = (share * rate).sum(1)
-    beyond = rate - of_group[:, None]
-    own = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(1)
+    rate_of_group = (share * rate).sum(1)
+    beyond = rate - rate_of_group[:, None]
+    own_variance = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(1)
     if_one = (share**2).sum(1)  # variance in units of p0 (1 - p0), if ρ = 1
     if_zero = (share**2 / np.where(present, pairs, 1)).sum(1)
 
     def surplus(rho):
         n = 1 / (rho * if_one + (1 - rho) * if_zero)
-        p0 = np.nansum(n * of_group) / np.nansum(n)
-        return np.nansum(people * (own * n / (p0 * (1 - p0)) - 1))
+        p0 = np.nansum(n * rate_of_group) / np.nansum(n)
+        return np.nansum(people * (own_variance * n / (p0 * (1 - p0)) - 1))
 
     rho = 1.0
-    if 0 < np.nansum(of_group) < np.isfinite(of_group).sum() and surplus(1) < 0:
+    if 0 < np.nansum(rate_of_group) < np.isfinite(rate_of_group).sum() and surplus(1) < 0:
         rho = brentq(surplus, 0, 1) if surplus(0) > 0 else 0.0
     return 1 / (rho * if_one + (1 - rho) * if_zero)
 
@@ -95,14 +95,14 @@ def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
 
     square = max(mean(rate**2 - variance, pairs_of_people), p0**2)
     c = mean(people * (variance - noise), pairs_of_people) / square
-    of_people = p0**2 * c / people
+    variance_of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # D U in units of p0 (1 - p0), if ρ = 0
     least = mean(if_zero, errors)
     spread = mean(pairs_of_people * noise / (rate * (1 - rate)), errors)
     rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
-    of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
-    total = of_people + of_pairs
-    return p0 * (1 - p0) / total, of_people / total
+    variance_of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
+    total = variance_of_people + variance_of_pairs
+    return p0 * (1 - p0) / total, variance_of_people / total
 
 
 def precision_of(influence):
@@ -222,8 +222,10 @@ def excess_of(groups, truth):
     if groups.curve is None:
         return groups.rate - truth
     logs = np.log(np.broadcast_to(truth, np.broadcast_shapes(np.shape(truth), groups.rate.shape)))
-    of_groups = [np.interp(logs[..., g], np.log(FARS), row) for g, row in enumerate(groups.curve)]
-    return np.stack(of_groups, -1)
+    frr_of_groups = [
+        np.interp(logs[..., g], np.log(FARS), row) for g, row in enumerate(groups.curve)
+    ]
+    return np.stack(frr_of_groups, -1)
 
 
 def chi_square(groups, truth):

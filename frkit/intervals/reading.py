@@ -203,10 +203,10 @@ def _cautions(data, chosen, result):
             f"bands of {chosen.name} that draw people can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    for what, condition, advice in _conditions(data, chosen, result):
+    for sentence, condition, advice in _conditions(data, chosen, result):
         where = words_of_places(condition)
         if where:
-            yield f"{what} {where}{advice}"
+            yield f"{sentence} {where}{advice}"
     left_out = result.attrs.get("left_out")
     if left_out:
         yield without_groups(chosen, left_out)

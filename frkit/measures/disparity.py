@@ -90,7 +90,9 @@ def fdr(*, c: float = 0.5) -> Measure:
     def formula(far, frr):
         return 1 - (c * max_difference(far) + (1 - c) * max_difference(frr))
 
-    return _of_both_rates("fdr", formula, c, IDENTITY_SCALE, 1.0, "fairness discrepancy rate")
+    return _measure_of_far_and_frr(
+        "fdr", formula, c, IDENTITY_SCALE, 1.0, "fairness discrepancy rate"
+    )
 
 
 def ir(*, c: float = 0.5) -> Measure:
@@ -126,7 +128,7 @@ def ir(*, c: float = 0.5) -> Measure:
     def formula(far, frr):
         return max_min(far) ** c * max_min(frr) ** (1 - c)
 
-    return _of_both_rates("ir", formula, c, LOG_SCALE, 1.0, "inequity rate")
+    return _measure_of_far_and_frr("ir", formula, c, LOG_SCALE, 1.0, "inequity rate")
 
 
 def garbe(*, c: float = 0.5) -> Measure:
@@ -161,10 +163,10 @@ def garbe(*, c: float = 0.5) -> Measure:
     def formula(far, frr):
         return c * gini(far) + (1 - c) * gini(frr)
 
-    return _of_both_rates("garbe", formula, c, IDENTITY_SCALE, 0.0, "GARBE")
+    return _measure_of_far_and_frr("garbe", formula, c, IDENTITY_SCALE, 0.0, "GARBE")
 
 
-def _of_both_rates(name, formula, c, scale, fair, words):
+def _measure_of_far_and_frr(name, formula, c, scale, fair, phrase):
     """A measure of the groups' FAR, with weight c, and FRR."""
     require_number("the weight c of FAR", c, 0, 1)
 
@@ -172,14 +174,14 @@ def _of_both_rates(name, formula, c, scale, fair, words):
         return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))
 
     named = name if c == 0.5 else f"{name}(c={c:g})"
-    label = f"{words} (c = {c:g})"
+    label = f"{phrase} (c = {c:g})"
     return Measure(named, read, scale, fair, label, reads=("far_group", "frr_group"))
 
 
 # --- the register --------------------------------------------------------------------------------
 
 
-def _of_groups(variable, formula):
+def _reader(variable, formula):
     """The function that applies a formula to one variable over groups."""
     return lambda tallies: formula(over_groups(tallies, variable))
 
@@ -195,13 +197,13 @@ DISPARITIES = (
 for rate in ("far", "frr"):
     for name, formula, scale, fair, words in DISPARITIES:
         variable = f"{rate}_group"
-        read = _of_groups(variable, formula)
+        read = _reader(variable, formula)
         label = words.format(rate.upper())
         enter(Measure(f"{rate}_{name}", read, scale, fair, label, reads=(variable,)))
 enter(
     Measure(
         "eer_spread",
-        _of_groups("eer_group", spread),
+        _reader("eer_group", spread),
         fair=0.0,
         label="standard deviation of the EER over groups",
         reads=("eer_group",),

@@ -134,13 +134,13 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
     require(is_name, f"a measure is a name or a function, got {type(measure).__name__}")
     if measure in _REGISTER:
         return _REGISTER[measure]
-    words = [_ISO_NAMES.get(word, word) for word in measure.lower().split("_")]
+    name_parts = [_ISO_NAMES.get(word, word) for word in measure.lower().split("_")]
     require(
-        "_".join(words) in _REGISTER,
+        "_".join(name_parts) in _REGISTER,
         f"no measure is called {measure!r}; registered: {', '.join(names())}. "
         "Pass a function Dataset -> DataArray, or register one with frkit.measures.register",
     )
-    return _REGISTER["_".join(words)]
+    return _REGISTER["_".join(name_parts)]
 
 
 def names() -> list[str]:

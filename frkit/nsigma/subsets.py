@@ -159,16 +159,16 @@ def _within_groups(kept, by, varying):
             part = kept.isel(pair=np.flatnonzero(in_group[row] & in_group[col]))
         else:
             part = select_images(kept, in_group)
-        some = part.sizes.get("pair", 1) and in_group.any()
-        require(some, f"group {group!r} has no pairs of its own")
+        has_pairs = part.sizes.get("pair", 1) and in_group.any()
+        require(has_pairs, f"group {group!r} has no pairs of its own")
         scores_of_groups[group] = part
     return scores_of_groups
 
 
 def group_seed(seed, group):
     """The seed of one group's draws: it depends on the group's name, not on the other groups."""
-    words = np.frombuffer(hashlib.sha256(group.encode()).digest(), np.uint32)
-    return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
+    numbers = np.frombuffer(hashlib.sha256(group.encode()).digest(), np.uint32)
+    return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
 def _rates_of(part, fpr, draws, thresholds):

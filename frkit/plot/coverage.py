@@ -203,8 +203,8 @@ def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(laws.sel(per_identity=6)).lines)
     4
     """
-    one_size = laws.law.ndim == 2
-    require(one_size, "this shows one number of images: select it with .sel(per_identity=...)")
+    has_one_size = laws.law.ndim == 2
+    require(has_one_size, "this shows one number of images: select it with .sel(per_identity=...)")
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[1], COLOURS[0], TRUTH)):
         quantiles = laws.law.sel(law_of=errors)

@@ -67,9 +67,9 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     labels = []
     places = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # where the truth stands
     for place, name in zip(places, study["interval"].values):
-        of_method = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + place
+        ends_of_method = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + place
         hit_of_method = hit.sel(interval=name).values
-        _draw_stack(ax, of_method, hit_of_method[first:], first)
+        _draw_stack(ax, ends_of_method, hit_of_method[first:], first)
         ax.axvline(place, color=TRUTH, linestyle="--", linewidth=1)
         labels.append(f"{plain(name)}\n{hit_of_method.sum()} of {last}".replace(", ", ",\n"))
     ax.set_xticks(places, labels)

@@ -203,11 +203,11 @@ def at_far(result, far):
     return result.sel(far_level=far, method="nearest")
 
 
-def require_dims(name, values, wanted):
+def require_dims(name, values, dims):
     """Refuse values over other dimensions than those that a figure can show."""
     require(
-        set(values.dims) == set(wanted),
-        f"{name}: this figure shows values over {' and '.join(wanted)}, got "
+        set(values.dims) == set(dims),
+        f"{name}: this figure shows values over {' and '.join(dims)}, got "
         f"{', '.join(map(str, values.dims))}: select one of the rest with .sel",
     )
 

@@ -84,8 +84,8 @@ def threshold(
     rows = rows_of(ax, len(groups))
     for row, group in zip(rows, groups):
         chosen = {} if group is None else {"group": group}
-        of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
-        _draw_errors(row, of_row, far[LEVEL])
+        shares_of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
+        _draw_errors(row, shares_of_row, far[LEVEL])
         title = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
         row.set_title(title, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)

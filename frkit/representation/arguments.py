@@ -15,8 +15,8 @@ def checked_labels(name, values, *, tasks=False):
     if labels.ndim == 1 and labels.dtype.kind in "OU":
         is_missing = clean_labels(labels, len(labels), name) == UNKNOWN
     rows = np.flatnonzero(is_missing)
-    words = f"{name} is missing, or NaN, in {len(rows)} place(s), the first is {rows[:1]}"
-    require(len(rows) == 0, f"{words} (counted from 0); leave these images out of all arguments")
+    message = f"{name} is missing, or NaN, in {len(rows)} place(s), the first is {rows[:1]}"
+    require(len(rows) == 0, f"{message} (counted from 0); leave these images out of all arguments")
     if labels.dtype.kind == "O":  # columns of pandas
         labels = np.array(labels.tolist())
     require(
@@ -77,9 +77,9 @@ def require_same_kind(truth, predicted):
     )
 
 
-def require_two(what, names):
+def require_two(noun, names):
     """Refuse a single label or group, which can be compared with nothing."""
     require(
         len(names) >= 2,
-        f"two {what}s or more are needed, got {listed(names)}; nothing can be compared",
+        f"two {noun}s or more are needed, got {listed(names)}; nothing can be compared",
     )

@@ -138,8 +138,8 @@ def cohort_spread(
         require(same_shape, f"score must have shape {truth.shape}, one each, got {score.shape}")
         columns["score"] = score
         rows = np.flatnonzero(~np.isfinite(score))
-        words = f"score is NaN or infinite in {len(rows)} image(s), the first is {rows[:1]}"
-        require(len(rows) == 0, f"{words} (counted from 0); leave these images out")
+        message = f"score is NaN or infinite in {len(rows)} image(s), the first is {rows[:1]}"
+        require(len(rows) == 0, f"{message} (counted from 0); leave these images out")
     images = pd.DataFrame(columns)
     overall = _metrics(images)
     cohort_metrics = {name: _metrics(images[group == name]) for name in cohorts.tolist()}

@@ -49,8 +49,8 @@ def independent_directions(x, person):
     n_rows = min(len(first), MOST_ROWS)
     n_features = x.shape[1]
     evenly = np.linspace(0, len(first) - 1, n_rows).astype(int)
-    some = x[first[evenly]]
-    centred = some - some.mean(0)
+    rows = x[first[evenly]]
+    centred = rows - rows.mean(0)
     # both products have the same trace and sum of squares: take the smaller one
     gram = centred @ centred.T if n_rows < n_features else centred.T @ centred
     m = n_rows - 1

@@ -96,8 +96,8 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)
     unit = np.arange(len(rows)) if by == "image" else person
-    what = "people" if by == "identity" else "images"
-    require_classes(name, classes, z, unit, folds, what)
+    units = "people" if by == "identity" else "images"
+    require_classes(name, classes, z, unit, folds, units)
     if len(rows) < n_images:
         n_left_out = n_images - len(rows)
         warn(

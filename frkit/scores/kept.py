@@ -70,8 +70,8 @@ def is_symmetric(scores: xr.DataTree) -> bool:
 
 def kept_list(pairs: xr.Dataset) -> xr.DataTree:
     """A list of scored pairs, `score` over ([model,] pair) with labels by pair, as kept pairs."""
-    of_scores = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
-    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | of_scores))
+    score_attrs = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
+    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | score_attrs))
 
 
 def model_names_of(kept: xr.DataTree) -> list | None:
@@ -95,18 +95,18 @@ def nodes_of_models(kept: xr.DataTree) -> dict[str, xr.Dataset]:
 def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """The kept pairs of each model as arrays."""
     if not is_list(kept):
-        return [_of_node(pairs) for pairs in nodes_of_models(kept).values()]
+        return [_pairs_of_node(pairs) for pairs in nodes_of_models(kept).values()]
     names = model_names_of(kept) or [None]
     scores = np.atleast_2d(kept["score"].transpose(..., "pair").values)
-    of_models = []
+    every_model = []
     for name, score in zip(names, scores):
         lowest, highest = float(np.nanmin(score)), float(np.nanmax(score))
         memory = remembered(kept["score"].values, name, dict)
-        of_models.append(ModelPairs(None, None, score, None, None, None, lowest, highest, memory))
-    return of_models
+        every_model.append(ModelPairs(None, None, score, None, None, None, lowest, highest, memory))
+    return every_model
 
 
-def _of_node(pairs: xr.Dataset) -> ModelPairs:
+def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
     """The pairs of a model's node."""
     sizes = pairs.sizes["pair"], pairs.sizes["image"]
     swept = pairs.attrs["pairs_kept"], pairs.attrs["images_swept"]
@@ -196,12 +196,12 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         return kept_list(table.assign(score=score))
     nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: kept[IMAGES].dataset}
     for path, pairs in nodes_of_models(kept).items():
-        of_images = pairs["self_score"].values.copy()
-        has_score = ~np.isnan(of_images)
-        of_images[has_score] = function(of_images[has_score])
+        self_scores = pairs["self_score"].values.copy()
+        has_score = ~np.isnan(self_scores)
+        self_scores[has_score] = function(self_scores[has_score])
         scores = function(pairs["score"].values).astype(pairs["score"].dtype)
         score = pairs["score"].copy(data=scores)
-        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=of_images))
+        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=self_scores))
         for end in ("lowest_score", "highest_score"):
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
         nodes[path] = pairs

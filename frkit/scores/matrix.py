@@ -231,8 +231,8 @@ def _is_one_set_of_images(values, missing, has_names):
 def _warn_of_failed(lazy, probes, references, symmetric):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(np.isnan(lazy).compute())
-    other_image = probes["image"][row] != references["image"][col]
+    is_of_two_images = probes["image"][row] != references["image"][col]
     same_person = probes["identity"][row] == references["identity"][col]
     orders = 2 if symmetric else 1
-    n_genuine = np.sum(same_person & other_image)
+    n_genuine = np.sum(same_person & is_of_two_images)
     warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders)

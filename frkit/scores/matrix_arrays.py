@@ -80,8 +80,8 @@ def _labels(roles, columns, shape):
         return labels
     free = roles.free(columns)
     alone = [name for name in free if not any(name in sides for sides in labels.values())]
-    of_both = [name for name in alone if np.shape(columns[name]) == shape[:1]]
-    return labels | {name: (name, name) for name in of_both}
+    shared = [name for name in alone if np.shape(columns[name]) == shape[:1]]
+    return labels | {name: (name, name) for name in shared}
 
 
 def matrix_of_arrays(

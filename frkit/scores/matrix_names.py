@@ -74,17 +74,19 @@ def people_of_matrix(scores, names, is_direction_known=False):
     """
     names = [np.asarray(side, str) for side in names]
     rows = slice(None, None, max(1, scores.size // COMPARED))
-    some = np.asarray(scores[rows], float)
+    rows_tried = np.asarray(scores[rows], float)
     distinct, places = np.unique(np.concatenate(names), return_inverse=True)
     probe, reference = np.split(places, [len(names[0])])
     probe = probe[rows].repeat(len(reference))
-    images = Sides(probe, np.tile(reference, len(some)), distinct)
+    images = Sides(probe, np.tile(reference, len(rows_tried)), distinct)
     if all(len(np.unique(side)) == len(side) for side in names):
-        _, way = people_of_names(images, scores=some.ravel())
+        _, way = people_of_names(images, scores=rows_tried.ravel())
         if way:
             people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
             return people, names, f"from names of images, {way}"
-        is_turned = not is_direction_known and people_of_names(images, scores=-some.ravel())[1]
+        is_turned = (
+            not is_direction_known and people_of_names(images, scores=-rows_tried.ravel())[1]
+        )
         require(not is_turned, DISTANCES)
     return names, None, "the ids are people"
 

@@ -358,7 +358,7 @@ def _nested(data):
         scores[model] = pd.Series(pairs, dtype=object)
     table = pd.DataFrame(scores)
     require(len(table) > 0, JSON)
-    is_same = all(len(of_model) == len(table) for of_model in scores.values())
+    is_same = all(len(scores_of_model) == len(table) for scores_of_model in scores.values())
     require(is_same, f"models {listed(scores)} did not score the same pairs")
     table.index.names = SIDES
     roles = {side: side for side in SIDES}

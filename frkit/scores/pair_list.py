@@ -87,8 +87,8 @@ def _scores(score, model, missing, distance):
     refuse_infinite(values)
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     if missing is None:
-        for of_model in np.atleast_2d(values):
-            warn_of_marks(of_model)
+        for scores_of_model in np.atleast_2d(values):
+            warn_of_marks(scores_of_model)
     models = None if model is None else model_names(model, len(values))
     is_distance = _is_distance(distance, models)
     values = np.where(is_distance[..., None], -values, values)

@@ -30,15 +30,15 @@ def read_scores(scores, table, images):
         is_file = isinstance(source, (str, Path))
         if is_file:
             with named(source):
-                of_model = _score_lines(Path(source), table, images)
+                scores_of_model = _score_lines(Path(source), table, images)
         else:
-            of_model = real_numbers("scores", source)
+            scores_of_model = real_numbers("scores", source)
         require(
-            of_model.shape == (len(table),),
+            scores_of_model.shape == (len(table),),
             f"there are {len(table)} pairs, but the scores in {source if is_file else 'scores='} "
-            f"have shape {of_model.shape}",
+            f"have shape {scores_of_model.shape}",
         )
-        values[str(model)] = of_model
+        values[str(model)] = scores_of_model
     return values
 
 

@@ -170,13 +170,13 @@ def _joined_pairs(sites):
     for pairs in sites:
         shifted.append(pairs.assign({name: pairs[name] + n_before for name in places}))
         n_before += pairs.sizes["image"]
-    of_dims = []
+    dims = []
     for dim in ("pair", "image"):
         other = "image" if dim == "pair" else "pair"
         tables = [pairs.drop_dims(other) for pairs in shifted]
-        of_dims.append(xr.concat(tables, dim, combine_attrs="override"))
-    joined = xr.merge(of_dims)
-    joined.attrs = {name: sum(of_site[name] for of_site in facts) for name in facts[0]}
-    joined.attrs["lowest_score"] = min(of_site["lowest_score"] for of_site in facts)
-    joined.attrs["highest_score"] = max(of_site["highest_score"] for of_site in facts)
+        dims.append(xr.concat(tables, dim, combine_attrs="override"))
+    joined = xr.merge(dims)
+    joined.attrs = {name: sum(facts_of_site[name] for facts_of_site in facts) for name in facts[0]}
+    joined.attrs["lowest_score"] = min(facts_of_site["lowest_score"] for facts_of_site in facts)
+    joined.attrs["highest_score"] = max(facts_of_site["highest_score"] for facts_of_site in facts)
     return joined

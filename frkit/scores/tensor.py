@@ -197,7 +197,7 @@ def _lazy_scores(rows, function, side):
     import dask.array as da
 
     if rows.ndim == 3:
-        return da.stack([_lazy_scores(of_model, function, side) for of_model in rows])
+        return da.stack([_lazy_scores(rows_of_model, function, side) for rows_of_model in rows])
     if isinstance(rows, np.ndarray):
         rows = da.from_array(rows, chunks=(side, -1), name=False)
     rows = rows.rechunk((side, -1))

@@ -18,10 +18,10 @@ def along(dim, values, row, progress=False):
     return xr.concat([row(value) for value in steps], xr.Variable(dim, values))
 
 
-def with_progress(steps, words, progress, total, initial=0):
+def with_progress(steps, title, progress, total, initial=0):
     """Yield the steps, and show a progress bar (True) or call a function with the share done."""
     shown = progress is True
-    bar = tqdm(steps, words, total, initial=initial, leave=False, disable=not shown)
+    bar = tqdm(steps, title, total, initial=initial, leave=False, disable=not shown)
     for done, step in enumerate(bar, start=initial + 1):
         yield step
         if callable(progress):

@@ -163,15 +163,15 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     typical = np.sqrt((distance**2).mean("seed"))
     n = result.n_images
     if result.attrs["exact"]:
-        what = "the exact truth of the mixture"
+        reference = "the exact truth of the mixture"
         slope = "slope of 1/√n"
         rate = 1 / np.sqrt(n)
     else:
-        what = "the full set of images"
+        reference = "the full set of images"
         slope = "slope of √(1/n − 1/N)"
         rate = np.sqrt(1 / n - 1 / result.attrs["n_full"])
     constant = (typical * rate).sum("size") / (rate**2).sum("size")  # least squares
-    words = f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
+    label = f"largest distance to {reference}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
     return xr.Dataset(
         {
             "distance": distance,
@@ -180,7 +180,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
             "reference": constant * rate,
             "n_images": n,
         },
-        attrs={"words": words, "slope": slope},
+        attrs={"words": label, "slope": slope},
     )
 
 

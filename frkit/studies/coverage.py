@@ -261,7 +261,7 @@ def _description(study, n_datasets, chosen, target):
     people = f"the same {people}" if study.n_identities is None else f"{people}, new in each"
     numbers = np.unique([study.per_identity.min(), study.per_identity.max()])
     images = " to ".join(map(str, numbers))
-    words = (
+    text = (
         f"{n_datasets} data sets of {people},\n"
         f"{images} images of each; {study.replicates} replicates"
     )
@@ -271,5 +271,5 @@ def _description(study, n_datasets, chosen, target):
         "n_datasets": n_datasets,
         "measure": chosen.name,
         "target": target,
-        "words": words,
+        "words": text,
     }

@@ -96,13 +96,13 @@ def intervals(
         seed=seed,
         people=True,
     )
-    row = partial(_of_data_set, study, np.ravel(levels).tolist())
+    row = partial(_intervals_of_data_set, study, np.ravel(levels).tolist())
     result = along(DATA_SET, range(n_datasets), row, progress)
-    words = f"{n_identities:,} new people in each data set, {per_identity} images of each"
-    return result.assign_attrs(words=words)
+    description = f"{n_identities:,} new people in each data set, {per_identity} images of each"
+    return result.assign_attrs(words=description)
 
 
-def _of_data_set(study, levels, number):
+def _intervals_of_data_set(study, levels, number):
     """Intervals and truths of one data set."""
     with warnings.catch_warnings():
         # warnings say of one interval what the study shows

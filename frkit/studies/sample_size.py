@@ -166,8 +166,8 @@ def _check_goal(goal, size, by):
     value, _ = GOALS[goal]
     require(size is not None or goal != WIDTH, f"goal {goal!r} needs a size: {value}")
     if size is not None:
-        wanted = abs(size) if goal == DIFFERENCE else size
-        require_inside(f"size of goal {goal!r}", wanted, 1 if goal == RATIO else 0, np.inf)
+        effect = abs(size) if goal == DIFFERENCE else size
+        require_inside(f"size of goal {goal!r}", effect, 1 if goal == RATIO else 0, np.inf)
     require(goal != RATIO or by is not None, "goal 'ratio' compares groups: name one with by=")
 
 
@@ -223,7 +223,7 @@ def _difference(evaluation, size, level):
         for model in (0, 1)
     )
     effect = (second.rate - first.rate).item()
-    wanted = abs(effect if size is None else size)
+    planned_effect = abs(effect if size is None else size)
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
     pair = paired_contributions(first, second)
 
@@ -233,7 +233,7 @@ def _difference(evaluation, size, level):
         variance = difference_variance(with_more_people(pair, factor)).item()
         df = max(first.people.item() * factor - 1, 1)
         limit = stats.t.ppf((1 + level) / 2, df)
-        return stats.nct.sf(limit, df, wanted / np.sqrt(variance)), spread / variance
+        return stats.nct.sf(limit, df, planned_effect / np.sqrt(variance)), spread / variance
 
     return np.vectorize(power, otypes=[float, float]), effect
 

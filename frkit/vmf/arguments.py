@@ -51,8 +51,8 @@ def options_of_groups(groups, allowed):
     for name, options in options_of.items():
         require_mapping(f"groups[{name!r}]", options, '{"share": 2}', 0)
         unknown = set(options).difference(allowed)
-        words = f"unknown options {unknown}; use {', '.join(allowed)}"
-        require(not unknown, f"group {name!r}: {words}")
+        message = f"unknown options {unknown}; use {', '.join(allowed)}"
+        require(not unknown, f"group {name!r}: {message}")
     shares = real_numbers("share", [options.get("share", 1) for options in options_of.values()])
     positive = bool(np.all(shares > 0))
     require(positive, f"shares must be positive, got {shares.tolist()}")

@@ -68,8 +68,8 @@ def _directions(size, dim, cohesion, rng):
         return points
     axis = _uniform_directions(rng, 1, dim)
     radial = rng.standard_normal(size)
-    one_row = radial_parts(np.array([cohesion]), dim)
-    return place(axis, one_row, np.zeros(size, int), radial, points)
+    radial_row = radial_parts(np.array([cohesion]), dim)
+    return place(axis, radial_row, np.zeros(size, int), radial, points)
 
 
 def subspace_mixture(
