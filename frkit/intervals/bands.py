@@ -167,6 +167,9 @@ def band(
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
+        for name in ("estimate", "lower", "upper"):
+            reaches = np.abs(result[name] - chosen.fair) <= TIE
+            result[name] = result[name].where(~reaches, chosen.fair)
         result["includes_fair"] = _includes(chosen.fair, result)
     result = with_attrs(result, evaluation, chosen, method, **about)
     warn_of(whole, chosen, result)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit import plot
-from frkit.base import InputError, require
+from frkit.base import InputError, require, warn
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor, permutation_test
@@ -16,10 +16,18 @@ from frkit.nsigma import floor, n_sigma
 from frkit.plot.style import curve_colours
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import averaged, level_words, say
-from frkit.reporting.inputs import no_cautions, of_model, people_of_groups, suffix
+from frkit.reporting.inputs import no_cautions, of_model, people_of_groups, suffix, without_label
 from frkit.reporting.relabelling import without_labels
-from frkit.reporting.tables import VALUE, numbers_of, table, texts_of
-from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
+from frkit.reporting.tables import VALUE, numbers_of, short_name, table, texts_of
+from frkit.reporting.verdicts import (
+    RATES,
+    comparable,
+    other_tests,
+    table_of,
+    table_of_pairs,
+    tile_of,
+    verdicts_of,
+)
 from frkit.resampling import Resampling
 from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
@@ -54,8 +62,8 @@ def groups(inputs):
             frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
         far = of_model(far_bands, name).sel(group=frr["group"])
-        if not frr.estimate.max() > 0:
-            continue  # there is no error to draw
+        if not (frr.estimate > 0).any():
+            continue  # there is no group, or no error, to draw
         section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))
     _answer_whether_groups_differ(inputs, section)
     return section
@@ -75,10 +83,21 @@ def _answer_whether_groups_differ(inputs, section):
     n_numbers = pd.to_numeric(labels, errors="coerce").notna().sum()
     if n_numbers > MOST_GROUPS:
         open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
-    section.tiles.append(tile_of(verdicts, open_questions, level))
+    tile = tile_of(verdicts, open_questions, level)
+    others = other_tests(inputs)
+    if others:
+        tile.note = f"{tile.note} {others}"
+    in_no_group = without_label(inputs)
+    if in_no_group:
+        warn(in_no_group)
+        tile.note = f"{tile.note} {in_no_group}."
+    section.tiles.append(tile)
     section.answers += open_questions
-    section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
-    section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
+    if verdicts:
+        section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
+        section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
+        if verdicts[0].pairs.sizes["contrast"] > 1:
+            section.lines.append(say("intervals_of_pairs"))
     for rate, pairs in comparisons.items():
         section.results[f"{rate}_group, pairs"] = pairs
 
@@ -88,11 +107,16 @@ def fairness_measures(inputs):
     inputs.require_groups()
     section = Section("Measures of disparity")
     rows = []
+    without = {}  # (the only group, if any; rates that are read): names of measures
     for name in names():
         chosen = measure(name)
         if chosen.fair is None or chosen.permuted:
             continue
         try:
+            usable, _ = comparable(inputs.evaluation, name)
+            if len(usable) < 2:
+                without.setdefault((*usable, chosen.reads), []).append(short_name(name))
+                continue
             with no_cautions():
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
@@ -101,17 +125,28 @@ def fairness_measures(inputs):
             continue
         section.results.update({name: result, f"{name}, floor": fair})
         rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two
+    if not rows:
+        usable = max(without, key=len, default=((),))[:-1]
+        raise InputError(say("too_few_groups", usable, ()))
+    for (*usable, reads), those in without.items():
+        why = say("too_few_groups", usable, [name.partition("_")[0].upper() for name in reads])
+        section.lines.append(f"Left out, {', '.join(those)}: {why}")
     if not inputs.quick:
         rows += _permutation_tests(inputs, section)
     caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
     section.lines.append(say("fair_model"))
-    for rate in RATES:
+    for rate in _compared(section):
         curve = inputs.band_of_curve(f"{rate}_max_min")
         title = f"Ratio of highest to lowest {rate.upper()}"
         if np.isfinite(curve.estimate).any():
             section.figures[title] = partial(plot.fairness, curve)
     return section
+
+
+def _compared(section):
+    """The rates that two groups or more have."""
+    return [rate for rate in RATES if f"{rate}_max_min" in section.results]
 
 
 def _permutation_tests(inputs, section):
@@ -123,7 +158,7 @@ def _permutation_tests(inputs, section):
             "it assigns labels to people at random, and the identities are unknown here",
         )
         inputs.require_all_impostors()
-        for rate in RATES:
+        for rate in _compared(section):
             with no_cautions():
                 test = permutation_test(
                     inputs.scores,

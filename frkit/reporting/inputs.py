@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN, DataWarning, InputError, listed, require
+from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import checked_far, far_levels
@@ -16,6 +17,7 @@ from frkit.evaluation.sweep import sweep
 from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
+from frkit.reporting.formats import say
 from frkit.reporting.opening import kind_of
 from frkit.scores.images import images_of
 from frkit.scores.kept import is_list, model_names_of
@@ -189,6 +191,29 @@ def people_of_groups(inputs):
     images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
     frame = pd.DataFrame({"group": images.label.ravel(), "person": images.identity.ravel()})
     return frame[frame.group != UNKNOWN].groupby("group").person.nunique()
+
+
+def without_label(inputs):
+    """A sentence that counts the people and images that are in no group; "" where all are in one.
+
+    A list without names of images or of people has no numbers of them.
+    """
+    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    frame = pd.DataFrame({"person": images.person, "image": images.image})
+    frame["has_none"] = images.label == UNKNOWN
+    people = frame.groupby("person").has_none.all()
+    counts = frame.groupby("image").agg({"has_none": "all", "person": "first"})
+    of_others = counts.has_none & ~people[counts.person].to_numpy()
+    facts = {
+        "people": int(people.sum()) if inputs.named else 0,
+        "all_people": len(people),
+        "images": int(counts.has_none.sum()),
+        "all_images": len(counts),
+        "all_of_people": not of_others.any(),
+        "shows_images": not is_list(inputs.scores) or "probe" in inputs.scores.coords,
+    }
+    has_some = facts["people"] or (facts["images"] and facts["shows_images"])
+    return say("without_label", attributes_of(inputs.by), facts) if has_some else ""
 
 
 def suffix(name):

@@ -49,11 +49,12 @@ def drivers(inputs):
             worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
             few = len(worst) <= MOST_PEOPLE
             number = f"{len(worst):,} of {people.sizes['identity']:,} {who}"
-            text = say("drivers", worst, f"{rate.upper()}{suffix(name)}", few)
+            text = say("drivers", worst, f"{rate.upper()}{suffix(name)}", few, _of_a_third(worst))
             if inputs.weighting != "pair":
                 most_pairs = _worst(table.errors / table.errors.sum())
                 if len(most_pairs) <= MOST_PEOPLE:
-                    text = f"{text} {say('drivers_by_number', most_pairs, errors)}"
+                    by_number = most_pairs, errors, _of_a_third(most_pairs)
+                    text = f"{text} {say('drivers_by_number', *by_number)}"
             section.answers.append(f"{number} {text}")
             if rate == "frr":
                 title = f"People with most false rejects{where}"
@@ -76,6 +77,12 @@ def _worst(share):
     if len(worst) > MOST_PEOPLE:  # they are many, whoever has a little more
         worst = share[: int((share.cumsum() < LARGE).sum()) + 1]
     return worst
+
+
+def _of_a_third(worst):
+    """The first of these people who make a third; none where all of them are needed for it."""
+    first = worst[: int((worst.cumsum() < LARGE).sum()) + 1]
+    return first if len(first) < len(worst) else None
 
 
 def _people_table(table, rate):

@@ -9,8 +9,11 @@ import xarray as xr
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
+from frkit.intervals.equality import with_two_people
+from frkit.intervals.reading import NEW_PEOPLE
+from frkit.measures import measure
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
-from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
+from frkit.reporting.formats import SIGNIFICANT, level_words, p_words, ratio_cell, say
 from frkit.reporting.inputs import no_cautions, of_model, people_of_groups
 from frkit.reporting.tables import Cell, Table
 
@@ -61,7 +64,30 @@ class Verdict:
         higher, lower = names
         few = lower != REST and self.errors[lower] < RESOLVED
         p = max(self.p, pair.p_holm)
-        return {"higher": higher, "lower": lower, "ratios": ratios, "few": few, "p": p}
+        errors = [self._errors_of(name, names) for name in names]
+        few_in_both = sum(errors) if max(errors) < RESOLVED else None
+        return {
+            "higher": higher,
+            "lower": lower,
+            "ratios": ratios,
+            "few": few,
+            "few_in_both": few_in_both,
+            "p": p,
+        }
+
+    def _errors_of(self, name, pair):
+        """Errors of one side of a pair: of a group, or of all groups that are not the other."""
+        if name != REST:
+            return int(self.errors[name])
+        return int(self.errors.drop([other for other in pair if other != REST]).sum())
+
+    @property
+    def rests_on_few(self):
+        """Whether there are fewer than ten errors on both sides, or in every group."""
+        clearest = self.clearest
+        if clearest is None:
+            return bool((self.errors < RESOLVED).all())
+        return clearest["few_in_both"] is not None
 
     @property
     def sentence(self):
@@ -71,7 +97,8 @@ class Verdict:
         if not self.differ:
             return say("groups_alike", self.largest)
         if self.clearest is None:
-            return say("groups_differ", self.p)
+            few = self.errors.sum() if self.rests_on_few else None
+            return say("groups_differ", self.p, few)
         return say("group_pair", self.rate, self.clearest, REST)
 
 
@@ -94,12 +121,14 @@ def verdicts_of(inputs):
     comparisons = {}
     for rate, errors in RATES.items():
         options = {"level": inputs.level}
+        usable, left_out = comparable(evaluation, f"{rate}_max_min")
+        open_questions += _why_left_out(inputs, rate, left_out, usable)
+        if len(usable) < 2:
+            continue
         with no_cautions():
             disparity = band(evaluation, f"{rate}_max_min", **options).isel({inputs.along: 0})
             comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **options)
         pairs = comparisons[rate].isel({inputs.along: 0})
-        left_out = disparity.attrs.get("left_out", [])
-        open_questions += _why_left_out(inputs, rate, left_out)
         count = inputs.rates[errors].isel(inputs.leading)
         for name, of_one in inputs.by_model(disparity):
             verdicts.append(
@@ -117,15 +146,25 @@ def verdicts_of(inputs):
     return verdicts, list(dict.fromkeys(open_questions)), comparisons
 
 
-def _why_left_out(inputs, rate, groups):
-    """A sentence for groups of one person, one for others whose rate cannot be estimated."""
+def comparable(evaluation, name):
+    """The groups that a disparity compares, and those whose rate cannot be estimated."""
+    with_rates, left_out = with_two_people(evaluation, measure(name), NEW_PEOPLE)
+    return with_rates["empirical"]["group"].values.tolist(), left_out
+
+
+def _why_left_out(inputs, rate, groups, usable):
+    """A sentence for groups of one person, one for others whose rate cannot be estimated.
+
+    The last one names the only group that there is besides, if it is one.
+    """
     people = people_of_groups(inputs) if groups else {}
     of_one_person = [group for group in groups if people.get(group, 0) == 1]
     others = [group for group in groups if group not in of_one_person]
+    kinds = [some for some in (of_one_person, others) if some]
+    only = usable[0] if len(usable) == 1 else ""
     return [
-        say("groups_left_out", rate, some, some is of_one_person)
-        for some in (of_one_person, others)
-        if some
+        say("groups_left_out", rate, some, some is of_one_person, some is kinds[-1] and only)
+        for some in kinds
     ]
 
 
@@ -133,7 +172,8 @@ def tile_of(verdicts, open_questions, level):
     """The tile of the first screen."""
     tested = [verdict for verdict in verdicts if not np.isnan(verdict.p)]
     differ = [verdict for verdict in tested if verdict.differ]
-    differ.sort(key=lambda verdict: (not verdict.clearest, verdict.p))
+    differ.sort(key=lambda verdict: (verdict.rests_on_few, not verdict.clearest, verdict.p))
+    is_clear = bool(differ) and not differ[0].rests_on_few
     sentences = [say("of_model", each.model, each.rate, each.sentence) for each in differ]
     more = len(sentences) - MOST_SENTENCES
     if more > 0:
@@ -145,15 +185,37 @@ def tile_of(verdicts, open_questions, level):
     if largest:
         sentences.append(say("compatible", largest, bool(differ)))
     sentences += dict.fromkeys(verdict.sentence for verdict in verdicts if np.isnan(verdict.p))
-    value = (
-        "Groups differ." if differ else "No clear difference." if tested else "Cannot be decided."
-    )
-    if differ and not differ[0].clearest:
-        value = "Groups differ; which ones is not resolved."
-    state = CLEAR if differ else UNDECIDED if tested else TOO_LITTLE
+    rates = [rate for rate in RATES if rate in {verdict.rate for verdict in tested}]
+    value = say("groups_value", differ[:1], is_clear, rates, level)
+    state = CLEAR if is_clear else UNDECIDED if tested else TOO_LITTLE
+    if not tested:  # which the value says
+        open_questions = [line.removeprefix("Cannot be decided: ") for line in open_questions]
     text = "\n".join([*sentences, *open_questions])
-    note = say("group_tests", level, len(tested))
+    has_interval = any(each.clearest and not each.clearest["few"] for each in differ)
+    n_pairs = max((verdict.pairs.sizes["contrast"] for verdict in tested), default=0)
+    note = say("group_tests", level, len(tested), rates, n_pairs, has_interval)
     return Tile("Do groups differ?", value, text, state, note)
+
+
+def other_tests(inputs):
+    """A sentence on p below 0.05 that the verdict is not about: of other levels, and of EERs."""
+    found = []
+    for rate in (*RATES, "eer"):
+        name = "eer_spread" if rate == "eer" else f"{rate}_max_min"
+        if len(comparable(inputs.evaluation, name)[0]) < 2:
+            continue
+        with no_cautions():
+            result = inputs.band(name)
+        for model, p in inputs.by_model(result.p):
+            at_levels = [p.isel({inputs.along: k}) for k in range(p.sizes.get(inputs.along, 0))]
+            if inputs.along in p.dims:
+                del at_levels[inputs.leading[inputs.along]]
+            for each in at_levels or [p][: inputs.along not in p.dims]:
+                if each <= SIGNIFICANT:
+                    level = level_words(each) if inputs.along in p.dims else ""
+                    found.append({"model": model, "rate": rate, "level": level, "p": float(each)})
+    found.sort(key=lambda each: each["p"])
+    return say("other_tests", found) if found else ""
 
 
 def table_of(verdicts):

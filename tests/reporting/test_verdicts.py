@@ -12,8 +12,11 @@ from frkit.reporting.formats import at_least, at_most, cell, two_digits
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
-def three_groups(rates, people=250, seed=0):
-    """A list of genuine and impostor pairs; groups with these FRRs at threshold 3."""
+def three_groups(rates, people=250, seed=0, best=""):
+    """A list of genuine and impostor pairs; groups with these FRRs at threshold 3.
+
+    Half of the best group's people have genuine scores above 4.5, too.
+    """
     rng = np.random.default_rng(seed)
     frames = []
     for group, rate in zip("ABC", rates):
@@ -23,6 +26,8 @@ def three_groups(rates, people=250, seed=0):
         id1 = np.append(np.arange(people), first)
         id2 = np.append(np.arange(people), second)
         score = np.append(np.where(rejected, 2.0, 4.0), np.clip(rng.normal(size=3000), -3, 2.9))
+        if group == best:
+            score[: people // 2] = np.where(rejected[: people // 2], 2.0, 5.0)
         frame = pd.DataFrame({"id1": id1, "id2": id2, "score": score})
         frames.append(frame.assign(group1=group, group2=group))
     table = pd.concat(frames, ignore_index=True)
@@ -54,7 +59,7 @@ def by_other_tests(errors, people=250):
         ((20, 20, 75), "Groups differ.", "“C” is rejected 3.8 times ["),
         ((1, 20, 75), "Groups differ.", "“C” is rejected at least "),
         ((10, 23, 23), "Groups differ; which ones is not resolved.", "no single pair differs"),
-        ((20, 22, 24), "No clear difference.", "would be compatible with the data."),
+        ((20, 22, 24), "No clear difference in ", "would be compatible with the data."),
     ],
 )
 def test_two_groups_are_named_only_where_their_own_contrast_is_significant(
@@ -63,7 +68,7 @@ def test_two_groups_are_named_only_where_their_own_contrast_is_significant(
     scores = three_groups(np.array(errors) / 250)
     report = report_of(scores, by="group")
     tile = groups_tile(report)
-    assert (tile.value, phrase in tile.text) == (headline, True), tile.text
+    assert tile.value.startswith(headline) and phrase in tile.text, tile
     p, p_of_pairs = by_other_tests(errors)
     assert (p <= 0.05) == headline.startswith("Groups differ")
     assert (p_of_pairs["AC"] <= 0.05) == ("“C” is rejected" in tile.text)
@@ -172,3 +177,132 @@ def test_a_group_that_most_replicates_lack_has_no_interval():
     assert int(band.n_nonfinite.sel(group="rare")) > 150
     assert np.isnan(band.lower.sel(group="rare")) and np.isnan(band.upper.sel(group="rare"))
     assert np.isfinite(band.upper.sel(group="others"))
+
+
+def with_groups(group_of_person, seed=5):
+    """Embeddings of as many people as there are groups in the list."""
+    faces = fk.vmf.mixture(len(group_of_person), 16, kappa=(8, 60), seed=seed).sample(4, seed=1)
+    return faces.assign_coords(group=("image", np.repeat(group_of_person, 4)))
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        (25 * ["A"] + ["one"], "“one” has one person, and “A” is the only other group."),
+        (25 * ["A"] + ["b", "c"], "“b”, “c” have one person each, and “A” is the only other"),
+        ([f"g{k}" for k in range(12)], "“g0”, “g1”, “g10”, “g11” and 8 more have one person"),
+    ],
+)
+def test_one_group_with_a_rate_is_said_so_and_its_rates_are_shown(groups, sentence):
+    faces = with_groups(groups)
+    report = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
+    tile = groups_tile(report)
+    assert (tile.value, tile.state) == ("Cannot be decided.", "too little data")
+    assert tile.text.startswith(sentence)
+    evaluation = fk.evaluate(fk.score_tensor(faces), by="group", far=[0.05, 0.1])
+    shown = report.results["groups", "frr_group"]
+    xr.testing.assert_equal(shown.estimate, fk.band(evaluation, "frr_group").estimate)
+    (name,) = [name for name in report.tables if name.startswith("Rates of the groups")]
+    assert len(report.tables[name]) == 2 * len({*groups})
+    (line,) = [line for line in report.left_out if line.startswith("Fairness measures: ")]
+    who = "only “A” has" if "A" in groups else "no group has"
+    assert f"{who} two people whose error rates can be estimated" in line
+    assert "table()" not in line and "frr_group" not in str(report)
+
+
+@quiet
+def test_measures_of_the_rate_that_two_groups_have_are_shown():
+    """Nobody of the second group is compared with another one of it: it has an FRR, and no FAR."""
+    rng = np.random.default_rng(0)
+    people = [f"{group}{k}" for group in "ab" for k in range(15)]
+    rows = [(one, one, rng.normal(3)) for one in people for _ in range(4)]
+    rows += [(p, q, rng.normal()) for p in people for q in people if p < q and p[0] == "a"]
+    frame = pd.DataFrame(rows, columns=["id1", "id2", "score"])
+    for side in "12":
+        frame[f"group{side}"] = frame[f"id{side}"].str[0]
+    scores = fk.open_data(frame.assign(genuine=frame.id1 == frame.id2))
+    report = fk.report(scores, by="group", far=[0.1], quick=True, progress=False)
+    assert ("fairness", "frr_max_min") in report.results
+    assert ("fairness", "far_max_min") not in report.results
+    (line,) = [line for line in report.sections["fairness"].lines if "FAR max/min" in line]
+    assert line.endswith("only “a” has two people whose FAR can be estimated")
+    assert "compared with each other, which FAR needs, and “a” is the only other group" in (
+        groups_tile(report).text
+    )
+
+
+@quiet
+def test_people_without_a_label_are_counted_where_the_verdict_is():
+    groups = np.array(12 * ["A"] + 12 * ["B"] + 6 * [""])
+    options = {"by": "group", "far": [0.1], "quick": True, "progress": False}
+    whole = with_groups(groups)
+    sentence = "6 of 30 people (24 of 120 images) have no group and are in no group"
+    report = fk.report(whole, **options)
+    assert sentence in groups_tile(report).note and sentence in report.cautions
+    some = whole.isel(image=np.r_[0:110])  # two people less, and half of one
+    some = fk.report(some, **options)
+    sentence = "4 of 28 people (14 of 110 images) have no group"
+    assert any(line.startswith(sentence) for line in some.cautions), some.cautions
+    all_have = fk.report(whole.isel(image=slice(0, 96)), **options)
+    assert "in no group" not in groups_tile(all_have).note + " ".join(all_have.cautions)
+
+
+@quiet
+def test_a_verdict_names_its_level_and_other_tests_that_are_significant():
+    """Rejects at threshold 3 are equal; at 4.5 the third group has half as many."""
+    notes = []
+    for shifted in (False, True):
+        scores = three_groups((0.1, 0.1, 0.1), best="C" if shifted else "")
+        options = {"by": "group", "quick": True, "progress": False}
+        report = fk.report(scores, threshold=[3.0, 4.5], **options)
+        tile = groups_tile(report)
+        assert tile.value == "No clear difference in FRR at threshold 3."
+        assert tile.note.startswith("The verdict is about FRR at threshold 3 alone")
+        p = fk.band(report.evaluation, "frr_max_min").p.values
+        assert p[0] > 0.05 and (p[1] < 0.001) == shifted
+        notes.append(tile.note)
+    assert "FRR at threshold 4.5 differs between groups (p < 0.001, not adjusted)" in notes[1]
+    assert "threshold 4.5" not in notes[0]
+
+
+@quiet
+@pytest.mark.parametrize(("errors", "state"), [(8, "undecided"), (14, "clear")])
+def test_few_errors_in_both_groups_are_undecided_and_counted(errors, state):
+    scores = three_groups((0, 0, errors / 40), people=40)
+    tile = groups_tile(report_of(scores, by="group"))
+    assert tile.state == state and "“C” is rejected at least" in tile.text
+    assert (f"{errors} errors in all" in tile.text) == (state == "undecided")
+    assert (tile.value == "Groups differ.") == (state == "clear")
+
+
+@quiet
+def test_intervals_of_pairs_are_told_from_those_of_measures():
+    report = report_of(three_groups((0.1, 0.1, 0.3)), by="group")
+    assert "of the two groups alone" in groups_tile(report).note
+    assert any("not adjusted" in line for line in report.sections["groups"].lines)
+
+
+@quiet
+@pytest.mark.parametrize(("errors", "first"), [(7, "3 of them (43%)"), (3, "1 of them (33%)")])
+def test_people_with_equal_shares_are_told_from_those_who_make_a_third(errors, first):
+    report = report_of(three_groups((errors / 60, 0, 0), people=60))
+    (answer,) = [line for line in report.answers if "of the FRR" in line]
+    assert answer.startswith(f"{errors} of 180 people make 100% of the FRR")
+    assert f"A third is reached by {first}" in answer
+
+
+@quiet
+def test_ends_and_estimates_at_the_fair_value_are_that_value():
+    n_at_fair = 0
+    for seed in range(4):
+        faces = with_groups(np.repeat(list("ABCDE"), 12), seed)
+        evaluation = fk.evaluate(fk.score_tensor(faces), by="group", far=[0.05, 0.1, 0.2])
+        for name in ("far_max_geomean", "frr_max_geomean", "far_log_geomean", "eer_spread"):
+            band = fk.band(evaluation, name)
+            for end in ("estimate", "lower", "upper"):
+                near = np.isclose(band[end], band.attrs["fair"], rtol=0, atol=1e-10)
+                assert np.all(band[end].values[near] == band.attrs["fair"])
+                n_at_fair += near.sum()
+            assert np.all((band.lower <= band.estimate) & (band.estimate <= band.upper))
+    assert n_at_fair > 5
