@@ -204,7 +204,7 @@ def _fewest_people(goal, rates, people):
 
 def _half_width(evaluation, _size, level):
     """Half the width of Jeffreys' interval of FRR, as a share of FRR."""
-    added = contributions(evaluation, "frr", NEW_PEOPLE)
+    added = contributions(evaluation, "frr", NEW_PEOPLE).squeeze(drop=True)
     rate = added.rate.item()
 
     def half_width(factor):
@@ -255,7 +255,7 @@ def _ratio(evaluation, size, level):
     def power(factor):
         n = number * factor
         people = n_people * factor
-        if people <= len(rate):
+        if people < len(rate) + 1:  # less than one degree of freedom
             return 0.0, n.sum()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
         groups = Groups(rates, n, people, precision, np.zeros(len(n)))
@@ -274,8 +274,8 @@ def smallest_factor(prospect, goal, rising, fewest):
 
     def missing(logarithm):
         value, _ = prospect(np.exp(logarithm))
-        gap = goal - value
-        return gap if rising else -gap
+        gap = (goal - value) * (1 if rising else -1)
+        return float(np.nan_to_num(gap, nan=1.0))  # what has no value does not reach the goal
 
     lowest = np.log(fewest)
     highest = np.log(FARTHEST)
