@@ -58,6 +58,14 @@ def names(tmp_path_factory):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
     (folder / "ids.txt").write_text("\n".join(labels.subject))
+    columns = {
+        "identity": labels.subject.to_numpy(str),
+        "gender": labels.gender.to_numpy(str),
+        "image": labels.image.to_numpy(str),
+    }
+    for name, order in {"arcface": slice(None), "cosface": slice(None, None, -1)}.items():
+        rows = {column: values[order] for column, values in columns.items()}
+        np.savez(folder / f"{name}.npz", embedding=vectors[order], **rows)
 
     probe, reference = np.triu_indices(len(labels), 1)
     sides = {"Probe File": (labels.image, probe), "Gallery File": (labels.image, reference)}
