@@ -55,8 +55,8 @@ def parse_limit(text, at_least=False):
     name, _, value = text.rpartition("=")
     measure, _, level = name.partition("@")
     try:
-        at = parse_number(level) if level else None
-        limit = Limit(measure.lower(), at, parse_number(value), at_least)
+        level_value = parse_number(level) if level else None
+        limit = Limit(measure.lower(), level_value, parse_number(value), at_least)
     except InputError as error:
         message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error
@@ -285,17 +285,17 @@ def _deciding_factor(row):
 def line_of(row):
     """Write one check as a line of text."""
     interval = cell(row.estimate, row.lower, row.upper)
-    return say("check", row, interval, _words(row))
+    return say("check", row, interval, _outcome(row))
 
 
-def _words(row):
+def _outcome(row):
     """Say an outcome in one word: on which side of the limit the value lies."""
     return (OUTCOMES_OF_LEAST if row.at_least else OUTCOMES)[row.outcome]
 
 
 def write_json(checked, path):
     """Write the checks as JSON: the outcome of all, and a record for each."""
-    outcomes = [_words(row).lower() for row in checked.itertuples()]
+    outcomes = [_outcome(row).lower() for row in checked.itertuples()]
     status = status_of(checked)
     records = as_builtins(checked.assign(outcome=outcomes).to_dict("records"))
     contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}

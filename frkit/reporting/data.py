@@ -98,8 +98,8 @@ def _duplicates(faces):
     images = pd.DataFrame({"row": [row.tobytes() for row in values]})
     images["person"] = faces["identity"].values
     repeated = int(images.row.duplicated(keep=False).sum())
-    of_other_people = int((images.groupby("row").person.transform("nunique") > 1).sum())
-    return say("duplicates", repeated, of_other_people)
+    n_of_other_people = int((images.groupby("row").person.transform("nunique") > 1).sum())
+    return say("duplicates", repeated, n_of_other_people)
 
 
 def _groups(inputs):

@@ -51,9 +51,9 @@ class Inputs:
         """Evaluate the scores."""
         self.faces = self.data if kind_of(self.data) == "faces" else None
         scores = self.data if self.faces is None else score_tensor(self.data)
-        asked = checked_far(self.levels.get("far", CURVE_OF_THRESHOLDS))
-        least = min(asked)
-        most = max(asked)
+        given_levels = checked_far(self.levels.get("far", CURVE_OF_THRESHOLDS))
+        least = min(given_levels)
+        most = max(given_levels)
         if most == least:
             most = min(10 * least, (1 + least) / 2)
         self.scores = sweep(scores, far=most, threshold=self.levels.get("threshold"))
@@ -68,10 +68,10 @@ class Inputs:
     def _evaluate(self, curve, options):
         """Evaluate the scores at the levels asked for and at those of curves, at once for FARs."""
         if "far" in self.levels:
-            asked = self.levels["far"]
-            every = np.union1d(asked, curve)
-            whole = evaluate_parts(self.scores, far=every, cautioned=asked, **options)
-            self.evaluation = at_levels(whole, asked)
+            given_levels = self.levels["far"]
+            every = np.union1d(given_levels, curve)
+            whole = evaluate_parts(self.scores, far=every, cautioned=given_levels, **options)
+            self.evaluation = at_levels(whole, given_levels)
             self.curve = at_levels(whole, curve)
             return
         self.evaluation = evaluate_parts(self.scores, **self.levels, **options)

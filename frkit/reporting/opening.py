@@ -163,7 +163,7 @@ def _opened(path, format, columns, score, options):
     if columns is not None:
         options["columns"] = as_mapping(columns)
     if isinstance(path, pd.DataFrame):
-        return _of_frame(path.rename(columns=str), format, options)
+        return _opened_frame(path.rename(columns=str), format, options)
     path = require_path("path", path)
     with named(path):
         if contains_kept_pairs(path):
@@ -253,7 +253,7 @@ def kind_of_table(table, options):
     )
 
 
-def _of_frame(frame, format, options):
+def _opened_frame(frame, format, options):
     """Return the faces, pairs or matrix of a DataFrame."""
     kind = format or kind_of_table(frame, options)
     takes = {"faces": "columns identity image varying", "matrix": "distance missing failed"}

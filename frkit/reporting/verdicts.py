@@ -130,13 +130,13 @@ def verdicts_of(inputs):
             comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **options)
         pairs = comparisons[rate].isel({inputs.along: 0})
         count = inputs.rates[errors].isel(inputs.leading)
-        for name, of_one in inputs.by_model(disparity):
+        for name, disparity_of_model in inputs.by_model(disparity):
             verdicts.append(
                 Verdict(
                     name,
                     rate,
-                    of_one.p.item(),
-                    of_one.upper.item(),
+                    disparity_of_model.p.item(),
+                    disparity_of_model.upper.item(),
                     of_model(pairs, name),
                     of_model(count, name).to_series().drop(left_out),
                 )
@@ -158,13 +158,19 @@ def _why_left_out(inputs, rate, groups, usable):
     The last one names the only group that there is besides, if it is one.
     """
     people = people_of_groups(inputs) if groups else {}
-    of_one_person = [group for group in groups if people.get(group, 0) == 1]
-    others = [group for group in groups if group not in of_one_person]
-    kinds = [some for some in (of_one_person, others) if some]
+    groups_of_one_person = [group for group in groups if people.get(group, 0) == 1]
+    others = [group for group in groups if group not in groups_of_one_person]
+    kinds = [left_out for left_out in (groups_of_one_person, others) if left_out]
     only = usable[0] if len(usable) == 1 else ""
     return [
-        say("groups_left_out", rate, some, some is of_one_person, some is kinds[-1] and only)
-        for some in kinds
+        say(
+            "groups_left_out",
+            rate,
+            left_out,
+            left_out is groups_of_one_person,
+            left_out is kinds[-1] and only,
+        )
+        for left_out in kinds
     ]
 
 

@@ -85,6 +85,6 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
 
 def bibtex(used):
     """BibTeX entries of frkit and of the methods that were used."""
-    cited = {"frkit", *(key for key, what in CITES.items() if what in used)}
+    cited = {"frkit", *(key for key, topics in CITES.items() if topics in used)}
     entries = REFERENCES.read_text("utf-8").strip().split("\n\n")
     return "\n\n".join(entry for entry in entries if re.match(r"@\w+\{(\w+)", entry)[1] in cited)
