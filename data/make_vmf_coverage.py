@@ -39,16 +39,16 @@ def paper(store: Path | None) -> xr.Dataset:
 
 def draws(store: Path | None) -> xr.Dataset:
     """The paper's study of other people."""
-    found = []
+    studies = []
     for seed in SEEDS:
         mixture, folder = (
             fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed),
             store and store / f"draw {seed}",
         )
         how = dict(n_datasets=200, per_identity=10, replicates=200, seed=seed, far=[1e-5, 1e-1])
-        found.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **how))
-    both = xr.concat(found, dim=xr.Variable("draw", list(SEEDS)), combine_attrs="drop_conflicts")
-    return both.assign_attrs(words=found[0].attrs["words"])
+        studies.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **how))
+    both = xr.concat(studies, dim=xr.Variable("draw", list(SEEDS)), combine_attrs="drop_conflicts")
+    return both.assign_attrs(words=studies[0].attrs["words"])
 
 
 def people(store: Path | None) -> xr.Dataset:
@@ -60,11 +60,11 @@ def people(store: Path | None) -> xr.Dataset:
         methods=("recentered",),
         levels=(0.5, 0.8, 0.9, 0.95),
     )
-    found = {
+    by_people = {
         "the same": fk.studies.coverage(law.draw(300, SEED), store=store and store / "same", **how),
         "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **how),
     }
-    both = xr.concat(found.values(), dim=xr.Variable("people", list(found)))
+    both = xr.concat(by_people.values(), dim=xr.Variable("people", list(by_people)))
     return both.assign_attrs(
         words="200 data sets of 300 identities,\n10 images of each; 200 replicates"
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import UNKNOWN, InputError, require
 from frkit.scores.groups import checked_scores, turned
 
 
@@ -25,8 +25,9 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
         (image,): `identity`, `other_identity` (the nearest other person), `own_score` and
         `other_score` (means over the pairs with images of these two, without the image itself;
         distances where the scores were read with distance=True), and `difference`, by how much
-        the image resembles its own person more. The smallest difference comes first; it is NaN
-        where the image is its person's only one.
+        the image resembles its own person more. The smallest difference comes first. Scores are
+        NaN, and the nearest person is "unknown", where no comparison is left: where the image is
+        its person's only one, or all its comparisons failed.
 
     Raises
     ------
@@ -67,10 +68,11 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
         of_blocks.append(_nearest(block, person, identity[rows, None] == people))
         start += n_rows
     own_score, other_score, nearest = map(np.concatenate, zip(*of_blocks))
+    other_identity = np.where(np.isnan(other_score), UNKNOWN, people[nearest].astype(str))
     sign = -1.0 if turned(scores) else 1.0
     columns = {
         "identity": identity,
-        "other_identity": people[nearest],
+        "other_identity": other_identity,
         "own_score": 0.0 + sign * own_score,
         "other_score": 0.0 + sign * other_score,
         "difference": own_score - other_score,
@@ -93,9 +95,10 @@ def _nearest(score, person, is_own):
     total = np.add.reduceat(np.where(finite, score, 0.0), first, axis=1)
     mean = np.divide(total, n_scores, out=np.full(total.shape, -np.inf), where=n_scores > 0)
     own_score = np.where(is_own, mean, -np.inf).max(1)
-    of_others = np.where(is_own, -np.inf, mean)
+    score_with_others = np.where(is_own, -np.inf, mean)
+    other_score = score_with_others.max(1)
     return (
         np.where(np.isfinite(own_score), own_score, np.nan),
-        of_others.max(1),
-        of_others.argmax(1),
+        np.where(np.isfinite(other_score), other_score, np.nan),
+        score_with_others.argmax(1),
     )

@@ -268,8 +268,8 @@ def _variance_of_mean(rejected, genuine, pairs):
     of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
     shown = weight**2 * (1 - weight) ** 2
     of_all = 2 * (weight**3).sum(UNIT)
-    parts = (shown**2).sum(UNIT) + of_all**2 / np.maximum(most_df, 1)
-    df = (shown.sum(UNIT) + of_all) ** 2 / parts
+    squares = (shown**2).sum(UNIT) + of_all**2 / np.maximum(most_df, 1)
+    df = (shown.sum(UNIT) + of_all) ** 2 / squares
     return of_mean, np.minimum(df.fillna(1), most_df)
 
 

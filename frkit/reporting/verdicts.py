@@ -205,7 +205,7 @@ def tile_of(verdicts, open_questions, level):
 
 def other_tests(inputs):
     """A sentence on p below 0.05 that the verdict is not about: of other levels, and of EERs."""
-    found = []
+    significant = []
     for rate in (*RATES, "eer"):
         name = "eer_spread" if rate == "eer" else f"{rate}_max_min"
         if len(comparable(inputs.evaluation, name)[0]) < 2:
@@ -213,15 +213,17 @@ def other_tests(inputs):
         with no_cautions():
             result = inputs.band(name)
         for model, p in inputs.by_model(result.p):
-            at_levels = [p.isel({inputs.along: k}) for k in range(p.sizes.get(inputs.along, 0))]
+            tests = [p]
             if inputs.along in p.dims:
-                del at_levels[inputs.leading[inputs.along]]
-            for each in at_levels or [p][: inputs.along not in p.dims]:
-                if each <= SIGNIFICANT:
-                    level = level_words(each) if inputs.along in p.dims else ""
-                    found.append({"model": model, "rate": rate, "level": level, "p": float(each)})
-    found.sort(key=lambda each: each["p"])
-    return say("other_tests", found) if found else ""
+                others = p.drop_isel({inputs.along: inputs.leading[inputs.along]})
+                tests = [others.isel({inputs.along: k}) for k in range(others.size)]
+            for test in tests:
+                if test <= SIGNIFICANT:
+                    level = level_words(test) if inputs.along in p.dims else ""
+                    row = {"model": model, "rate": rate, "level": level, "p": float(test)}
+                    significant.append(row)
+    significant.sort(key=lambda row: row["p"])
+    return say("other_tests", significant) if significant else ""
 
 
 def table_of(verdicts):

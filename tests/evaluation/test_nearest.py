@@ -71,6 +71,19 @@ def test_distances_and_failed_comparisons(faces):
     np.testing.assert_allclose(far.difference, near.difference, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_an_image_of_which_all_comparisons_failed_has_no_nearest_person(faces):
+    values = fk.score_tensor(faces).values.copy()
+    values[2] = values[:, 2] = np.nan
+    names = faces.image.values
+    who = faces.identity.values
+    nearest = fk.nearest_people(fk.score_matrix(values, who, who, probe=names, reference=names))
+    last = nearest.sel(image=names[2])
+    assert last.other_identity == "unknown"
+    assert np.isnan([last.own_score, last.other_score, last.difference]).all()
+    assert (nearest.other_identity != "unknown").sum() == len(names) - 1
+
+
 def test_what_cannot_be_answered_is_refused(faces):
     scores = fk.score_tensor(faces)
     with pytest.raises(fk.InputError, match="every other"):
