@@ -58,7 +58,8 @@ def band(
 
     `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
     the variance comes from the people of all groups: of FRR as in a one-way analysis of variance
-    over people, of FAR in a chi-square test with effective numbers (Rao & Scott 1984). EERs are
+    over people, of FAR by ratios of quasi-likelihoods with effective numbers (Wedderburn 1974;
+    Rao & Scott 1984), whose variance has a part of people and a part of pairs of people. EERs are
     equal where the FRR of each group is the EER of all at its own threshold of that FAR, so these
     FRRs are compared. The interval of a disparity contains its values for all rates on the line
     from equal ones to those seen, and beyond, that this test accepts; of a measure that also
@@ -123,7 +124,8 @@ def band(
     References
     ----------
     Kish (1965), Survey sampling. Korn & Graubard (1998), Survey Methodology 24. Brown, Cai &
-    DasGupta (2001), Statistical Science 16. Rao & Scott (1984), Annals of Statistics 12. Cameron,
+    DasGupta (2001), Statistical Science 16. Rao & Scott (1984), Annals of Statistics 12.
+    Wedderburn (1974), Biometrika 61. Cameron,
     Gelbach & Miller (2011), JBES 29. Davezies, D'Haultfoeuille & Guyonvarch (2021), Annals of
     Statistics 49. Fogliato, Patil & Perona (2024). Conti & Clémençon (2024), Algorithms 1 and 2 and
     eq. 10; appendix B.1 for the gaussian variant.
