@@ -52,7 +52,7 @@ def groups(rate, group, n, n_people):
     return Groups(means(rate, group), n, n_people, np.eye(len(n)), np.zeros(len(n)))
 
 
-def own(rate, pairs, group):
+def own_effective(rate, pairs, group):
     """Each group's own effective number."""
     n = []
     for g in range(group.max() + 1):
@@ -101,10 +101,10 @@ def main():
             p = []
             for number in range(DATA_SETS):
                 rng = np.random.default_rng([SEED, number])
-                rate, of_person, group = data_set(rng, people, pairs, rates)
-                data = rate, of_person, group
+                rate, rates_of_people, group = data_set(rng, people, pairs, rates)
+                data = rate, rates_of_people, group
                 tests = {
-                    "own": own(*data),
+                    "own": own_effective(*data),
                     "pooled": pooled(*data),
                     "bootstrap": bootstrap(*data, rng),
                     "truth": truth(*data),

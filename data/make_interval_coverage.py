@@ -79,8 +79,8 @@ class Place(NamedTuple):
     @property
     def name(self) -> str:
         """In words, for files and tables."""
-        words = f"{self.kind}, {self.law}, {self.people} people, {self.images} images"
-        return words + "".join(f", {people} {law}" for law, people in self.groups)
+        description = f"{self.kind}, {self.law}, {self.people} people, {self.images} images"
+        return description + "".join(f", {people} {law}" for law, people in self.groups)
 
     @property
     def per_identity(self) -> np.ndarray:
@@ -191,7 +191,7 @@ class Truth(NamedTuple):
     far: np.ndarray
     frr: np.ndarray
 
-    def at(self, level: float) -> int:
+    def bin_at(self, level: float) -> int:
         """The bin of the threshold of a FAR level."""
         return int(np.searchsorted(-self.far, -level))
 
@@ -223,11 +223,11 @@ def truth_of(name: str, n_people: int = 0) -> Truth:
     genuine = np.zeros(BINS, int)
     for _ in range(ROUNDS):
         people = draw_people(law, GENUINE_PEOPLE, rng)
-        one, other = (draw_images(people, np.arange(GENUINE_PEOPLE), rng) for _ in range(2))
-        genuine += binned(np.einsum("ij,ij->i", one, other))
+        first, second = (draw_images(people, np.arange(GENUINE_PEOPLE), rng) for _ in range(2))
+        genuine += binned(np.einsum("ij,ij->i", first, second))
     impostor = between_strangers(law, rng)
     if law.related:
-        family = binned(np.einsum("ij,ij->i", one[0::2], other[1::2]))
+        family = binned(np.einsum("ij,ij->i", first[0::2], second[1::2]))
         impostor = impostor + family / family.sum() / (n_people - 2)
     return from_bins(impostor, genuine)
 
@@ -269,9 +269,9 @@ def faces_of(place: Place, rng, people: People | None = None):
         return fk.faces(draw_images(people, person, rng), person.astype(str))
     images, labels, first = [], [], 0
     for number, (law, n) in enumerate(place.groups):
-        some = draw_people(LAWS[law], n, rng)
+        drawn_people = draw_people(LAWS[law], n, rng)
         count = per_identity[first : first + n]
-        images.append(draw_images(some, np.repeat(np.arange(n), count), rng))
+        images.append(draw_images(drawn_people, np.repeat(np.arange(n), count), rng))
         labels += [f"g{number}"] * int(count.sum())
         first += n
     return fk.faces(np.concatenate(images), person.astype(str), group=labels)
@@ -279,23 +279,23 @@ def faces_of(place: Place, rng, people: People | None = None):
 
 def rows_of(band, truth, measure: str, method: str | None = None) -> pd.DataFrame:
     """The rows of one interval."""
-    found = band.reset_coords(drop=True)
-    level = next((str(dim) for dim in found.estimate.dims), None)
+    table = band.reset_coords(drop=True)
+    level = next((str(dim) for dim in table.estimate.dims), None)
     if level is None:
-        found = found.expand_dims(far_level=[np.nan])
+        table = table.expand_dims(far_level=[np.nan])
     elif level != "far_level":
-        found = found.rename({level: "far_level"}).assign_coords(far_level=list(FAR_FIXED))
-    columns = [name for name in ("estimate", "lower", "upper", "p") if name in found]
-    rows = found[columns].to_dataframe().reset_index()
+        table = table.rename({level: "far_level"}).assign_coords(far_level=list(FAR_FIXED))
+    columns = [name for name in ("estimate", "lower", "upper", "p") if name in table]
+    rows = table[columns].to_dataframe().reset_index()
     return rows.assign(truth=truth, measure=measure, method=method or band.attrs["method"])
 
 
-def bands_of(found, truth: dict, drawn: bool, target: str = "new people"):
+def bands_of(evaluation, truth: dict, drawn: bool, target: str = "new people"):
     """Intervals of several measures, by default and, where replicates were drawn, from these."""
     for measure, value in truth.items():
-        yield rows_of(fk.band(found, measure, target=target), value, measure)
+        yield rows_of(fk.band(evaluation, measure, target=target), value, measure)
         if drawn:
-            band = fk.band(found, measure, method="recentered")
+            band = fk.band(evaluation, measure, method="recentered")
             yield rows_of(band, value, measure, "bootstrap")
 
 
@@ -310,16 +310,16 @@ def rates(place: Place, rng, drawn: bool, people=None, target: str = "new people
     scores = fk.score_tensor(faces_of(place, rng, people))
     images = scores.sizes["probe"]
     far = [level for level in place.far if level * images**2 / 2 >= 2]
-    how = dict(resampling=resampling(drawn, 1), histogram=100)
-    found = fk.evaluate(scores, far=far, **how)
-    frr = [truth.frr[truth.at(level)] for level in far]
-    yield from bands_of(found, {"frr": frr, "eer": truth.eer, "auc": truth.auc}, drawn, target)
+    options = dict(resampling=resampling(drawn, 1), histogram=100)
+    evaluation = fk.evaluate(scores, far=far, **options)
+    frr = [truth.frr[truth.bin_at(level)] for level in far]
+    yield from bands_of(evaluation, {"frr": frr, "eer": truth.eer, "auc": truth.auc}, drawn, target)
     if target == "new people":
-        edges = np.array([truth.at(level) for level in far]) * (2.4 / BINS) - 1.2
-        yield rows_of(fk.band(found, "threshold"), edges, "threshold")
-    bins = [truth.at(level) for level in FAR_FIXED]
+        edges = np.array([truth.bin_at(level) for level in far]) * (2.4 / BINS) - 1.2
+        yield rows_of(fk.band(evaluation, "threshold"), edges, "threshold")
+    bins = [truth.bin_at(level) for level in FAR_FIXED]
     thresholds = np.array(bins) * (2.4 / BINS) - 1.2
-    fixed = fk.evaluate(scores, threshold=thresholds, resampling=how["resampling"])
+    fixed = fk.evaluate(scores, threshold=thresholds, resampling=options["resampling"])
     yield from bands_of(fixed, {"far": truth.far[bins]}, drawn, target)
 
 
@@ -336,8 +336,8 @@ def threshold_of_groups(place: Place) -> tuple[float, list, list]:
     within = np.array([law.far for law in laws])
     both = np.sqrt(within[:, None] * within[None])
     overall = np.einsum("g,h,ghb->b", share, share, both)
-    at = int(np.searchsorted(-overall, -place.far[0]))
-    return at, [law.frr[at] for law in laws], [law.far[at] for law in laws]
+    edge = int(np.searchsorted(-overall, -place.far[0]))
+    return edge, [law.frr[edge] for law in laws], [law.far[edge] for law in laws]
 
 
 def measures_of(rates_of_groups: list) -> dict:
@@ -365,31 +365,31 @@ def groups(place: Place, rng, drawn: bool):
     """Disparities of FRR and FAR, differences of two groups, and the tests that there are none."""
     _, frr, far = threshold_of_groups(place)
     scores = fk.score_tensor(faces_of(place, rng))
-    found = fk.evaluate(scores, far=place.far, by="group", resampling=resampling(drawn, 1))
+    evaluation = fk.evaluate(scores, far=place.far, by="group", resampling=resampling(drawn, 1))
     truth = {f"frr_{name}": value for name, value in measures_of(frr).items()}
     truth |= {f"far_{name}": value for name, value in measures_of(far).items()}
     truth |= joint_measures_of(frr, far)
-    yield from bands_of(found, truth, drawn)
-    yield from rates_of_groups(found, frr, far)
-    yield from contrasts(found, frr, far)
+    yield from bands_of(evaluation, truth, drawn)
+    yield from rates_of_groups(evaluation, frr, far)
+    yield from contrasts(evaluation, frr, far)
 
 
-def rates_of_groups(found, frr: list, far: list):
+def rates_of_groups(evaluation, frr: list, far: list):
     """Rates of the first group and of the last one, and FAR between these two."""
     last = len(frr) - 1
     for measure, true in (("frr_group", frr), ("far_group", far)):
-        band = fk.band(found, measure)
+        band = fk.band(evaluation, measure)
         for number in (0, last):
-            one = band.sel(group=f"g{number}")
-            yield rows_of(one, true[number], f"{measure} {number + 1}")
-    cross = fk.band(found, "far_cross").sel(group="g0", reference_group=f"g{last}")
+            band_of_group = band.sel(group=f"g{number}")
+            yield rows_of(band_of_group, true[number], f"{measure} {number + 1}")
+    cross = fk.band(evaluation, "far_cross").sel(group="g0", reference_group=f"g{last}")
     yield rows_of(cross, np.sqrt(far[0] * far[-1]), "far_cross")
 
 
-def contrasts(found, frr: list, far: list):
+def contrasts(evaluation, frr: list, far: list):
     """The difference of the first group and the last one."""
     for measure, true in (("frr_group", frr), ("far_group", far)):
-        apart = fk.compare(found, measure, groups=("g0", f"g{len(true) - 1}"))
+        apart = fk.compare(evaluation, measure, groups=("g0", f"g{len(true) - 1}"))
         apart = apart.squeeze([dim for dim in apart.dims if dim != "far_level"], drop=True)
         yield rows_of(apart, true[0] - true[-1], measure, "contrast")
 
@@ -414,10 +414,10 @@ def lists(place: Place, rng, _drawn: bool):
         reference_identity=who[col],
         group=(group[row], group[col]),
     )
-    found = fk.evaluate(listed, far=place.far, by="group")
+    evaluation = fk.evaluate(listed, far=place.far, by="group")
     if place.law == "mixed":
         return
-    yield from contrasts(found, frr, far)
+    yield from contrasts(evaluation, frr, far)
 
 
 def models(place: Place, rng, _drawn: bool):
@@ -429,19 +429,19 @@ def models(place: Place, rng, _drawn: bool):
     spread = second.kappa[0] / first.kappa[0]
     others = people._replace(kappa=people.kappa * spread)
     person = np.repeat(np.arange(place.people), place.per_identity)
-    shared, *own = (rng.normal(size=(len(person), DIM)) for _ in range(3))
-    noise = [np.sqrt(0.6) * shared + np.sqrt(0.4) * one for one in own]
+    shared, *model_noises = (rng.normal(size=(len(person), DIM)) for _ in range(3))
+    noise = [np.sqrt(0.6) * shared + np.sqrt(0.4) * model_noise for model_noise in model_noises]
     encoders = {
         "A": draw_images(people, person, rng, noise[0]),
         "B": draw_images(others, person, rng, noise[1]),
     }
     faces = fk.stack_models({name: fk.faces(x, person.astype(str)) for name, x in encoders.items()})
-    found = fk.evaluate(fk.score_tensor(faces), far=place.far)
+    evaluation = fk.evaluate(fk.score_tensor(faces), far=place.far)
     names = [law for law, _ in place.groups] or [place.law] * 2
     exact = [
-        [truth_of(name).frr[truth_of(name).at(level)] for level in place.far] for name in names
+        [truth_of(name).frr[truth_of(name).bin_at(level)] for level in place.far] for name in names
     ]
-    apart = fk.compare(found, "frr", models=("A", "B"), target="new people")
+    apart = fk.compare(evaluation, "frr", models=("A", "B"), target="new people")
     yield rows_of(apart, np.subtract(*exact), "frr A - B", "paired")
 
 
@@ -456,7 +456,7 @@ KINDS = {
 
 def batch(place: Place, number: int, bootstrap: bool) -> pd.DataFrame:
     """The data sets of one batch; data set d depends on the place and on d alone."""
-    name, parts, more = zlib.crc32(place.name.encode()), [], {}
+    name, tables, more = zlib.crc32(place.name.encode()), [], {}
     drawn = bootstrap and number < BOOTSTRAPPED and place.kind in ("rates", "groups")
     if place.kind == "these people":
         rng = np.random.default_rng([SEED, name, 1, number])
@@ -465,8 +465,8 @@ def batch(place: Place, number: int, bootstrap: bool) -> pd.DataFrame:
     for data_set in range(number * BATCH, (number + 1) * BATCH):
         rng = np.random.default_rng([SEED, name, 0, data_set])
         rows = pd.concat(list(KINDS[place.kind][0](place, rng, drawn, **more)))
-        parts.append(rows.assign(data_set=data_set))
-    return pd.concat(parts)
+        tables.append(rows.assign(data_set=data_set))
+    return pd.concat(tables)
 
 
 def work(kinds: list[str], n_batches: int, store: Path, bootstrap: bool) -> None:
@@ -486,9 +486,11 @@ def work(kinds: list[str], n_batches: int, store: Path, bootstrap: bool) -> None
 
 def counted(rows: pd.DataFrame) -> pd.Series:
     """What the intervals of one place did; widths in units of the central 95 % of all estimates."""
-    known = rows.dropna(subset=["lower", "upper"])
-    held = (known.lower <= known.truth * (1 + 1e-9)) & (known.truth <= known.upper * (1 + 1e-9))
-    finite = known[np.isfinite(known.estimate) & np.isfinite(known.upper)]
+    intervals = rows.dropna(subset=["lower", "upper"])
+    covers = (intervals.lower <= intervals.truth * (1 + 1e-9)) & (
+        intervals.truth <= intervals.upper * (1 + 1e-9)
+    )
+    finite = intervals[np.isfinite(intervals.estimate) & np.isfinite(intervals.upper)]
     spread = (
         np.quantile(finite.estimate, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(finite) else [0, 0]
     )
@@ -497,9 +499,9 @@ def counted(rows: pd.DataFrame) -> pd.Series:
         {
             "truth": rows.truth.mean(),
             "mean_estimate": rows.estimate[np.isfinite(rows.estimate)].mean(),
-            "coverage": held.mean(),
-            "miss_below": (known.upper < known.truth).mean(),
-            "miss_above": (known.lower > known.truth).mean(),
+            "coverage": covers.mean(),
+            "miss_below": (intervals.upper < intervals.truth).mean(),
+            "miss_above": (intervals.lower > intervals.truth).mean(),
             "width": (finite.upper - finite.lower).mean() / ideal if ideal > 0 else np.nan,
             "called": (rows.p.dropna() <= 1 - LEVEL).mean(),
             "data_sets": len(rows),
@@ -509,7 +511,7 @@ def counted(rows: pd.DataFrame) -> pd.Series:
 
 def table(store: Path) -> pd.DataFrame:
     """Everything in the store, counted."""
-    parts = []
+    tables = []
     for place in (place for _, places in KINDS.values() for place in places):
         files = sorted(store.glob(f"{place.name}, batch *.csv.gz"))
         if not files:
@@ -517,14 +519,14 @@ def table(store: Path) -> pd.DataFrame:
             continue
         rows = pd.concat(map(pd.read_csv, files)).reset_index(drop=True)
         rows["p"] = rows.get("p", np.nan)
-        told = rows.groupby(["measure", "far_level", "method"], dropna=False).apply(
+        counts = rows.groupby(["measure", "far_level", "method"], dropna=False).apply(
             counted, include_groups=False
         )
-        said = dict(kind=place.kind, population=place.law, people=place.people, n_k=place.images)
-        said["groups"] = ":".join(str(n) for _, n in place.groups)
-        told = told.reset_index().rename(columns={"far_level": "far"})
-        parts.append(pd.DataFrame([said] * len(told)).join(told))
-    return pd.concat(parts)
+        labels = dict(kind=place.kind, population=place.law, people=place.people, n_k=place.images)
+        labels["groups"] = ":".join(str(n) for _, n in place.groups)
+        counts = counts.reset_index().rename(columns={"far_level": "far"})
+        tables.append(pd.DataFrame([labels] * len(counts)).join(counts))
+    return pd.concat(tables)
 
 
 def main() -> None:
@@ -537,18 +539,23 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="folder for finished batches")
     parser.add_argument("--no-bootstrap", action="store_true", help="without replicates")
     parser.add_argument("--table", action="store_true", help="make no batch, only the table")
-    asked = parser.parse_args()
-    asked.store.mkdir(exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.store.mkdir(exist_ok=True)
     warnings.simplefilter("ignore", fk.DataWarning)
-    if not asked.table:
+    if not arguments.table:
         with dask.config.set(scheduler="synchronous"), threadpool_limits(1):
-            work(asked.kinds or list(KINDS), asked.batches, asked.store, not asked.no_bootstrap)
+            work(
+                arguments.kinds or list(KINDS),
+                arguments.batches,
+                arguments.store,
+                not arguments.no_bootstrap,
+            )
         return
-    found = table(asked.store)
+    coverage = table(arguments.store)
     with open(HERE / "interval_coverage.csv", "w", encoding="utf-8") as file:
         file.write("# python data/make_interval_coverage.py --store FOLDER, then with --table\n")
         file.write(f"# seed {SEED}, {BATCH} data sets a batch\n")
-        found.to_csv(file, index=False, float_format="%.4g")
+        coverage.to_csv(file, index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":

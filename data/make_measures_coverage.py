@@ -49,23 +49,23 @@ def table(studies: dict[str, xr.Dataset]) -> pd.DataFrame:
     """Rows of one setting, from its studies by measure."""
     rows = []
     for name, study in studies.items():
-        one = study.isel(scheme=0, level=0, drop=True).reset_coords(drop=True)
-        held = one[["coverage", "width", "truth", "estimate"]].to_dataframe().reset_index()
+        first = study.isel(scheme=0, level=0, drop=True).reset_coords(drop=True)
+        covered = first[["coverage", "width", "truth", "estimate"]].to_dataframe().reset_index()
         floor = (
-            one[["called_unfair", "truth", "estimate"]]
+            first[["called_unfair", "truth", "estimate"]]
             .expand_dims(method=["floor"])
             .to_dataframe()
             .reset_index()
         )
         both = pd.concat(
             [
-                held.rename(columns={"coverage": "share"}),
+                covered.rename(columns={"coverage": "share"}),
                 floor.rename(columns={"called_unfair": "share"}),
             ]
         )
         rows.append(both.assign(measure=name, datasets=study.attrs["n_datasets"]))
-    found = pd.concat(rows).rename(columns={"far_level": "far", "estimate": "mean_estimate"})
-    return found.assign(mc_error=np.sqrt(found.share * (1 - found.share) / found.datasets))
+    result = pd.concat(rows).rename(columns={"far_level": "far", "estimate": "mean_estimate"})
+    return result.assign(mc_error=np.sqrt(result.share * (1 - result.share) / result.datasets))
 
 
 def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
@@ -77,19 +77,19 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
         for kind, mixture in zip(
             KINDS, (fk.vmf.mixture(people, 64, seed=0, groups=unfair), fair), strict=True
         ):
-            how = dict(
+            options = dict(
                 n_datasets=n_datasets,
                 n_identities=None if scheme == "image" else 120,
                 schemes=(scheme,),
             )
-            how |= dict(
+            options |= dict(
                 far=fk.far_levels(1e-3, 1e-2, per_decade=2),
                 methods=("effective", "recentered", "naive", "pivotal"),
             )
-            how |= dict(
+            options |= dict(
                 by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}"
             )
-            studies = {name: fk.studies.coverage(mixture, name, **how) for name in DISPARITIES}
+            studies = {name: fk.studies.coverage(mixture, name, **options) for name in DISPARITIES}
             tables.append(table(studies).assign(scheme=scheme, population=kind))
     columns = [
         "scheme",
@@ -119,15 +119,16 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
         )
         differing = fk.vmf.mixture(people, 32, kappa=(20, 60), seed=0, groups=unfair)
         for kind, mixture in zip(KINDS, (differing, fair), strict=True):
-            how = dict(
+            options = dict(
                 n_datasets=n_datasets,
                 n_identities=None if scheme == "image" else 60,
                 schemes=(scheme,),
             )
-            how |= dict(by="group", per_identity=8, levels=(LEVEL,))
-            how |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
+            options |= dict(by="group", per_identity=8, levels=(LEVEL,))
+            options |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
             studies = {
-                name: fk.studies.coverage(mixture, name, methods=METHODS, **how) for name in INDICES
+                name: fk.studies.coverage(mixture, name, methods=METHODS, **options)
+                for name in INDICES
             }
             tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
     tables += [
@@ -166,14 +167,18 @@ def population(kind: str, sizes: tuple[int, ...]) -> xr.Dataset:
 def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
     """Studies of independent pairs: three equal groups, or groups that differ in every way, of
     unequal sizes."""
-    what = dict(kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000))
-    exact = population(kind, what["sizes"])
+    settings = dict(
+        kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000)
+    )
+    exact = population(kind, settings["sizes"])
     paths = [path_of(store, seed) for seed in range(n_datasets)]
     for seed, path in enumerate(paths):
         draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
-        scores = fk.canonical_scores(**what, seed=seed)
-        found = fk.indices.distributions(scores, by="group", score_map="identity", resampling=draws)
-        write_data_set(path, {"pair": found}, {"data_set": seed})
+        scores = fk.canonical_scores(**settings, seed=seed)
+        values = fk.indices.distributions(
+            scores, by="group", score_map="identity", resampling=draws
+        )
+        write_data_set(path, {"pair": values}, {"data_set": seed})
     studies = {}
     for name in INDICES:
         measure = fk.measures.measure(name)
@@ -194,22 +199,22 @@ def main() -> None:
     )
     parser.add_argument("--store", type=Path, help="folder for finished data sets")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore", fk.DataWarning)
-    for name in asked.studies or STUDIES:
+    for name in arguments.studies or STUDIES:
         study, usual = STUDIES[name]
-        n_datasets = asked.datasets or usual
+        n_datasets = arguments.datasets or usual
         with tempfile.TemporaryDirectory() as passing:
-            found = study(n_datasets, (asked.store or Path(passing)) / name)
+            result = study(n_datasets, (arguments.store or Path(passing)) / name)
         versions = (
             f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
         )
-        with open(asked.out / f"{name}_coverage.csv", "w", encoding="utf-8") as file:
+        with open(arguments.out / f"{name}_coverage.csv", "w", encoding="utf-8") as file:
             file.write(
                 f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n"
                 f"# {versions}\n"
             )
-            found.round(4).to_csv(file, index=False)
+            result.round(4).to_csv(file, index=False)
 
 
 if __name__ == "__main__":

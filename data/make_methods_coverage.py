@@ -65,17 +65,17 @@ def cell(population: str, label: str, n_datasets: int, store: Path | None) -> xr
     mixture = fk.vmf.mixture(IDENTITIES[label], dim, kappa=kappa, seed=SEED)
     per_identity = images(label)
     folder = store and store / f"{population} {label}".replace(" ", "_").replace("'", "")
-    how = dict(
+    options = dict(
         n_datasets=n_datasets, replicates=200, seed=SEED, far=FAR, methods=METHODS, levels=LEVELS
     )
     study = fk.studies.coverage(
-        mixture, per_identity=per_identity, store=folder, progress=False, **how
+        mixture, per_identity=per_identity, store=folder, progress=False, **options
     )
     study = study[list(KEPT)].isel(scheme=0, drop=True)
     many = np.broadcast_to(per_identity, IDENTITIES[label])
     n_impostors = (many.sum() ** 2 - (many**2).sum()) / 2
-    words = {"long_name": "accepted impostor pairs, mean over data sets"}
-    return study.assign(false_accepts=(study.far_level * n_impostors).assign_attrs(words))
+    attrs = {"long_name": "accepted impostor pairs, mean over data sets"}
+    return study.assign(false_accepts=(study.far_level * n_impostors).assign_attrs(attrs))
 
 
 def main() -> None:
@@ -83,10 +83,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", type=Path, help="folder for finished data sets")
     parser.add_argument("--datasets", type=int, default=200, help="data sets of each cell")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     cpu, wall, rows = time.process_time(), time.perf_counter(), []
     for population in POPULATIONS:
-        rows.append([cell(population, label, asked.datasets, asked.store) for label in IDENTITIES])
+        rows.append(
+            [cell(population, label, arguments.datasets, arguments.store) for label in IDENTITIES]
+        )
         print(f"{population}: {time.perf_counter() - wall:.0f} s", flush=True)
     study = xr.combine_nested(rows, ["population", "per_identity"], combine_attrs="drop")
     labels = {
@@ -100,7 +102,7 @@ def main() -> None:
         "command": "python data/make_methods_coverage.py",
         "populations": json.dumps(POPULATIONS),
         "seed": SEED,
-        "n_datasets": asked.datasets,
+        "n_datasets": arguments.datasets,
         "replicates": 200,
         "versions": json.loads(rows[0][0].attrs["study"])["versions"],
         "cpu_seconds": round(time.process_time() - cpu, 1),

@@ -57,9 +57,9 @@ def bias_of_digits(case, sigma_of_test, seed, sigmas=SIGMA, critic=CRITIC):
     """
 
     def row(sigma):
-        of_test = sigma if sigma_of_test is None else sigma_of_test
+        test_sigma = sigma if sigma_of_test is None else sigma_of_test
         train = studies.coloured_digits(case, sigma, part="train", seed=seed)
-        test = studies.coloured_digits(case, of_test, copies=1, seed=seed)
+        test = studies.coloured_digits(case, test_sigma, copies=1, seed=seed)
         encoded = studies.digit_encoder(train, width=64, seed=seed)(test)
         bias = fk.representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
         colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
@@ -293,9 +293,9 @@ def all_measures(train, test, attribute, critic):
         cohort = np.char.add(np.char.add(group, ", "), test.sex.values)
     spreads = []
     for task in range(N_TASKS):
-        of_task = test.isel({TASK: task})
+        test_of_task = test.isel({TASK: task})
         spread = representation.cohort_spread(
-            of_task.label, of_task.predicted, cohort, score=of_task.score
+            test_of_task.label, test_of_task.predicted, cohort, score=test_of_task.score
         )
         spreads.append(spread)
     spread = xr.concat(spreads, TASK).mean(TASK)
@@ -369,7 +369,7 @@ PARTS = {
 }
 
 
-def one_seed(part, seed, store):
+def result_of_seed(part, seed, store):
     """One seed of one part, read from the store if it is finished."""
     store.mkdir(parents=True, exist_ok=True)
     file = store / f"{part}_{seed}.nc"
@@ -383,9 +383,9 @@ def one_seed(part, seed, store):
 def make(part, store):
     """Write all seeds of one part into one small file."""
     n_seeds = PARTS[part][1]
-    of_seeds = [one_seed(part, seed, store) for seed in range(n_seeds)]
+    results = [result_of_seed(part, seed, store) for seed in range(n_seeds)]
     seeds = xr.Variable("seed", np.arange(n_seeds))
-    result = xr.concat(of_seeds, seeds, combine_attrs="drop").astype(np.float32)
+    result = xr.concat(results, seeds, combine_attrs="drop").astype(np.float32)
     versions = {"frkit": fk.__version__} | {
         name: version(name) for name in ("numpy", "scikit-learn", "xarray")
     }

@@ -73,9 +73,9 @@ def true_order(kind, data):
     rates = fk.evaluate(fk.score_tensor(many), far=[FAR[-1]], by="group")["empirical"]
     allowed = set()
     for rate in ("frr", "far"):
-        of_groups = rates[f"{rate}_group"].isel(far_level=0).to_series()
+        rate_of_groups = rates[f"{rate}_group"].isel(far_level=0).to_series()
         for other in "ab":
-            order = ("c", other) if of_groups["c"] > of_groups[other] else (other, "c")
+            order = ("c", other) if rate_of_groups["c"] > rate_of_groups[other] else (other, "c")
             allowed.add((rate, *order))
     return allowed
 

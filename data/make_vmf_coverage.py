@@ -33,8 +33,8 @@ SCHEMES = ("image", "identity", "two-level", "double-or-nothing")
 def paper(store: Path | None) -> xr.Dataset:
     """The paper's study."""
     mixture = fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=SEED)
-    how = dict(n_datasets=200, per_identity=10, methods=METHODS, replicates=200, seed=SEED)
-    return fk.studies.coverage(mixture, store=store and store / "paper", **how)
+    options = dict(n_datasets=200, per_identity=10, methods=METHODS, replicates=200, seed=SEED)
+    return fk.studies.coverage(mixture, store=store and store / "paper", **options)
 
 
 def draws(store: Path | None) -> xr.Dataset:
@@ -45,8 +45,8 @@ def draws(store: Path | None) -> xr.Dataset:
             fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed),
             store and store / f"draw {seed}",
         )
-        how = dict(n_datasets=200, per_identity=10, replicates=200, seed=seed, far=[1e-5, 1e-1])
-        studies.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **how))
+        options = dict(n_datasets=200, per_identity=10, replicates=200, seed=seed, far=[1e-5, 1e-1])
+        studies.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **options))
     both = xr.concat(studies, dim=xr.Variable("draw", list(SEEDS)), combine_attrs="drop_conflicts")
     return both.assign_attrs(words=studies[0].attrs["words"])
 
@@ -54,15 +54,17 @@ def draws(store: Path | None) -> xr.Dataset:
 def people(store: Path | None) -> xr.Dataset:
     """The same people in every data set, and new ones, by every scheme."""
     law = fk.vmf.IdentityLaw(DIM, kappa=KAPPA)
-    how = dict(n_datasets=200, per_identity=10, replicates=200, seed=SEED, schemes=SCHEMES)
-    how |= dict(
+    options = dict(n_datasets=200, per_identity=10, replicates=200, seed=SEED, schemes=SCHEMES)
+    options |= dict(
         far=fk.far_levels(1e-4, 1e-2, per_decade=2),
         methods=("recentered",),
         levels=(0.5, 0.8, 0.9, 0.95),
     )
     by_people = {
-        "the same": fk.studies.coverage(law.draw(300, SEED), store=store and store / "same", **how),
-        "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **how),
+        "the same": fk.studies.coverage(
+            law.draw(300, SEED), store=store and store / "same", **options
+        ),
+        "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **options),
     }
     both = xr.concat(by_people.values(), dim=xr.Variable("people", list(by_people)))
     return both.assign_attrs(
@@ -105,9 +107,9 @@ def main() -> None:
         "studies", nargs="*", choices=[*STUDIES, []], help="paper, draws, people; all by default"
     )
     parser.add_argument("--store", type=Path, help="folder for finished data sets")
-    asked = parser.parse_args()
-    for name in asked.studies or STUDIES:
-        keep(name, asked.store)
+    arguments = parser.parse_args()
+    for name in arguments.studies or STUDIES:
+        keep(name, arguments.store)
 
 
 if __name__ == "__main__":

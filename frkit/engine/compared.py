@@ -74,14 +74,14 @@ class Compared(NamedTuple):
 
     weight : (row, group of the partner) of all impostor pairs. square : (g, h) sums over pairs of
     people of the square of their weight. people_pairs, impostor_pairs : (g, h) how many.
-    of_couples : a function of the members on both sides: the weight of all their pairs.
+    weight_of_pairs : a function of the members on both sides: the weight of all their pairs.
     """
 
     weight: np.ndarray
     square: np.ndarray
     people_pairs: np.ndarray
     impostor_pairs: np.ndarray
-    of_couples: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    weight_of_pairs: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def members_of_rows(protocol: Protocol):
@@ -125,7 +125,7 @@ def _compared_in_list(protocol: Protocol, impostors) -> Compared:
         pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
         pairs[:-1, -1] = 0
 
-    def of_couples(first, second):
+    def weight_of_pairs(first, second):
         return together[np.searchsorted(numbers, couples(first, second, n_members))]
 
     return Compared(
@@ -133,7 +133,7 @@ def _compared_in_list(protocol: Protocol, impostors) -> Compared:
         square=both_orders(square.reshape(n_groups, -1)),
         people_pairs=both_orders(people.reshape(n_groups, -1)),
         impostor_pairs=pairs.astype(float),
-        of_couples=of_couples,
+        weight_of_pairs=weight_of_pairs,
     )
 
 
@@ -169,7 +169,7 @@ def _compared_in_complete_design(protocol: Protocol) -> Compared:
         (side @ group_of_kind).ravel() for side in (probe, reference)
     )
 
-    def of_couples(first, second):
+    def weight_of_pairs(first, second):
         return (
             pairs_of_probes[first] * pairs_of_references[second]
             + pairs_of_probes[second] * pairs_of_references[first]
@@ -181,7 +181,7 @@ def _compared_in_complete_design(protocol: Protocol) -> Compared:
         people_pairs=pairs_of_groups(as_probe, as_reference)
         - pairs_of_groups(as_both, as_both / 2),
         impostor_pairs=pairs_of_groups(n_probe, n_reference / twice),
-        of_couples=of_couples,
+        weight_of_pairs=weight_of_pairs,
     )
 
 

@@ -56,8 +56,10 @@ def errors_within_groups(tally: Tally, compared: Compared, thresholds) -> Points
     rejected = genuine.select(genuine.score <= own_thresholds[group[genuine.row]])
     lowest = np.nanmin(own_thresholds) if np.isfinite(own_thresholds).any() else np.inf
     impostors = impostors.select(slice(number_above(impostors, lowest)))
-    of_row, of_col = group[impostors.row], group[impostors.col]
-    accepted = impostors.select((of_row == of_col) & (impostors.score > own_thresholds[of_row]))
+    group_of_row, group_of_col = group[impostors.row], group[impostors.col]
+    accepted = impostors.select(
+        (group_of_row == group_of_col) & (impostors.score > own_thresholds[group_of_row])
+    )
     return _within_groups(tally, _sums_of_all(tally, compared, accepted, rejected))
 
 
@@ -157,7 +159,7 @@ def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     first, second = member[impostors.row], member[impostors.col]
     together = kernels.sums_so_far(first, second, member.max() + 1, weight)
     squares = weight * (2 * together - weight) - weight**2 * (1 - 1 / impostors.stands_for)
-    return squares, weight * compared.of_couples(first, second)
+    return squares, weight * compared.weight_of_pairs(first, second)
 
 
 def _within_groups(tally: Tally, points: Points) -> Points:

@@ -302,7 +302,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
     columns = {}
     for group, selection in selections.items():
         columns[group], cuts[group] = selection.finish()
-    row, col, score = (np.concatenate(parts) for parts in zip(*columns.values()))
+    row, col, score = (np.concatenate(blocks) for blocks in zip(*columns.values()))
     columns.clear()
     row = sides.probe[row]
     col = sides.reference[col]

@@ -230,10 +230,10 @@ def worst_pairs(
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)
     if by_name:
-        wanted = np.atleast_1d(identities).astype(str)
-        unknown = np.setdiff1d(wanted, names)
+        wanted_people = np.atleast_1d(identities).astype(str)
+        unknown = np.setdiff1d(wanted_people, names)
         require(len(unknown) == 0, f"identities names {listed(unknown)}, who are not in the scores")
-        among_worst = np.isin(names, wanted)
+        among_worst = np.isin(names, wanted_people)
     else:
         among_worst = np.zeros(len(names), bool)
         among_worst[np.argsort(-share, kind="stable")[:identities]] = True

@@ -59,15 +59,15 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     )
     n_probes = scores.sizes["probe"]
     identity = scores["probe_identity"].values
-    of_blocks = []
+    blocks = []
     start = 0
     for n_rows in scores.chunksizes["probe"]:
         rows = slice(start, start + n_rows)
         block = scores.isel(probe=rows).values.astype(float)
         block[place[rows, None] == place[n_probes:]] = np.nan  # an image and itself
-        of_blocks.append(_nearest(block, person, identity[rows, None] == people))
+        blocks.append(_nearest(block, person, identity[rows, None] == people))
         start += n_rows
-    own_score, other_score, nearest = map(np.concatenate, zip(*of_blocks))
+    own_score, other_score, nearest = map(np.concatenate, zip(*blocks))
     other_identity = np.where(np.isnan(other_score), UNKNOWN, people[nearest].astype(str))
     sign = -1.0 if turned(scores) else 1.0
     columns = {

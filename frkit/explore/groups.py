@@ -182,7 +182,7 @@ def fairness_indices(
     def values(ax, **chosen):
         plot.fairness_indices(indices_of(**chosen), ax)
 
-    return Panel(controls, histograms, values, room=(1.1, 0.95), **start).box()
+    return Panel(controls, histograms, values, margins=(1.1, 0.95), **start).box()
 
 
 def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:

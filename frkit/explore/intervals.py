@@ -70,4 +70,4 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
     def shares(ax, number, **selected):
         plot.running_hits(chosen(**selected), number, ax)
 
-    return Panel(controls, stack, shares, room=(0.65, 1.4), height=4.2, **start).box(steps=steps)
+    return Panel(controls, stack, shares, margins=(0.65, 1.4), height=4.2, **start).box(steps=steps)

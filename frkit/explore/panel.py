@@ -37,7 +37,7 @@ class Panel:
     draws : functions
         One for each figure. It is called with Axes and with the values of the controls that its
         arguments name (all controls where it takes `**`), and again when one of them was moved.
-    room : (float, float)
+    margins : (float, float)
         Inches left of the axes and below them, for labels and a legend.
     height : float
         Inches of the axes and what stands above them.
@@ -45,11 +45,11 @@ class Panel:
         Values with which some of the controls begin.
     """
 
-    def __init__(self, controls, *draws, room=(0.85, 0.65), height=HEIGHT, **start):
+    def __init__(self, controls, *draws, margins=(0.85, 0.65), height=HEIGHT, **start):
         self.controls = controls
         start_at(controls, start)
         width = 6.6 if len(draws) == 1 else 4.8
-        self.pictures = [Picture(draw, controls, width, height, *room) for draw in draws]
+        self.pictures = [Picture(draw, controls, width, height, *margins) for draw in draws]
         self.cautions = widgets.HTML()
         for control in controls.values():
             control.observe(self.follow, names="value")

@@ -142,7 +142,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
             progress=progress,
         )
 
-    panel = Panel(controls, curves, intervals, room=(0.85, 1.35), **start)
+    panel = Panel(controls, curves, intervals, margins=(0.85, 1.35), **start)
     if mixture is None:
         return panel.box()
     return panel.box("Draw new data and bootstrap them", compute)

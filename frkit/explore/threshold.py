@@ -111,7 +111,7 @@ def threshold(
     models = questions.models or [None]
     equal_errors = answer(NO_GROUPS, models[0])[0].eer_threshold.item()
     start = {"threshold": equal_errors, **start}
-    return Panel(controls, errors, points, room=(0.75, 1.1), height=4.2, **start).box()
+    return Panel(controls, errors, points, margins=(0.75, 1.1), height=4.2, **start).box()
 
 
 def with_thinning(far, thinned):

@@ -92,8 +92,8 @@ def _variables(people, name_of_rate):
     suffix = f"_{name_of_rate}"
     at_point = [name for name in variables if name.endswith(suffix)]
     variables |= {name.removesuffix(suffix): variables[name] for name in at_point}
-    of_auc = np.bool_(name_of_rate.startswith("auc"))
-    return SimpleNamespace(**variables, **people.attrs, errors_are_shares=of_auc)
+    is_auc = np.bool_(name_of_rate.startswith("auc"))
+    return SimpleNamespace(**variables, **people.attrs, errors_are_shares=is_auc)
 
 
 def _at_level(people, kind, g, h, fixed_threshold):
@@ -235,8 +235,8 @@ def frr(people, g):
     }
     if people.target == THESE_PEOPLE:
         return _over_images(people, result, rejected / total, genuine / total)
-    of_mean, df = _variance_of_mean(rejected, genuine, pairs)
-    return result | {"noise": (influence**2).sum(UNIT) - of_mean, "df": df}
+    variance_of_mean, df = _variance_of_mean(rejected, genuine, pairs)
+    return result | {"noise": (influence**2).sum(UNIT) - variance_of_mean, "df": df}
 
 
 def _variance_of_mean(rejected, genuine, pairs):
@@ -254,23 +254,23 @@ def _variance_of_mean(rejected, genuine, pairs):
     most_df = present.sum(UNIT) - 1
     weight = genuine / genuine.sum(UNIT)
     rate = (rejected / genuine).where(present)
-    one_pair = (1 / pairs).where(present)
+    pair_share = (1 / pairs).where(present)
     mean = rate.mean(UNIT)
     between = ((rate - mean) ** 2).sum(UNIT) / np.maximum(most_df, 1)
     binomial = mean * (1 - mean)
-    of_one_pair = one_pair.mean(UNIT)
-    surplus = between - binomial * of_one_pair
-    rho = (surplus / (binomial * (1 - of_one_pair))).clip(0, 1).fillna(0)
-    shape = rho + (1 - rho) * one_pair
+    mean_pair_share = pair_share.mean(UNIT)
+    surplus = between - binomial * mean_pair_share
+    rho = (surplus / (binomial * (1 - mean_pair_share))).clip(0, 1).fillna(0)
+    shape = rho + (1 - rho) * pair_share
     shape = shape / shape.mean(UNIT)
     seen = (weight**2 * (rate - (weight * rate).sum(UNIT)) ** 2).sum(UNIT)
     hidden = 2 * (weight**3 * shape).sum(UNIT)
-    of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
+    variance_of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
     shown = weight**2 * (1 - weight) ** 2
-    of_all = 2 * (weight**3).sum(UNIT)
-    squares = (shown**2).sum(UNIT) + of_all**2 / np.maximum(most_df, 1)
-    df = (shown.sum(UNIT) + of_all) ** 2 / squares
-    return of_mean, np.minimum(df.fillna(1), most_df)
+    variance_of_all = 2 * (weight**3).sum(UNIT)
+    squares = (shown**2).sum(UNIT) + variance_of_all**2 / np.maximum(most_df, 1)
+    df = (shown.sum(UNIT) + variance_of_all) ** 2 / squares
+    return variance_of_mean, np.minimum(df.fillna(1), most_df)
 
 
 def alike(people, g):

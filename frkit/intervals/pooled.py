@@ -246,11 +246,11 @@ def chi_square(groups, truth):
 def _variance_parts(groups):
     """A and B of Var r = A t² + B t (1 - t), where the true rate is t, and n that at p0."""
     p0 = np.clip(common_rate(groups), TINY, HIGHEST)
-    of_pairs = (1 - groups.of_people) / groups.n
-    return groups.of_people / groups.n * (1 - p0) / p0, of_pairs
+    pairs_variance = (1 - groups.of_people) / groups.n
+    return groups.of_people / groups.n * (1 - p0) / p0, pairs_variance
 
 
-def _deviance(rate, truth, of_people, of_pairs):
+def _deviance(rate, truth, people_variance, pairs_variance):
     """Twice the quasi-likelihood ratio of rates, 2 ∫ (r - u) / V(u) du from the truth to r.
 
     V(u) = A u² + B u (1 - u): where people differ, the variance grows with the squared rate. So
@@ -258,12 +258,12 @@ def _deviance(rate, truth, of_people, of_pairs):
     one otherwise (Wedderburn 1974; McCullagh & Nelder 1989). Rates of a few people are as skewed
     as these laws: (r - t)² / V(t) would be too large too often where a rate is high by chance.
     """
-    c = of_people / of_pairs - 1
+    c = people_variance / pairs_variance - 1
     c = np.where(np.abs(c) < 1e-4, 1e-4, c)  # at 0 it is the limit, of a Poisson law
     above = 1 + c * rate
-    of_rate = xlogy(rate, rate) - xlogy(rate, truth)
-    of_complement = xlogy(above, above / (1 + c * truth)) / c
-    return np.maximum(2 * (of_rate - of_complement) / of_pairs, 0)
+    log_of_rate = xlogy(rate, rate) - xlogy(rate, truth)
+    log_of_complement = xlogy(above, above / (1 + c * truth)) / c
+    return np.maximum(2 * (log_of_rate - log_of_complement) / pairs_variance, 0)
 
 
 def _moments_of_deviance(groups):
@@ -272,17 +272,17 @@ def _moments_of_deviance(groups):
     There are p0 / B effective errors on average, with a negative binomial law of the shape 1 / A.
     Of many errors they are 1 and 2.
     """
-    of_people, of_pairs = _variance_parts(groups)
+    people_variance, pairs_variance = _variance_parts(groups)
     p0 = np.clip(common_rate(groups), TINY, HIGHEST)
-    expected = p0 / of_pairs
+    expected = p0 / pairs_variance
     few = np.minimum(expected, MANY_ERRORS)
-    shape = 1 / np.maximum(of_people, 1e-6)
+    shape = 1 / np.maximum(people_variance, 1e-6)
     errors = np.arange(1000)[:, None]
     at_most = betainc(shape, errors + 1, shape / (shape + few))
     chance = np.diff(at_most, axis=0, prepend=0)
     chance /= chance.sum(0)
-    rates = np.minimum(errors * of_pairs, 1)
-    deviance = _deviance(rates, p0, of_people, of_pairs)
+    rates = np.minimum(errors * pairs_variance, 1)
+    deviance = _deviance(rates, p0, people_variance, pairs_variance)
     mean = (chance * deviance).sum(0)
     variance = (chance * (deviance - mean) ** 2).sum(0)
     return [np.where(expected < MANY_ERRORS, *each) for each in ((mean, 1), (variance, 2))]
@@ -341,9 +341,9 @@ def _tests_of(groups, level):
     sets = [every] if large.all() else [every, large]
     tests = []
     for places in sets:
-        some = groups if places.all() else chosen_of(groups, places)
-        limit = limit_of_chi_square(some, 1 - (1 - level) / len(sets))
-        tests.append(_Test(places, some, limit))
+        tested = groups if places.all() else chosen_of(groups, places)
+        limit = limit_of_chi_square(tested, 1 - (1 - level) / len(sets))
+        tests.append(_Test(places, tested, limit))
     return tests
 
 
@@ -372,7 +372,9 @@ def _at_level(line, logarithm):
 
 def _excess(tests, rates):
     """By how much X² exceeds its limit, in the test where that is most; rates : of each test."""
-    excess = [chi_square(test.groups, own) - test.limit for test, own in zip(tests, rates)]
+    excess = [
+        chi_square(test.groups, group_rates) - test.limit for test, group_rates in zip(tests, rates)
+    ]
     return np.max(excess, axis=0)
 
 
@@ -411,8 +413,8 @@ def _likeliest_level(groups, line):
     if np.isfinite(groups.n_people):
         likeliest = np.log(np.maximum((n * rate**2 / line).sum(1), TINY) / errors) / 2
     else:
-        of_people, of_pairs = _variance_parts(groups)
-        weight = 1 / (of_people * line + of_pairs)
+        people_variance, pairs_variance = _variance_parts(groups)
+        weight = 1 / (people_variance * line + pairs_variance)
         likeliest = np.log(np.maximum((weight * rate).sum(1), TINY) / (weight * line).sum(1))
     return np.maximum(likeliest, np.log(FEWEST / errors))
 
@@ -488,13 +490,13 @@ def _sides(groups, weights):
         sd = np.sqrt(share / groups.n)
         return weights @ (correlation * np.outer(sd, sd)) @ weights.T
 
-    of_all = covariance(1)
-    n = 1 / np.diag(of_all)
+    whole_covariance = covariance(1)
+    n = 1 / np.diag(whole_covariance)
     return Groups(
         weights @ groups.rate,
         n,
         groups.n_people,
-        np.linalg.pinv(of_all * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True),
+        np.linalg.pinv(whole_covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True),
         np.diag(covariance(groups.of_people)) * n,
         None if groups.curve is None else weights @ groups.curve,
     )

@@ -96,10 +96,10 @@ def threshold(
     return rows[-1]
 
 
-def at_threshold(name, rates, at):
+def at_threshold(name, rates, threshold):
     """The band at the threshold that is nearest to one."""
     require_returned(name, rates, *BANDS[:-1], LEVEL)
-    return rates.sel({LEVEL: at}, method="nearest")
+    return rates.sel({LEVEL: threshold}, method="nearest")
 
 
 def accepts_below(levels):
@@ -117,23 +117,23 @@ def rows_of(ax, n_rows):
     return [ax.inset_axes((0, foot, 1, height * (1 - GAP))) for foot in feet]
 
 
-def _draw_errors(ax, shares, at):
+def _draw_errors(ax, shares, threshold):
     """Two histograms, the threshold, and the errors on its wrong sides."""
     edges = edges_of(next(iter(shares.values())).score_bin.values)
     below, above = edges[0], edges[-1]
-    wrong = {"genuine": (below, at.item()), "impostor": (at.item(), above)}
+    wrong = {"genuine": (below, threshold.item()), "impostor": (threshold.item(), above)}
     areas = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
-    if accepts_below(at):
+    if accepts_below(threshold):
         wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
     for kind, colour in KINDS.items():
         heights = shares[kind].values
         ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
         errors = np.clip(edges, *wrong[kind])
         ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {areas[kind]}")
-    ax.axvline(at.item(), color="black", linewidth=1.5)
+    ax.axvline(threshold.item(), color="black", linewidth=1.5)
 
 
-def _same_scales(rows, shares, scale, at):
+def _same_scales(rows, shares, scale, threshold):
     """The same ends of the axes for all rows, and scores under the last one alone."""
     both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
     heights = both.values.reshape(both.sizes["score_bin"], -1)
@@ -141,7 +141,7 @@ def _same_scales(rows, shares, scale, at):
     lowest = log_floor(heights) if scale == "log" else 0
     for row in rows:
         row.set(yscale=scale, ylim=(lowest, 1.1 * heights.max()), ylabel="share", axisbelow=True)
-        row.set_xlim(min(filled[0], at), max(filled[-1], at))
+        row.set_xlim(min(filled[0], threshold), max(filled[-1], threshold))
         row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
         row.tick_params(labelbottom=row is rows[-1])
 

@@ -33,7 +33,7 @@ from frkit.reporting.formats import (
     p_text,
     say,
 )
-from frkit.reporting.inputs import no_cautions, of_model, suffix
+from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Cell, Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import turned
 from frkit.scores.kept import is_list, pairs_of_models
@@ -127,7 +127,7 @@ def _add_tiles(inputs, section, other):
     n_genuine = comparisons(inputs.scores)[0]
     sentences = []
     for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
-        rates = of_model(inputs.rates, name).isel(inputs.leading)
+        rates = result_of_model(inputs.rates, name).isel(inputs.leading)
         far = rates.far.item()
         level = rates.get("far_level", rates.far).item()
         far_is_reached = far >= (1 - NEAR) * level
@@ -137,8 +137,8 @@ def _add_tiles(inputs, section, other):
             "far_is_reached": far_is_reached,
             "frr": bands.isel(inputs.leading),
             "rates": rates,
-            "other": None if other is None else of_model(other, name).isel(inputs.leading),
-            "threshold": of_model(thresholds, name),
+            "other": None if other is None else result_of_model(other, name).isel(inputs.leading),
+            "threshold": result_of_model(thresholds, name),
             "genuine_pairs": n_genuine,
             "few_rejects": bool(rates.false_rejects < RESOLVED),
             "few_accepts": bool(rates.false_accepts < RESOLVED),
@@ -188,7 +188,7 @@ def _histograms(inputs):
         )
     thresholds = _thresholds(inputs).rename(estimate="threshold").reset_coords(drop=True)
     for name, shares in inputs.by_model(evaluation["empirical"].to_dataset()):
-        result = shares.merge(of_model(thresholds, name), compat="override")
+        result = shares.merge(result_of_model(thresholds, name), compat="override")
         yield name, result.assign_attrs(distance=turned(inputs.scores))
 
 

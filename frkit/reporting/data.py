@@ -77,8 +77,8 @@ def _warn_of_split_pairs(inputs):
     n_pairs = []
     for options in ({}, {"by": inputs.by, "varying": "split"}):
         people = errors_by_person(inputs.scores, **inputs.levels, **options)
-        of_people = people.genuine_pairs_identity
-        n_pairs.append(of_people.max({*of_people.dims} - {"identity"}).sum())
+        pairs_of_people = people.genuine_pairs_identity
+        n_pairs.append(pairs_of_people.max({*pairs_of_people.dims} - {"identity"}).sum())
     whole, used = map(int, n_pairs)
     if used < whole:
         warn(say("split_pairs", attributes_of(inputs.by), whole - used, whole))

@@ -16,7 +16,13 @@ from frkit.nsigma import floor, n_sigma
 from frkit.plot.style import curve_colours
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import averaged, level_words, say
-from frkit.reporting.inputs import no_cautions, of_model, people_of_groups, suffix, without_label
+from frkit.reporting.inputs import (
+    no_cautions,
+    people_of_groups,
+    result_of_model,
+    suffix,
+    without_label,
+)
 from frkit.reporting.relabelling import without_labels
 from frkit.reporting.tables import VALUE, numbers_of, short_name, table, texts_of
 from frkit.reporting.verdicts import (
@@ -55,13 +61,13 @@ def groups(inputs):
     frr_bands = inputs.band_of_curve("frr_group")
     has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
     for name, frr in inputs.by_model(frr_bands):
-        frr = frr.isel(group=np.flatnonzero(of_model(has_rates, name)))
+        frr = frr.isel(group=np.flatnonzero(result_of_model(has_rates, name)))
         title = f"Groups{suffix(name)}"
         if frr.sizes["group"] > MOST_GROUPS:
             order = frr.estimate.mean("far_level").argsort().values
             frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
             title = f"{title}, the {MOST_GROUPS} with the highest FRR"
-        far = of_model(far_bands, name).sel(group=frr["group"])
+        far = result_of_model(far_bands, name).sel(group=frr["group"])
         if not (frr.estimate > 0).any():
             continue  # there is no group, or no error, to draw
         section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))

@@ -128,7 +128,7 @@ class Inputs:
     def by_model(self, result):
         """What all models have as one for every model, with the model's name."""
         for name in self.models:
-            yield name, of_model(result, name)
+            yield name, result_of_model(result, name)
 
     def scores_of(self, name):
         """The scores of one model."""
@@ -181,7 +181,7 @@ def no_cautions(about=""):
         yield
 
 
-def of_model(result, name):
+def result_of_model(result, name):
     """The part of one model; all of it where there is one model without a name."""
     return result.sel(model=name, drop=True) if name else result
 

@@ -49,11 +49,13 @@ def drivers(inputs):
             worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
             few = len(worst) <= MOST_PEOPLE
             number = f"{len(worst):,} of {people.sizes['identity']:,} {who}"
-            text = say("drivers", worst, f"{rate.upper()}{suffix(name)}", few, _of_a_third(worst))
+            text = say(
+                "drivers", worst, f"{rate.upper()}{suffix(name)}", few, _people_of_a_third(worst)
+            )
             if inputs.weighting != "pair":
                 most_pairs = _worst(table.errors / table.errors.sum())
                 if len(most_pairs) <= MOST_PEOPLE:
-                    by_number = most_pairs, errors, _of_a_third(most_pairs)
+                    by_number = most_pairs, errors, _people_of_a_third(most_pairs)
                     text = f"{text} {say('drivers_by_number', *by_number)}"
             section.answers.append(f"{number} {text}")
             if rate == "frr":
@@ -79,7 +81,7 @@ def _worst(share):
     return worst
 
 
-def _of_a_third(worst):
+def _people_of_a_third(worst):
     """The first of these people who make a third; none where all of them are needed for it."""
     first = worst[: int((worst.cumsum() < LARGE).sum()) + 1]
     return first if len(first) < len(worst) else None

@@ -249,11 +249,11 @@ def _decimals(result, numbers):
     """Decimals of these numbers of a result."""
     if "lower" not in numbers:
         return None
-    wanted = [decimals_of(*ends) for ends in zip(numbers.lower, numbers.upper)]
-    wanted = [decimals for decimals in wanted if decimals <= MOST_DECIMALS]
+    decimals_of_rows = [decimals_of(*ends) for ends in zip(numbers.lower, numbers.upper)]
+    decimals_of_rows = [decimals for decimals in decimals_of_rows if decimals <= MOST_DECIMALS]
     if result.attrs.get("scale") == LOG_SCALE:
-        wanted.append(2)
-    return max(wanted, default=None)
+        decimals_of_rows.append(2)
+    return max(decimals_of_rows, default=None)
 
 
 # --- rows of numbers as rows of texts -------------------------------------------------------------

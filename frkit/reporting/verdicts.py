@@ -14,7 +14,7 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, level_words, p_words, ratio_cell, say
-from frkit.reporting.inputs import no_cautions, of_model, people_of_groups
+from frkit.reporting.inputs import no_cautions, people_of_groups, result_of_model
 from frkit.reporting.tables import Cell, Table
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
@@ -137,8 +137,8 @@ def verdicts_of(inputs):
                     rate,
                     disparity_of_model.p.item(),
                     disparity_of_model.upper.item(),
-                    of_model(pairs, name),
-                    of_model(count, name).to_series().drop(left_out),
+                    result_of_model(pairs, name),
+                    result_of_model(count, name).to_series().drop(left_out),
                 )
             )
     for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):

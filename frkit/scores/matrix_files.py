@@ -175,8 +175,8 @@ def _columns_of_labels(path):
 
 def _by_names(table, names):
     """Return a table's columns in the order of names, for each side of a matrix."""
-    wanted = {*np.concatenate(names).tolist()}
-    keys = [name for name in table if wanted <= {*table[name].astype(str)}]
+    matrix_names = {*np.concatenate(names).tolist()}
+    keys = [name for name in table if matrix_names <= {*table[name].astype(str)}]
     require(
         len(keys) > 0 and table[keys[0]].is_unique,
         "no column names the rows and columns of the matrix, each once, such as "

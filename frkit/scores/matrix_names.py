@@ -98,12 +98,12 @@ def check_direction(values, people, missing, is_distance, is_guess):
     """
     n_rows, n_columns = values.shape
     step = max(1, min(n_rows * n_columns // SHOW_MARKS, n_rows // FEWEST_ROWS))
-    some = failed_as_nan(np.array(values[::step]), missing, is_distance)
+    sampled = failed_as_nan(np.array(values[::step]), missing, is_distance)
     rows = np.arange(0, n_rows, step)
     if n_rows == n_columns:
-        some[np.arange(len(rows)), rows] = np.nan
+        sampled[np.arange(len(rows)), rows] = np.nan
     probe, reference = (np.asarray(side).astype(str) for side in people)
-    area, errors = share_above(some, probe[rows, None] == reference)
+    area, errors = share_above(sampled, probe[rows, None] == reference)
     is_clear = errors > CLEAR or area == 1
     require(is_clear if is_guess else area >= 0.5 or errors > -CLEAR, DISTANCES)
 
@@ -122,14 +122,14 @@ def failed_mark(values, missing):
     if not (isinstance(missing, str) and missing == GUESS):
         return missing, ""
     step = max(1, values.shape[0] * values.shape[1] // SHOW_MARKS)
-    some = np.array(values[::step], float)
+    sampled = np.array(values[::step], float)
     if values.shape[0] == values.shape[1]:  # images with themselves are not counted
-        some[np.arange(len(some)), np.arange(0, values.shape[0], step)] = np.nan
-    distinct, counts = np.unique(some[~np.isnan(some)], return_counts=True)
+        sampled[np.arange(len(sampled)), np.arange(0, values.shape[0], step)] = np.nan
+    distinct, counts = np.unique(sampled[~np.isnan(sampled)], return_counts=True)
     others = distinct[distinct != MARK]
     is_apart = len(others) > 0 and others[0] >= 0 or MARK in marks_apart(distinct, counts)
     if MARK not in distinct or not is_apart:
-        warn_of_marks(some)
+        warn_of_marks(sampled)
         return None, ""
     n_failed = f"in {np.sum(values == MARK):,} cells" if isinstance(values, np.ndarray) else ""
     warn(

@@ -20,11 +20,11 @@ def address(tmp_path_factory):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_fits_and_asks_for_nothing(page, address, width):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(address)
-    assert [url for url in asked if not url.startswith("data:")] == [address]
+    assert [url for url in requested if not url.startswith("data:")] == [address]
     assert page.outside == [] and page.messages == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("window.hit === undefined && document.scripts.length === 0")

@@ -317,8 +317,8 @@ def test_a_matrix_of_distances_without_zeros_is_a_question(tmp_path, capsys):
     assert "--no-distance" in capsys.readouterr().err
     assert main(["look", str(tmp_path / "m.csv"), "--no-distance"]) == 2
     assert "--identity '{name}_{number}.jpg'" in capsys.readouterr().err
-    words = ["--no-distance", "--identity", "{name}_{number}.jpg"]
-    assert main(["look", str(tmp_path / "m.csv"), *words]) == 0
+    options = ["--no-distance", "--identity", "{name}_{number}.jpg"]
+    assert main(["look", str(tmp_path / "m.csv"), *options]) == 0
     assert capsys.readouterr().out.rstrip().endswith("--no-distance")
     np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
 
@@ -413,13 +413,13 @@ def test_faces_refuse_a_matrix_of_scores(case):
 def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)
     np.savetxt(tmp_path / "m.txt", L2)
-    words = ["look", str(tmp_path / "m.txt"), "--labels", str(tmp_path / "labels.csv")]
+    arguments = ["look", str(tmp_path / "m.txt"), "--labels", str(tmp_path / "labels.csv")]
     for option in ([], ["--distance"]):
-        assert main([*words, *option]) == 0
+        assert main([*arguments, *option]) == 0
         assert "smaller is more alike" in capsys.readouterr().out
     np.save(tmp_path / "f.npy", COSINES[:, :20])
-    words[1] = str(tmp_path / "f.npy")
-    assert main([*words, "--distance"]) == 2
+    arguments[1] = str(tmp_path / "f.npy")
+    assert main([*arguments, "--distance"]) == 2
     assert "--format 'matrix'" in capsys.readouterr().err
 
 

@@ -67,8 +67,8 @@ def test_json_by_names(tmp_path):
     both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": other}))
     two = fk.open_pairs(both, **options)
     sides = list(zip(pairs.probe.values, pairs.reference.values))
-    for found, expected in ((pairs.score, scores), (two.score.sel(model="A"), scores)):
-        assert found.values.tolist() == [expected[probe][name] for probe, name in sides]
+    for table, expected in ((pairs.score, scores), (two.score.sel(model="A"), scores)):
+        assert table.values.tolist() == [expected[probe][name] for probe, name in sides]
     assert two.score.sel(model="B").values.tolist() == [other[probe][name] for probe, name in sides]
 
 

@@ -14,14 +14,14 @@ def faces():
 def nearest_by_hand(scores, image):
     """The own person's mean score, the nearest other person and its mean score, pair by pair."""
     who = dict(zip(scores.reference.values, scores.reference_identity.values))
-    of_person = {}
+    scores_of_people = {}
     for reference, score in zip(scores.reference.values, scores.sel(probe=image).values):
         if reference != image and np.isfinite(score):
-            of_person.setdefault(who[reference], []).append(score)
-    means = {person: np.mean(each) for person, each in of_person.items()}
-    own = means.pop(scores.probe_identity.sel(probe=image).item(), np.nan)
+            scores_of_people.setdefault(who[reference], []).append(score)
+    means = {person: np.mean(each) for person, each in scores_of_people.items()}
+    own_mean = means.pop(scores.probe_identity.sel(probe=image).item(), np.nan)
     other = max(means, key=means.get)
-    return own, other, means[other]
+    return own_mean, other, means[other]
 
 
 @pytest.mark.parametrize("chunk", [4, 1000])
@@ -31,11 +31,11 @@ def test_every_image_has_the_person_of_the_loop(faces, chunk):
     assert set(nearest.image.values) == set(faces.image.values)
     for image in nearest.image.values:
         own, other, score = nearest_by_hand(scores.compute(), image)
-        found = nearest.sel(image=image)
-        np.testing.assert_allclose(found.own_score, own, rtol=1e-6)
-        np.testing.assert_allclose(found.other_score, score, rtol=1e-6)
-        np.testing.assert_allclose(found.difference, own - score, rtol=1e-5, atol=1e-7)
-        assert found.other_identity == other
+        row = nearest.sel(image=image)
+        np.testing.assert_allclose(row.own_score, own, rtol=1e-6)
+        np.testing.assert_allclose(row.other_score, score, rtol=1e-6)
+        np.testing.assert_allclose(row.difference, own - score, rtol=1e-5, atol=1e-7)
+        assert row.other_identity == other
     assert nearest.difference.isnull().sum() == 3  # an image alone has no own person to resemble
     assert (np.diff(nearest.difference.dropna("image")) >= 0).all()
 
@@ -52,8 +52,8 @@ def test_swapped_images_come_first_and_a_divided_person_is_its_own_neighbour():
     names[divided[: len(divided) // 2]] = "again"
     nearest = fk.nearest_people(fk.score_tensor(faces.assign_coords(identity=("image", names))))
     assert set(nearest.image.values[:16]) == set(faces.image.values[swapped])
-    of_both = nearest.sel(image=faces.image.values[divided])
-    assert set(of_both.other_identity.values) == {"again", many[20]}
+    divided_rows = nearest.sel(image=faces.image.values[divided])
+    assert set(divided_rows.other_identity.values) == {"again", many[20]}
 
 
 @pytest.mark.filterwarnings("ignore:0 genuine and 4 impostor:frkit.DataWarning")

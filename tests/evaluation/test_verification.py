@@ -195,8 +195,8 @@ def test_fewer_pairs_than_folds():
     """The accuracy of ten folds of five genuine pairs was NaN without a word."""
     pairs = fk.pairs(np.arange(10.0)[::-1], [True] * 5 + [False] * 5)
     with pytest.warns(fk.DataWarning, match="one of the 10 folds") as warnings:
-        found = fk.verification_metrics(pairs)
-    assert np.isnan(found.accuracy) and found.best_accuracy == 1 and len(warnings) == 1
+        metrics = fk.verification_metrics(pairs)
+    assert np.isnan(metrics.accuracy) and metrics.best_accuracy == 1 and len(warnings) == 1
     assert np.isfinite(fk.verification_metrics(pairs, folds=5).accuracy)
 
 

@@ -179,13 +179,13 @@ ARRAYS = LABELS.assign(vec=[" ".join(["[", *map(str, row), "]"]) for row in VECT
 UNNAMED = pd.DataFrame(COSINES.round(6), columns=LABELS.image.to_numpy())
 UNNAMED.insert(0, "Unnamed: 0", LABELS.image.to_numpy())
 JSON = [
-    {"probe": one, "gallery": other, "score": score, "mated": bool(same)}
-    for one, other, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
+    {"probe": first, "gallery": second, "score": score, "mated": bool(same)}
+    for first, second, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
 ]
 ROWS = "probe reference similarity genuine\n"
 ROWS += "".join(
-    f'"{k + 1}" "{one}" "{other}" {score} {"TRUE" if same else "FALSE"}\n'
-    for k, (one, other, score, same) in enumerate(zip(*IMAGES, PAIRS.cosine, SAME))
+    f'"{k + 1}" "{first}" "{second}" {score} {"TRUE" if same else "FALSE"}\n'
+    for k, (first, second, score, same) in enumerate(zip(*IMAGES, PAIRS.cosine, SAME))
 )
 COMMENTED = "# a system\n# and its date\n" + ENROLLED.to_csv(sep="\t", index=False)
 PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
@@ -195,8 +195,8 @@ OBJECTS = [
 ]
 SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
 NESTED = [
-    {"enroll": {"id": one}, "test": {"id": other}, "score": score}
-    for one, other, score in zip(*PEOPLE, PAIRS.cosine)
+    {"enroll": {"id": first}, "test": {"id": second}, "score": score}
+    for first, second, score in zip(*PEOPLE, PAIRS.cosine)
 ]
 KINDS = [PAIRS.cosine[chosen].reset_index(drop=True) for chosen in (SAME, ~SAME)]
 TITLED = "# columns: probe,candidate,score\nprobe_id,candidate_id,score\n"

@@ -213,8 +213,8 @@ def test_intervals_of_indices_near_their_largest_value(scheme):
         evaluation = fk.indices.distributions(scores, by="group", resampling=drawn, permutations=0)
         for name in NINE:
             index, variant = name.split("_")
-            of_index = result.sel(variant=variant)
-            estimate, lower, upper = (float(of_index[index + end]) for end in ENDS)
+            row = result.sel(variant=variant)
+            estimate, lower, upper = (float(row[index + end]) for end in ENDS)
             pivotal = fk.band(evaluation, name, method="pivotal")
             theta = evaluation["replicates"].to_dataset()
             replicates = fk.measures.measure(name)(theta).values

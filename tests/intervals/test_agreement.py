@@ -140,9 +140,9 @@ def test_an_interval_of_two_models_contains_no_difference_where_few_people_diffe
 def test_a_simultaneous_band_is_nowhere_narrower_than_a_single_interval():
     for seed in range(3):
         ev = evaluation(seed, 15, 2, 4, far=[0.01, 0.03, 0.1, 0.3])
-        one = fk.band(ev, "frr")
+        single = fk.band(ev, "frr")
         whole = fk.band(ev, "frr", simultaneous=True)
-        assert ((whole.lower <= one.lower) & (whole.upper >= one.upper)).all()
+        assert ((whole.lower <= single.lower) & (whole.upper >= single.upper)).all()
 
 
 def test_a_model_compared_with_itself_has_p_one_and_an_interval():

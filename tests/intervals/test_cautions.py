@@ -85,8 +85,8 @@ def test_at_fixed_thresholds_the_errors_of_each_rate_count():
     ):
         result, _ = warned(fk.band, evaluation, name)
         assert result.resolved.values.tolist() == resolved, name
-    one, messages = warned(fk.band, evaluation.sel(threshold_level=[ABOVE_ALL]), "frr")
-    assert messages == [] and float(one.estimate.item()) == 1
+    band, messages = warned(fk.band, evaluation.sel(threshold_level=[ABOVE_ALL]), "frr")
+    assert messages == [] and float(band.estimate.item()) == 1
 
 
 def test_at_a_far_level_an_frr_also_needs_false_accepts():
@@ -102,6 +102,6 @@ def test_at_a_far_level_an_frr_also_needs_false_accepts():
 # --- two evaluations ------------------------------------------------------------------------------
 @pytest.mark.parametrize("other", [dict(far=[0.2]), dict(far=[0.1, 0.2]), dict(threshold=[0.1])])
 def test_evaluations_of_other_levels_are_not_compared(other):
-    one, two = (fk.evaluate(tensor(), **options) for options in (dict(far=[0.1]), other))
+    first, second = (fk.evaluate(tensor(), **options) for options in (dict(far=[0.1]), other))
     with pytest.raises(fk.InputError, match="other l(abels|evels)"):
-        fk.compare(one, two, "frr")
+        fk.compare(first, second, "frr")

@@ -120,8 +120,8 @@ def test_few_people_with_most_of_the_pairs_do_not_decide():
         frr = rng.beta(0.06 * 7 / 3, 0.94 * 7 / 3, 100)  # 0.3 of the variance is people's own
         rate = rng.binomial(pairs, frr) / pairs
         n = pooled_frr(in_group * rate, in_group * pairs, weight)
-        of_groups = (weight * rate).sum(1) / weight.sum(1)
-        groups = Groups(of_groups, n, 100, np.eye(2), np.zeros(2))
+        rate_of_groups = (weight * rate).sum(1) / weight.sum(1)
+        groups = Groups(rate_of_groups, n, 100, np.eye(2), np.zeros(2))
         called.append(p_of_equality(groups) < 0.05)
     assert 0.02 < np.mean(called) < 0.08
 
@@ -131,17 +131,17 @@ def deviance_by_hand(rate, p0, a, b):
     return 2 * integrate.quad(lambda u: (rate - u) / (a * u**2 + b * u * (1 - u)), p0, rate)[0]
 
 
-def p_of_far_by_hand(rates, of_people, of_pairs, p0, n):
+def p_of_far_by_hand(rates, people_variance, pairs_variance, p0, n):
     """X² is chi-square, or gamma with the moments that negative binomial errors have."""
     square, mean, variance = 0.0, 0.0, 2 * (len(rates) - 1)
-    for rate, a, b, number in zip(rates, of_people, of_pairs, n):
+    for rate, a, b, number in zip(rates, people_variance, pairs_variance, n):
         square += deviance_by_hand(rate, p0, a, b)
         errors = range(200)
         chance = stats.nbinom.pmf(errors, 1 / a, 1 / (1 + a * p0 / b))
         deviance = np.array([deviance_by_hand(min(k * b, 1), p0, a, b) for k in errors])
-        of_group = sum(chance * deviance)
-        mean += (1 - number / sum(n)) * of_group
-        excess = sum(chance * (deviance - of_group) ** 2) - 2
+        mean_of_group = sum(chance * deviance)
+        mean += (1 - number / sum(n)) * mean_of_group
+        excess = sum(chance * (deviance - mean_of_group) ** 2) - 2
         variance += (1 - number / sum(n)) ** 2 * excess
     gamma = stats.gamma(mean**2 / variance, scale=variance / mean)
     return max(gamma.sf(square), stats.chi2.sf(square, len(rates) - 1))
@@ -164,17 +164,17 @@ def test_far_of_five_people_by_hand():
         cells = [a[i, j] for i in people for j in people if j < i]
         rate, u = np.mean(cells), len(cells)
         noise = sum((cell - rate) ** 2 for cell in cells) / u**2
-        of_people = 0.0
+        people_variance = 0.0
         for i in people:
             added = sum(a[i, j] - rate for j in people if j != i) / u
-            of_people += added**2 * k / (k - 1)
-        variance = max(of_people - noise, noise)
+            people_variance += added**2 * k / (k - 1)
+        variance = max(people_variance - noise, noise)
         spread = noise * u / rate / (1 - rate)
         numbers.append((rate, k, u, k * (variance - noise), rate**2 - variance, spread))
-    rate, k, u, of_people, square, of_pairs = np.transpose(numbers)
+    rate, k, u, people_variance, square, pairs_variance = np.transpose(numbers)
     p0 = sum(rate * u) / sum(u)
-    c = sum(u * of_people) / max(sum(u * square), sum(u) * p0**2)
-    m = np.average(of_pairs, weights=rate * u)
+    c = sum(u * people_variance) / max(sum(u * square), sum(u) * p0**2)
+    m = np.average(pairs_variance, weights=rate * u)
     n = 1 / (p0 / (1 - p0) * c / k + m / u)
     evaluation = fk.evaluate(scores, threshold=[threshold], by="group")
     band = fk.band(evaluation, "far_max_min").isel(threshold_level=0)
@@ -182,8 +182,8 @@ def test_far_of_five_people_by_hand():
     assert float(band.n_effective) == pytest.approx(sum(n), rel=1e-5)
     common = sum(n * rate) / sum(n)
     share = c / k * p0 / (1 - p0) * n  # of the variance, that people make
-    of_people = share / n * (1 - common) / common
-    expected = p_of_far_by_hand(rate, of_people, (1 - share) / n, common, n)
+    people_variance = share / n * (1 - common) / common
+    expected = p_of_far_by_hand(rate, people_variance, (1 - share) / n, common, n)
     assert float(band.p) == pytest.approx(expected, rel=1e-4)
 
 
@@ -195,7 +195,7 @@ def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
     who = np.unique(faces.identity.values, return_inverse=True)[1]
     thresholds = tree["people"].curve_threshold.values
     upper = np.triu(np.ones((75, 75), bool), 1)
-    curves, of_people, far_variance = [], [], []
+    curves, rates_of_people, far_variance = [], [], []
     eer_of_all = tree["empirical"].eer_threshold.item()
     for group, name in enumerate("ab"):
         mine = np.flatnonzero(faces["group"].values == name)
@@ -206,7 +206,7 @@ def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
         curves.append((np.log(np.maximum(far, 1e-300)), frr))
         crossing = tree["empirical"].eer_threshold_group.values[group]
         people = [np.flatnonzero(who[mine] == person) for person in np.unique(who[mine])]
-        of_people += [
+        rates_of_people += [
             (own_scores[np.ix_(k, k)] <= eer_of_all)[upper[:5, :5]].mean() for k in people
         ]
         accepted = np.array(
@@ -222,15 +222,15 @@ def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
         return np.array([np.interp(np.log(p), *curve) for curve in curves]) - p
 
     p0 = optimize.brentq(lambda p: excess(p).sum(), 1e-4, 0.9)
-    mean = np.mean(of_people)
-    of_groups = [np.var(of_people[:15], ddof=1), np.var(of_people[15:], ddof=1)]
-    spread = np.mean(of_groups) / (mean * (1 - mean))
+    mean = np.mean(rates_of_people)
+    variances = [np.var(rates_of_people[:15], ddof=1), np.var(rates_of_people[15:], ddof=1)]
+    spread = np.mean(variances) / (mean * (1 - mean))
     rho = max((spread - 1 / 10) / (1 - 1 / 10), 0)
-    of_frr = (rho + (1 - rho) / 10) / 15
+    frr_variance = (rho + (1 - rho) / 10) / 15
     w = contributions(tree, "eer_group", "new people").share_of_frr.values.mean()
     eer = tree["empirical"].eer_group.values.mean()
-    of_far = np.mean(far_variance) / (eer * (1 - eer))
-    numbers = np.full(2, 1 / (of_frr + ((1 - w) / w) ** 2 * of_far))
+    far_share = np.mean(far_variance) / (eer * (1 - eer))
+    numbers = np.full(2, 1 / (frr_variance + ((1 - w) / w) ** 2 * far_share))
     expected = p_by_hand(p0 + excess(p0), numbers, 30)
     band = fk.band(tree, "eer_spread")
     assert band.p.item() == pytest.approx(expected, rel=0.02)
@@ -450,14 +450,14 @@ def test_people_in_two_groups_are_compared_with_themselves():
 def test_three_people_neither_hide_a_difference_nor_move_its_lower_end(rate_of_few):
     """Two large groups of which one has 2.4 times the FAR, and 20 comparisons of a third."""
     rate, n = np.array([0.01, 0.024, rate_of_few]), np.array([4000.0, 4000.0, 20.0])
-    three = Groups(rate, n, np.inf, np.eye(3), np.zeros(3))
-    two = Groups(rate[:2], n[:2], np.inf, np.eye(2), np.zeros(2))
-    of_two = p_of_equality(two)
-    assert of_two < 1e-5 and p_of_equality(three) <= 2 * of_two
+    three_groups = Groups(rate, n, np.inf, np.eye(3), np.zeros(3))
+    two_groups = Groups(rate[:2], n[:2], np.inf, np.eye(2), np.zeros(2))
+    p_of_two = p_of_equality(two_groups)
+    assert p_of_two < 1e-5 and p_of_equality(three_groups) <= 2 * p_of_two
     options = {"level": 0.95, "free_level": False}
-    rows = compatible_rates(three, **options)
+    rows = compatible_rates(three_groups, **options)
     ratio = rows.max(1) / np.maximum(rows.min(1), 1e-12)
-    rows_of_two = compatible_rates(two, **options)
+    rows_of_two = compatible_rates(two_groups, **options)
     lowest = (rows_of_two.max(1) / rows_of_two.min(1)).min()
     assert 1.3 < ratio.min() <= lowest < 2.4
 
@@ -485,8 +485,8 @@ def test_equal_fars_of_small_groups_of_people_who_differ_are_seldom_called_diffe
     for _ in range(200):
         rate, *others = far_of_groups(rng, [25] * 8, 0.8)
         with np.errstate(invalid="ignore"):  # of groups without an error
-            n, of_people = pooled_far(rate, *others)
-        called += p_of_equality(Groups(rate, n, np.inf, np.eye(8), of_people)) < 0.05
+            n, people_share = pooled_far(rate, *others)
+        called += p_of_equality(Groups(rate, n, np.inf, np.eye(8), people_share)) < 0.05
     assert called <= 16
 
 
@@ -497,8 +497,8 @@ def test_a_small_group_beside_a_large_one_has_an_interval_that_covers():
     for _ in range(200):
         small, large = far_of_groups(rng, [30], 0.7, 0.02), far_of_groups(rng, [200], 0.7)
         rate, *others = np.hstack([small, large])
-        n, of_people = pooled_far(rate, *others)
-        groups = Groups(rate, n, np.inf, np.eye(2), of_people)
+        n, people_share = pooled_far(rate, *others)
+        groups = Groups(rate, n, np.inf, np.eye(2), people_share)
         rates = compatible_rates(groups, level=0.95, free_level=False)
         ratio = rates.max(1) / rates.min(1)
         covered += ratio.min() <= 2 <= ratio.max()

@@ -38,8 +38,8 @@ class ByHand:
     def rejected(self, t):
         shares = []
         for person in range(self.k):
-            of_person = self.scores[np.ix_(self.who == person, self.who == person)]
-            shares.append(np.mean(of_person[np.triu_indices(len(of_person), 1)] <= t))
+            own_scores = self.scores[np.ix_(self.who == person, self.who == person)]
+            shares.append(np.mean(own_scores[np.triu_indices(len(own_scores), 1)] <= t))
         return np.array(shares)
 
     def accepted(self, t):
@@ -90,9 +90,9 @@ def test_the_error_of_the_threshold_by_hand(n_people, level):
     hand = by_hand(data)
     tree = fk.evaluate(fk.score_tensor(data), far=[level])
     t = tree["empirical"].threshold.item()
-    rate, of_frr = hand.frr(t)
-    far, of_far, noise = hand.far(t)
-    variance_of_far = max((of_far**2).sum() - noise, noise)
+    rate, frr_influence = hand.frr(t)
+    far, far_influence, noise = hand.far(t)
+    variance_of_far = max((far_influence**2).sum() - noise, noise)
     width = 2 * np.sqrt(variance_of_far) / far
     assert (0.5 < width < 2) == (n_people == 12)
     width = np.clip(width, 0.5, 2)
@@ -100,7 +100,7 @@ def test_the_error_of_the_threshold_by_hand(n_people, level):
     log_far, frr, _ = hand.curve()
     low, high = np.interp(ends, log_far, frr)
     change = (high - low) / (2 * width) / far
-    added = of_frr - change * of_far
+    added = frr_influence - change * far_influence
     variance = max((added**2).sum() - change**2 * noise, (added**2).sum() / 2)
     erring = effective_count(hand.rejected(t))
     n = worth(rate, variance, n_people * 3, n_people, erring, n_people)
@@ -147,15 +147,15 @@ def test_the_eer_by_hand_has_one_unseen_person():
     hand = by_hand(data)
     tree = fk.evaluate(fk.score_tensor(data), far=[0.1])
     t = tree["empirical"].eer_threshold.item()
-    far, of_far, noise = hand.far(t)
-    frr, of_frr = hand.frr(t)
-    variance_of_far = max((of_far**2).sum() - noise, noise)
+    far, far_influence, noise = hand.far(t)
+    frr, frr_influence = hand.frr(t)
+    variance_of_far = max((far_influence**2).sum() - noise, noise)
     width = np.clip(2 * np.sqrt(variance_of_far) / far, 0.5, 2)
     ends = np.log(far) + width * np.array([-1, 1])
     log_far, frr_at, _ = hand.curve()
     low, high = np.interp(ends, log_far, frr_at)
     a, b = np.diff(np.exp(ends))[0], low - high
-    added = (b * of_far + a * of_frr) / (a + b)
+    added = (b * far_influence + a * frr_influence) / (a + b)
     noise *= (b / (a + b)) ** 2
     variance = max((added**2).sum() - noise, noise)
     erring = effective_count(hand.rejected(t))
@@ -302,13 +302,13 @@ def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
     tree = fk.evaluate(pairs, threshold=[0.5], by="group", weighting="identity")
     r = rejected / 5
     p0 = r.mean()
-    of_groups = [np.var(r[:50], ddof=1), np.var(r[50:], ddof=1)]
-    rho = np.average(of_groups, weights=[50, 10]) / (p0 * (1 - p0))
+    variances = [np.var(r[:50], ddof=1), np.var(r[50:], ddof=1)]
+    rho = np.average(variances, weights=[50, 10]) / (p0 * (1 - p0))
     rho = (rho - 1 / 5) / (1 - 1 / 5)
     alike = 10 / (max(rho, 0) + (1 - max(rho, 0)) / 5)
     rate, k = 1 / 50, 10
-    own = rate * (1 - rate) / (np.var(r[50:]) * k / (k - 1) / k)
-    n = min(own, 50) * (alike / min(own, 50)) ** (4 / 5)
+    own_n = rate * (1 - rate) / (np.var(r[50:]) * k / (k - 1) / k)
+    n = min(own_n, 50) * (alike / min(own_n, 50)) ** (4 / 5)
     n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 9)) ** 2
     band = fk.band(tree, "frr_group").sel(group="few")
     assert band.estimate.item() == pytest.approx(rate)
@@ -339,19 +339,21 @@ def variance_by_hand(rejected, pairs):
     k = len(pairs)
     weights = [m / sum(pairs) for m in pairs]
     rates = [r / m for r, m in zip(rejected, pairs)]
-    mean, of_one_pair = sum(rates) / k, sum(1 / m for m in pairs) / k
+    mean, mean_pair_share = sum(rates) / k, sum(1 / m for m in pairs) / k
     between = sum((rate - mean) ** 2 for rate in rates) / (k - 1)
-    rho = (between / (mean * (1 - mean)) - of_one_pair) / (1 - of_one_pair)
+    rho = (between / (mean * (1 - mean)) - mean_pair_share) / (1 - mean_pair_share)
     rho = min(max(rho, 0), 1)
     shape = [rho + (1 - rho) / m for m in pairs]
-    of_person = [between * each / (sum(shape) / k) for each in shape]
+    people_variance = [between * each / (sum(shape) / k) for each in shape]
     frr = sum(w * r for w, r in zip(weights, rates))
     seen = sum(w**2 * (r - frr) ** 2 for w, r in zip(weights, rates))
-    hidden = sum(2 * w**3 * v for w, v in zip(weights, of_person))
+    hidden = sum(2 * w**3 * v for w, v in zip(weights, people_variance))
     variance = (seen + hidden) / (1 + sum(w**2 for w in weights))
     shown = [w**2 * (1 - w) ** 2 for w in weights]
-    of_all = sum(2 * w**3 for w in weights)
-    df = (sum(shown) + of_all) ** 2 / (sum(s**2 for s in shown) + of_all**2 / (k - 1))
+    variance_of_all = sum(2 * w**3 for w in weights)
+    df = (sum(shown) + variance_of_all) ** 2 / (
+        sum(s**2 for s in shown) + variance_of_all**2 / (k - 1)
+    )
     return variance, min(df, k - 1)
 
 

@@ -50,10 +50,10 @@ def names(tmp_path_factory):
     np.save(folder / "square.npy", scores)
     distances = np.sqrt(np.maximum(2 - 2 * scores, 0))
     np.savetxt(folder / "square.txt", distances)
-    of_people = {
+    encodings = {
         who: vectors[rows].tolist() for who, rows in labels.groupby("subject").indices.items()
     }
-    (folder / "encodings.json").write_text(json.dumps(of_people))
+    (folder / "encodings.json").write_text(json.dumps(encodings))
     for who, image, vector in zip(labels.subject, labels.image, vectors):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)

@@ -313,8 +313,8 @@ def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, 
     """Square-and-add (Newcombe 1998, method 10): the distances of the ends add in squares."""
     file = tmp_path / "check.json"
     run("check", reports / "good", "--no-worse-than", reports / "others", "--json", file)
-    said = capsys.readouterr()
-    assert "(not paired)" in said.out and "image=COLUMN" in said.err
+    output = capsys.readouterr()
+    assert "(not paired)" in output.out and "image=COLUMN" in output.err
     a, b = (
         fk.band(fk.open_evaluation(reports / name / "evaluation.nc"), "frr").sel(far_level=0.1)
         for name in ("good", "others")

@@ -216,7 +216,7 @@ def test_measures_of_the_rate_that_two_groups_have_are_shown():
     """Nobody of the second group is compared with another one of it: it has an FRR, and no FAR."""
     rng = np.random.default_rng(0)
     people = [f"{group}{k}" for group in "ab" for k in range(15)]
-    rows = [(one, one, rng.normal(3)) for one in people for _ in range(4)]
+    rows = [(person, person, rng.normal(3)) for person in people for _ in range(4)]
     rows += [(p, q, rng.normal()) for p in people for q in people if p < q and p[0] == "a"]
     frame = pd.DataFrame(rows, columns=["id1", "id2", "score"])
     for side in "12":
@@ -240,10 +240,10 @@ def test_people_without_a_label_are_counted_where_the_verdict_is():
     sentence = "6 of 30 people (24 of 120 images) have no group and are in no group"
     report = fk.report(whole, **options)
     assert sentence in groups_tile(report).note and sentence in report.cautions
-    some = whole.isel(image=np.r_[0:110])  # two people less, and half of one
-    some = fk.report(some, **options)
+    fewer = whole.isel(image=np.r_[0:110])  # two people less, and half of one
+    fewer = fk.report(fewer, **options)
     sentence = "4 of 28 people (14 of 110 images) have no group"
-    assert any(line.startswith(sentence) for line in some.cautions), some.cautions
+    assert any(line.startswith(sentence) for line in fewer.cautions), fewer.cautions
     all_have = fk.report(whole.isel(image=slice(0, 96)), **options)
     assert "in no group" not in groups_tile(all_have).note + " ".join(all_have.cautions)
 

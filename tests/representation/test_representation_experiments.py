@@ -87,8 +87,8 @@ def test_the_dominant_share_has_the_entropy(classes):
 @pytest.mark.slow
 def test_unbalanced_training_gives_more_bias():
     shares = [(0.5, 0.25), (0.02, 0.25)]
-    of_seeds = [make.crossed_bias(shares, seed, "sex", 200, QUICK).rlb.values for seed in (0, 1)]
-    balanced, unbalanced = np.mean(of_seeds, axis=0)
+    results = [make.crossed_bias(shares, seed, "sex", 200, QUICK).rlb.values for seed in (0, 1)]
+    balanced, unbalanced = np.mean(results, axis=0)
     assert unbalanced > balanced + 0.1
 
 

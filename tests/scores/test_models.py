@@ -78,18 +78,18 @@ def test_images_that_one_model_lacks_are_counted():
 
 def test_lists_without_names_are_not_joined_by_position_in_silence():
     bare = table(0)[["genuine", "score"]]
-    one, other = fk.pairs(bare), fk.pairs(bare.sample(frac=1, random_state=0))
+    ordered, shuffled = fk.pairs(bare), fk.pairs(bare.sample(frac=1, random_state=0))
     with pytest.warns(fk.DataWarning, match="same line in both is taken as the same pair"):
-        together({"a": one, "b": one})
+        together({"a": ordered, "b": ordered})
     with pytest.raises(fk.InputError, match="no names of images join them"):
-        together({"a": one, "b": other})
+        together({"a": ordered, "b": shuffled})
 
 
 def test_a_blank_label_is_taken_from_another_model_and_a_contradiction_refused():
     sex = np.repeat(["f", "m"], 18).astype(object)
-    some = np.where(np.arange(36) < 3, None, sex)
+    with_blanks = np.where(np.arange(36) < 3, None, sex)
     models = {
-        "a": fk.faces(cosines(0)[:, :20], PEOPLE, image=NAMES, sex=some),
+        "a": fk.faces(cosines(0)[:, :20], PEOPLE, image=NAMES, sex=with_blanks),
         "b": fk.faces(cosines(1)[:, :20], PEOPLE, image=NAMES, sex=sex),
     }
     assert fk.stack_models(models).sex.values.tolist() == sex.tolist()
