@@ -1,7 +1,6 @@
 """Error rates, fairness and their uncertainty for face recognition and other matching systems.
 
-For face recognition and any other similarity scoring. Start with faces or scores, evaluate them,
-ask for a band:
+Start with faces or scores, evaluate them, and ask for intervals:
 
     import frkit as fk
 
@@ -11,7 +10,7 @@ ask for a band:
     roc = fk.band(evaluation, "frr")  # with intervals for new people
     fk.plot.roc(roc)
 
-`fk.report(faces, by="gender")` says all of that in one page. `fk.band`, `fk.fair_floor`,
+`fk.report(faces, by="gender")` puts all of this on one page. `fk.band`, `fk.fair_floor`,
 `fk.uncertainty` and `fk.compare` take any measure by name (`fk.measures.names()`). Each function's
 help has an example that runs; the notebooks teach the methods.
 """

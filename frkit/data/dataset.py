@@ -29,8 +29,9 @@ def faces(
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
-    Of a DataFrame, `identity`, `image` and attributes are names of its columns; what is left out is
-    guessed from their names and contents. pandas and xarray inputs are joined by their labels.
+    With a DataFrame, `identity`, `image` and the attributes are names of columns; those that you
+    leave out are guessed from names and contents. pandas and xarray inputs are joined by their
+    labels.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def faces(
     varying : str or mapping of attribute to str, default "error"
         What to do where an attribute varies within an identity: "error", "keep", "split", "first"
         or "most frequent", for all attributes or for each (those not named: "error"). Attributes
-        that nobody named vary as they do. Whoever compares groups of an attribute that was kept
-        says what to do then, `evaluate(..., varying="keep")`.
+        that were guessed may vary. To compare groups of an attribute that was kept, choose the rule
+        then: `evaluate(..., varying="keep")`.
     columns : mapping, optional
-        Of a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
-        "identity": "who"}. Where it is given, no attribute has to be named.
+        With a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
+        "identity": "who"}. With it, attributes need not be named.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
         "unknown".
@@ -69,10 +70,10 @@ def faces(
     ------
     InputError
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths
-        differ, an identity or an image name is missing (or "unknown"), image names are equal,
-        there are fewer than two identities or none with two images, an attribute has a reserved
-        name, or an attribute varies and `varying` is "error". Messages count rows and columns from
-        0. If the array is a matrix of scores: symmetric, with a constant diagonal.
+        differ, an identity or an image name is missing (or "unknown"), image names are equal, there
+        are fewer than two identities or none with two images, an attribute has a reserved name, an
+        attribute varies and `varying` is "error", or the array is a matrix of scores (symmetric,
+        with a constant diagonal). Messages count rows and columns from 0.
 
     Examples
     --------

@@ -41,9 +41,9 @@ def errors_by_person(
 ) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.
 
-    An accepted impostor pair belongs half to the identity on either side. Shares of a level add up
-    to 1. The effective number 1 / Σ share² is the number of identities that would err if all that
-    err did so equally: where it is small, a rate hangs on a few people, or on wrong labels.
+    An accepted impostor pair counts one half for each of its two identities. The shares at a level
+    add up to 1. The effective number 1 / Σ share² is the number of erring identities if all of them
+    had equally many errors: where it is small, a rate depends on a few people, or on wrong labels.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ def errors_by_person(
     -------
     xr.Dataset
         `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single
-        image) over (model,) far_level or threshold_level, and identity; `false_rejects_identity`
-        of its `genuine_pairs_identity`, and `false_accepts_identity`, in which it is one of two;
-        `frr_effective`, `far_effective`, `threshold`, `far`, `frr` over the levels. Shares are NaN
-        where there is no error. Coordinate `images`: images of each identity.
+        image) over (model,) far_level or threshold_level, and identity; `false_rejects_identity` of
+        its `genuine_pairs_identity`, and `false_accepts_identity`, pairs with this identity on one
+        side; `frr_effective`, `far_effective`, `threshold`, `far`, `frr` over the levels. Shares
+        are NaN where there is no error. Coordinate `images`: images of each identity.
 
     Raises
     ------
@@ -161,8 +161,8 @@ def worst_pairs(
 ) -> xr.Dataset:
     """List the pairs behind the identities with the largest share of the errors.
 
-    Pairs of difficult people are among them, and of people with wrong labels; `nearest_people`
-    finds single images with a wrong label.
+    Some are pairs of difficult people, others of people with wrong labels; `nearest_people` finds
+    single images with a wrong label.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def worst_pairs(
     identities : int or list of str
         How many identities, those with the largest share first; or their names.
     pairs : int
-        At most so many pairs.
+        Largest number of pairs.
 
     Returns
     -------

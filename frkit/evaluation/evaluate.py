@@ -57,19 +57,18 @@ def evaluate(
         replicates.
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it
-        (D.1). Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
+        (D.1). Default: 1e-5 to 0.1, four per decade, unless `threshold` is given.
     threshold : sequence of float, mapping or xr.DataArray, optional
         Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a
         mapping of model to thresholds, or a DataArray over `model` and one other dim, such as one
         tuned on other data. Levels come back in the order given; the coordinate threshold_level
-        contains the thresholds or, of a row for each model, the DataArray's own labels. Of scores
-        read with distance=True, thresholds given and returned are distances: accept means
-        distance < threshold.
+        contains the thresholds or, where each model has its own, the DataArray's labels. If scores
+        were read with distance=True, thresholds are distances: accept means distance < threshold.
     far_of : {"all", "worst group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
         of every group keeps to the level (Remark 2 of Conti & Clémençon), found anew in every
-        replicate. A group without impostor pairs has no say. With it the measures of Conti et al.
-        (2022) are two lines: BFAR is `far_max_min` and BFRR `frr_max_min` of this evaluation.
+        replicate. A group without impostor pairs is ignored. BFAR and BFRR of Conti et al. (2022)
+        are then `far_max_min` and `frr_max_min` of this evaluation.
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
@@ -98,8 +97,8 @@ def evaluate(
         histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.
     progress : bool or callable, optional
         A progress bar with the time that is left; by default for long sweeps only. A callable is
-        given the share of a model's scores that is done, from 0 to 1; what it raises ends the
-        evaluation.
+        given the share of a model's scores that is done, from 0 to 1; an exception that it raises
+        ends the evaluation.
 
     Returns
     -------
@@ -111,11 +110,11 @@ def evaluate(
         `eer_threshold_group`. `empirical` also has raw counts `false_accepts`, `false_rejects` and
         `resolved` (both at least 10), the same with `_group`, and `false_accepts_cross` and
         `resolved_cross` between groups. Where pairs were thinned, `thinned`, `thinned_group` and
-        `thinned_cross` are relative standard errors of the FAR there, for want of the other pairs.
-        `people` contains what each image adds to the error rates, from which intervals come without
-        replicates. A histogram adds `auc`, and for kind in genuine, impostor `<kind>_mean`,
-        `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with weighting "pair"
-        also `<kind>_pairs` (how many), and `images`; all of them also with
+        `thinned_cross` are relative standard errors of the FAR there, because only a sample of the
+        pairs is kept. `people` contains what each image adds to the error rates, from which
+        intervals come without replicates. A histogram adds `auc`, and for kind in genuine, impostor
+        `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
+        weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
         `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
         `provenance` is one JSON text for people to read.
 

@@ -148,7 +148,7 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     lowest, highest : float
         In (0, 1).
     per_decade : int
-        Levels in a factor of ten, at least 1.
+        Levels per factor of ten, at least 1.
 
     Returns
     -------

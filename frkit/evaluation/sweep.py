@@ -73,10 +73,10 @@ def sweep(
     by : str or list of str, optional
         Attributes whose groups will be asked for. Default: all with up to 20 labels.
     anonymous : bool
-        True hands on no names: images and people get numbers of chance, and the images (of a list
-        the pairs) an order of chance, each time others. The answers are the same but for draws of
-        replicates. Labels and scores remain, and are personal data all the same: who has the scores
-        of known people finds them again, and a rare label may name somebody.
+        True removes all names: images and people get random numbers, and the images (in a list, the
+        pairs) a random order, new ones each time. All results stay the same, but replicates are
+        drawn anew. Labels and scores remain personal data: whoever knows the scores of some people
+        can recognise them, and a rare label may identify somebody.
     progress : bool or callable, optional
         As in `evaluate`.
 

@@ -25,10 +25,10 @@ def resample(
 ) -> widgets.VBox:
     """Draw one replicate after the other, and see what becomes of the FRR.
 
-    To the left, how often the replicate contains each image. Two copies of one image are a genuine
-    pair that no system rejects. To the right, the FRR of the replicates so far: they pile up around
-    the V-statistic, below the FRR of the data. All replicates are evaluated once, from the kept
-    pairs.
+    On the left is how often the replicate contains each image. Two copies of one image are a
+    genuine pair that no system rejects. On the right are the FRRs of the replicates so far: they
+    pile up around the V-statistic, below the FRR of the data. All replicates are evaluated once,
+    from the kept pairs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def resample(
     seed : int
         As in `Resampling`.
     people : int
-        So many people are shown.
+        Number of people shown.
     **start
         Values to begin with: number (of replicates), model.
 

@@ -31,8 +31,8 @@ def threshold(
 ) -> widgets.VBox:
     """Move a threshold through the genuine and the impostor scores, and see both errors.
 
-    Scores are swept once. To the left FAR and FRR are areas of the histograms, of all pairs or of
-    each group; to the right the same threshold is a point on the ROC curve. The slider is dragged,
+    Scores are swept once. On the left FAR and FRR are areas of the histograms, of all pairs or of
+    each group; on the right the same threshold is a point on the ROC curve. The slider is dragged,
     or moved with the arrow keys.
 
     Parameters

@@ -71,12 +71,14 @@ def fairness_indices(
         Sizes for the weights, by group (a Series by its index) or in the groups' order; by default
         the images of each group (its pairs, where a list names no images).
     balance : bool
-        Give genuine and impostor scores half of the mass of DFI's histograms each; else every pair
-        weighs the same, and nearly all pairs of a whole tensor are impostor pairs.
+        True gives genuine and impostor scores half of the mass each in DFI's histograms; otherwise
+        every pair weighs the same, and nearly all pairs of a whole tensor are impostor pairs.
     c : float
         The constant of the weights, eq. 1.
     resampling : Resampling, optional
-        How replicates are drawn; with it come intervals and floors.
+        How replicates are drawn; needed for intervals and floors. With few people the intervals are
+        too narrow: with 60 people in three equal groups, people drawn anew, that of SFI contained
+        the truth in .80 of data sets, that of CFI in .88.
     level : float in (0, 1)
         Nominal coverage of the intervals, and the quantile of the floor's limit.
     **options

@@ -50,23 +50,23 @@ def band(
     1965; Korn & Graubard 1998). v adds up what each person adds to the rate, the threshold's own
     error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
-    them were seen, n is drawn towards the number of people, as if two more could err. The interval
-    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). The interval of a threshold contains the
-    thresholds at which the interval of the FAR contains the FAR level; with fewer than about 2.5
-    independent false accepts it has no upper end (inf). Other functions of rates get estimate ± t
-    standard errors (delta method).
+    them were seen, n is moved towards the number of people, assuming two further people with
+    errors. The interval is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). The interval of a
+    threshold contains the thresholds at which the interval of the FAR contains the FAR level; with
+    fewer than about 2.5 independent false accepts it has no upper end (inf). Other functions of
+    rates get estimate ± t standard errors (delta method).
 
     `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
     the variance comes from the people of all groups: of FRR as in a one-way analysis of variance
-    over people, of FAR by ratios of quasi-likelihoods with effective numbers (Wedderburn 1974;
-    Rao & Scott 1984), whose variance has a part of people and a part of pairs of people. EERs are
-    equal where the FRR of each group is the EER of all at its own threshold of that FAR, so these
-    FRRs are compared. The interval of a disparity contains its values for all rates on the line
-    from equal ones to those seen, and beyond, that this test accepts; of a measure that also
-    changes with the level of all rates (the largest difference, FDR), at every level that it
-    accepts. The interval contains the fair value where p >= 1 - level. Where p is smaller that of a
-    ratio does not contain it; one whose measure changes with the level may. Groups of which fewer
-    than two people were compared take no part.
+    over people, of FAR by ratios of quasi-likelihoods with effective numbers (Wedderburn 1974; Rao
+    & Scott 1984), whose variance has a part of people and a part of pairs of people. EERs are equal
+    where the FRR of each group is the EER of all at its own threshold of that FAR, so these FRRs
+    are compared. The interval of a disparity contains its values for all rates on the line from
+    equal ones to those seen, and beyond, that this test accepts; of a measure that also changes
+    with the level of all rates (the largest difference, FDR), at every level that it accepts. The
+    interval contains the fair value where p >= 1 - level. Where p is smaller, the interval of a
+    ratio does not contain it; that of a measure which changes with the level of all rates may.
+    Groups of which fewer than two people were compared take no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
@@ -80,7 +80,7 @@ def band(
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
     method : str, optional
-        One of the names above. None takes "effective" wherever rates alone are read and people are
+        One of the names above. None uses "effective" wherever only rates are read and people are
         known, and replicates elsewhere ("recentered", or "pivotal" for a disparity).
     target : {"new people", "these people"}
         Whom the interval is about, for "effective": other people from the same population
@@ -99,13 +99,13 @@ def band(
         `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
         groups; NaN without an error, and where nobody's identity is known) and `includes_fair`
         (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing;
-        of a ratio 1.0 exactly where p >= 1 - level, of a difference, FDR or spread of EERs wherever
-        it is, and sometimes at a smaller p);
-        where replicates are read `centre` and `n_nonfinite` (replicates that are not finite); for
-        curves `resolved` (at least ten errors of its own; of an FRR at a FAR level also ten false
-        accepts, because they set the threshold); over the measure's dimensions. A ratio has no
-        upper end (inf) where a group has no error. The attrs name measure, method, level and
-        target; `left_out`: groups that take no part; `warning`: why an interval is too narrow.
+        for a ratio 1.0 exactly where p >= 1 - level, for a difference, FDR or spread of EERs at
+        least there); where replicates are read `centre` and `n_nonfinite` (replicates that are not
+        finite); for curves `resolved` (at least ten errors of its own; of an FRR at a FAR level
+        also ten false accepts, because they set the threshold); over the measure's dimensions. A
+        ratio has no upper end (inf) where a group has no error. The attrs name measure, method,
+        level and target; `left_out`: groups that take no part; `warning`: why an interval is too
+        narrow.
 
     Raises
     ------

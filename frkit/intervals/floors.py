@@ -59,8 +59,8 @@ def fair_floor(
         `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`,
         `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's
         own dimensions; with effective numbers `n_effective`, that of all groups together. Infinite
-        draws count as the largest, NaN are left out. attrs["size"] says what `p` is worth as a
-        test, which `permutation_test` makes exact.
+        draws count as the largest, NaN are left out. attrs["size"] says how far `p` keeps its
+        level; `permutation_test` is exact.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def permutation_test(
     The test is exact where people could have changed groups, that is, where the groups' people are
     drawn from one population, whatever the number of people, images or errors: under this
     hypothesis p <= 5 % happens at most 5 % of the time, at each level. Thresholds are those of the
-    data, which know no groups; people keep their images together.
+    data, which do not depend on groups; each person keeps all images.
 
     Parameters
     ----------

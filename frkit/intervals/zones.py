@@ -9,8 +9,8 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     """Say which of two models is fairer at each level: by the estimate, and by the end of the band.
 
     Zone A: the first model is fairer by the estimate and by the worse end of the band. Zone C: the
-    second is. Zone B: the estimate is for one and the worse end for the other, so that the decision
-    depends on how much risk one takes.
+    second is. Zone B: the estimate favours one model and the worse end the other, so the decision
+    depends on how much risk one accepts.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Measure:
         Whether its floor assigns people to groups at random, which `indices.distributions` does.
     binned : bool
         Whether it compares histograms: noise within bins moves it to one side, and resampling
-        overdoes that.
+        exaggerates that.
     reads : tuple of str or None
         The variables of a node from which it is computed, the only ones that it is given; None:
         all are, and `with_reads` finds which it reads.

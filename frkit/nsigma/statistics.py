@@ -248,7 +248,7 @@ def signed_n(mean, sd, reference):
 
 
 def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
-    """Name the risk level of every |N|, with limits of the user's, from the same subsets.
+    """Name the risk level of every |N|, with the user's limits.
 
     Parameters
     ----------

@@ -258,7 +258,7 @@ def _reference_words(result):
 def eer_distributions(
     result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None
 ) -> Axes:
-    """Draw the EERs of every group's subsets (a stick each), their mean and σ, and intervals.
+    """Draw the EERs of every group's subsets (one stick each), their mean and σ, and intervals.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
     people : int
-        So many people are shown, a row for each.
+        Number of people shown, one row each.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     curves : xr.Dataset
         What `frkit.replicate_curves` returned, at one FAR level, of one model.
     number : int, optional
-        So many replicates are shown, and the last of them is marked; by default all.
+        Number of replicates shown, of which the last one is marked; by default all.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 

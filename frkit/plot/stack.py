@@ -30,7 +30,7 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     study : xr.Dataset
         What `studies.intervals` returned, at one FAR level and nominal level, for one truth.
     number : int, optional
-        So many data sets; the last 40 of them are shown. By default all.
+        Number of data sets, of which the last 40 are shown; by default all.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 

@@ -68,10 +68,10 @@ def open_data(
     path : str or Path, a sequence of such, or pd.DataFrame
         Several files are models, named after their files, of the same images or pairs.
     format : str, optional
-        "faces", "matrix", or a format of `open_pairs`, where names and contents do not tell.
+        "faces", "matrix", or a format of `open_pairs`, where names and contents leave it open.
     columns : mapping, optional
         What columns are: role to column, or to several. The roles are, for pairs, `score` (larger
-        is more alike), `distance` (smaller is), `genuine`, `impostor` (genuine turned round),
+        is more alike), `distance` (smaller is), `genuine`, `impostor` (the opposite of genuine),
         `probe`, `reference` (names of images), `probe_identity`, `reference_identity`, `trial`; for
         embeddings `embedding`, `identity`, `image`. Any other name is an attribute, with one column
         or with one for each side. Several columns of scores or embeddings are models. None says
@@ -80,8 +80,8 @@ def open_data(
         Columns of scores, as `columns={"score": ...}`; those whose name says "distance" or "l2" are
         distances.
     **options
-        Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None is as left
-        out.
+        Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None means the
+        default.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def report(
     opening: Mapping | None = None,
     progress: bool | Callable[[float, str], None] | None = None,
 ) -> Report:
-    """Say everything about a matching system in one call: how good, which is better, how fair.
+    """Evaluate a matching system in one call: how good, which model is better, how fair.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def report(
     -------
     Report
         Prints as a short text, shows its first screen in a notebook; `sections`, `tables`,
-        `results` and `evaluation` have the numbers. `save(folder)` writes a page that opens
-        without network, with its numbers as JSON, tables, figures and a notebook. Analyses that
-        the data do not support are skipped, and the report says why.
+        `results` and `evaluation` contain the numbers. `save(folder)` writes a page that opens
+        without a network connection, with its numbers as JSON, tables, figures and a notebook.
+        Analyses that the data do not support are skipped, and the report says why.
 
     Raises
     ------

@@ -100,13 +100,13 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, with as many decimals
         as give the narrowest interval of the result two digits. A value that rests on fewer than
         ten errors is marked with "*". The column `fair model up to` is the limit of floors and
-        permutations; columns of p-values name their kind in brackets. "–" is not known, "∞" is an
-        end without a number. It has `to_latex`, `to_markdown` and `to_csv`, which writes numbers.
+        permutations; columns of p-values name their kind in brackets. "–" if missing, "∞" if
+        unbounded. It has `to_latex`, `to_markdown` and `to_csv`, which writes numbers.
 
     Raises
     ------
     InputError
-        For something else than such results, or a name that no row has.
+        If an argument is no such result, or `across` names no row.
 
     Examples
     --------

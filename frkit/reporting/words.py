@@ -42,8 +42,8 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     evaluation : xr.DataTree
         What `evaluate`, `indices.distributions` or `open_evaluation` returned.
     used : sequence of str
-        What else was used of "disparities", "indices", "n_sigma", "rlb": their references are
-        added. "rates", and "disparities" where there are groups, are known from the evaluation.
+        Which of "disparities", "indices", "n_sigma" and "rlb" were used, too: their references are
+        added. The evaluation itself implies "rates" and, with groups, "disparities".
 
     Returns
     -------
@@ -54,7 +54,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     Raises
     ------
     InputError
-        For something that is no evaluation, or an unknown word in `used`.
+        If `evaluation` is no evaluation, or `used` contains an unknown word.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def representation_bias(
     critic: Critic | None = None,
     progress: bool = True,
 ) -> xr.Dataset:
-    """How much of a protected attribute an embedding gives away: RLB = I(R, Z) / H(Z).
+    """Estimate how much an embedding reveals of a protected attribute: RLB = I(R, Z) / H(Z).
 
     A statistics network (MINE) learns to distinguish real pairs of image and class from arbitrary
     pairs. It is trained on one group of people, a second group decides when to stop, and RLB is

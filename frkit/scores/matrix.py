@@ -47,7 +47,7 @@ def score_matrix(
     attributes: Mapping[str, tuple] | None = None,
     chunks: int | str = "auto",
 ) -> xr.DataArray:
-    """A score tensor from scores that exist already: rectangular, asymmetric, with failures.
+    """Make a score tensor of scores that exist already; some comparisons may have failed.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def score_matrix(
         DataFrame or DataArray, whose labels name the images; or the people, where no identities are
         given.
     probe_identity, reference_identity : sequences of str
-        Who is on each row and each column; a genuine pair has equal ones. Optional where the labels
-        of `values` say it.
+        Who is in each row and each column; a genuine pair has equal ones. Optional if the labels of
+        `values` say it.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
-        image: that comparison is the diagonal, not a genuine pair. By default every row and column
-        is an image of its own, but in a symmetric square with the same people on both sides: there
-        row i and column i are one image.
+        image: that comparison is the diagonal, not a genuine pair. By default every row and every
+        column is a separate image, except in a symmetric square with the same people on both sides,
+        where row i and column i are one image.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison.
     distance : bool

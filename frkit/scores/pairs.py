@@ -40,8 +40,8 @@ def pairs(
     ----------
     score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to scores
         Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
-        Or a DataFrame with a row for each pair: what its columns are is guessed as in `open_data`,
-        and `columns` says it, or the other arguments, which then name columns.
+        Or a DataFrame with a row for each pair: its columns are guessed as in `open_data`, unless
+        `columns` or the other arguments, which then are names of columns, say what they are.
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
@@ -63,7 +63,7 @@ def pairs(
         Attributes of the comparison and not of people, such as occlusion or an age gap in classes:
         each pair counts in the group of its own label.
     columns : mapping, optional
-        Of a DataFrame: what its columns are, such as {"genuine": "mated?", "distance": "l2"}.
+        With a DataFrame: what its columns are, such as {"genuine": "mated?", "distance": "l2"}.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
         One label per pair (both sides have it), or a tuple (labels of probes, labels of
         references). A label such as "Asian x White" names both sides. Missing labels become
