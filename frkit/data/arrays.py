@@ -38,7 +38,7 @@ def read_npy(path, mmap_mode=None):
     """Read an .npy, or map it into memory."""
     with reading("the array"):
         array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
-    require(isinstance(array, np.ndarray), "is no .npy but an .npz; rename it to .npz")
+    require(isinstance(array, np.ndarray), "is an .npz, not an .npy; rename it to .npz")
     return array
 
 

@@ -209,8 +209,8 @@ def _named_blocks(given_names, columns, blocks):
             name = simplified(name)
             require(
                 name in runs,
-                f"there is no column {name!r}, nor such that are numbered without gaps from 0 or "
-                f"1; the columns are {listed(columns, SHOWN)}",
+                f"there is no column {name!r}, and no columns {name}0, {name}1, ... without gaps; "
+                f"the columns are {listed(columns, SHOWN)}",
             )
             blocks[name] = runs[name]
         names.append(name)

@@ -97,8 +97,7 @@ def joined(metadata, keys, taken=()):
         again = [name for name in attributes if name.lower() in taken]
         require(
             not again,
-            f"columns {listed(again)} stand in the file of the scores or embeddings too: leave one "
-            "out",
+            f"columns {listed(again)} are also in the file of scores or embeddings: leave one out",
         )
     labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
     names = np.unique(np.concatenate(keys[kind]))

@@ -109,7 +109,7 @@ def _as_they_are(values, name):
         ) from None
     require(
         kind not in "Vc",
-        f"{name} contains {array.dtype} values, which are no labels; give text or numbers",
+        f"{name} contains {array.dtype} values, which are not labels; give text or numbers",
     )
     if kind == "f":
         limit = 2 ** (np.finfo(array.dtype).nmant + 1)
@@ -156,7 +156,7 @@ def _ends_in_zero(text):
 
 def _text(value, name):
     """Return one label as text."""
-    require(not isinstance(value, complex), f"{name} contains {value}, which is no label")
+    require(not isinstance(value, complex), f"{name} contains {value}, which is not a label")
     if isinstance(value, (float, np.floating)) and value.is_integer():
         _refuse_rounded([value] if abs(value) >= LARGEST_WHOLE else [], name)
         value = int(value)
@@ -166,7 +166,7 @@ def _text(value, name):
         is_text = "\0" not in text
     except UnicodeError:
         is_text = False
-    require(is_text, f"{name}: a label is no text, or contains NUL: {value!r}")
+    require(is_text, f"{name}: a label is not text, or contains NUL: {value!r}")
     return normalize("NFC", text.strip())
 
 
@@ -261,7 +261,7 @@ def require_attributes(by, attributes):
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         require(
             name in attributes,
-            f"by={name!r} is no attribute of these scores{meant}; there is "
+            f"by={name!r} is not an attribute of these scores{meant}; there is "
             f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others: "
             "metadata='people.csv'",
         )

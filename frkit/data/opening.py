@@ -102,7 +102,7 @@ def open_faces(
             twice = sorted({*contents} & {*more})
             require(
                 not twice,
-                f"{listed(twice)} stand both in the file and in {labels}; leave them in one",
+                f"{listed(twice)} are in the file and in {labels}; leave them in one",
             )
             contents |= more
         return faces_of_columns(contents, given, varying, attributes, metadata, pattern)

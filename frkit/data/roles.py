@@ -121,8 +121,8 @@ def given_roles(kind, columns, header):
     for role, source in as_mapping(columns).items():
         require(
             role not in others,
-            f"{role!r} is no role in data of {kind}; the roles are {', '.join(allowed)}, and names "
-            "of attributes",
+            f"{role!r} is not a role in data of {kind}; the roles are {', '.join(allowed)}, and "
+            "names of attributes",
         )
         if isinstance(source, Mapping):
             roles.models |= {column: str(model) for model, column in source.items()}
@@ -145,7 +145,7 @@ def given_roles(kind, columns, header):
             roles.attributes[role] = several
             require(
                 len(several) <= most,
-                f"attribute {role!r} has a column, or one for each side of a pair; got {source!r}",
+                f"attribute {role!r} is one column, or one for each side of a pair; got {source!r}",
             )
         else:
             roles.unused.append(role)

@@ -73,7 +73,7 @@ def _read_records(path):
         if ".json" in path.suffixes:
             return by_row(pd.json_normalize(json.load(file), sep="_"))
         table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
-        require(isinstance(table, pd.DataFrame), "a line is no object of JSON")
+        require(isinstance(table, pd.DataFrame), "a line is not a JSON object")
     return by_row(table)
 
 
@@ -98,7 +98,7 @@ def check_header(header):
     """Refuse equal names and blank names; the first may be blank, as above row numbers."""
     require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
     twice = pd.Index(header)[pd.Index(header).duplicated()]
-    require(len(twice) == 0, f"column names must be distinct, but {listed(twice)} stand twice")
+    require(len(twice) == 0, f"column names must be distinct, but {listed(twice)} occur twice")
 
 
 def open_text(path):

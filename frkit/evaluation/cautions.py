@@ -119,7 +119,7 @@ def caution_of_scheme(protocol, resampling):
         warn(
             "these scores contain no comparison of an image with itself, so copies of an image "
             f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "
-            "identities with one genuine pair cannot vary; scheme 'identity' says more here"
+            "identities with one genuine pair cannot vary; scheme 'identity' is more useful here"
         )
 
 

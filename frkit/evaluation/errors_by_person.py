@@ -225,7 +225,7 @@ def worst_pairs(
     require(
         np.array_equal(who["identity"].values, names)
         and np.array_equal(who["images"].values, n_images),
-        "who was made of other scores: give both the same, who = fk.errors_by_person(scores, ...)",
+        "who is of other scores: use the same for both, who = fk.errors_by_person(scores, ...)",
     )
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex(identity=names).values)

@@ -36,7 +36,7 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
 DIGEST = "digest_of_"  # in front of the name of labels
-NO_EVALUATION = "this is no evaluation: pass what evaluate(...) returned"
+NO_EVALUATION = "this is not an evaluation: pass what evaluate(...) returned"
 LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
 
@@ -247,7 +247,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     path = require_path("path", path)
     with named(path):
         evaluation = open_tree(path, "the evaluation")
-        require("empirical" in evaluation, "it has no node 'empirical': it is no evaluation")
+        require("empirical" in evaluation, "it has no node 'empirical': it is not an evaluation")
         require(
             "people" not in evaluation or "group_of_row" in evaluation["people"],
             "an earlier version of frkit made this evaluation: evaluate the scores again",

@@ -118,7 +118,7 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     far, thresholds, _ = asked_levels(FAR if far is None else far, None, scores)
     if threshold is not None:
         _, thresholds, _ = asked_levels(None, threshold, scores)
-    require(scores.size > 0, "there is no genuine pair, and no other: these scores have no images")
+    require(scores.size > 0, "these scores contain no image, and so no pair")
     symmetric = _is_triangle_enough(scores)
     images, probe, reference = _table_of_images(scores, symmetric)
     sides = _sides(images, probe, reference, symmetric, by)

@@ -356,7 +356,7 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
     name = chosen.name
     require(
         name in RATES,
-        f"{name!r} is no rate: groups are compared by their rates (far_group, frr_group, "
+        f"{name!r} is not a rate: groups are compared by their rates (far_group, frr_group, "
         "eer_group), or name a method that reads replicates",
     )
     rate = xr.Dataset({"estimate": data_of(evaluation)[name]})

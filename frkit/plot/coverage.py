@@ -204,7 +204,10 @@ def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
     4
     """
     has_one_size = laws.law.ndim == 2
-    require(has_one_size, "this shows one number of images: select it with .sel(per_identity=...)")
+    require(
+        has_one_size,
+        "this figure shows one number of images: select it with .sel(per_identity=...)",
+    )
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[1], COLOURS[0], TRUTH)):
         quantiles = laws.law.sel(law_of=errors)
@@ -221,7 +224,8 @@ def _at_level(study, far):
     if study.sizes.get("scheme") == 1:
         study = study.squeeze("scheme")
     require(
-        "scheme" not in study.dims, "this shows one scheme: select it with study.sel(scheme=...)"
+        "scheme" not in study.dims,
+        "this figure shows one scheme: select it with study.sel(scheme=...)",
     )
     study = at_far(study, far)
     return study, f"FRR at FAR {float(study['far_level']):.2g}, {study.scheme.item()} scheme"

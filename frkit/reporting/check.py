@@ -58,7 +58,7 @@ def parse_limit(text, at_least=False):
         level_value = parse_number(level) if level else None
         limit = Limit(measure.lower(), level_value, parse_number(value), at_least)
     except InputError as error:
-        message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
+        message = f"{text!r} is not a limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error
     require(np.isfinite(limit.value), f"the limit {text!r} is not finite")
     is_possible = limit.measure not in RATES or abs(limit.value) <= 1
@@ -144,9 +144,9 @@ def read_report(path):
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError) as error:
         message = f"{path} is no report.json of frkit, or is damaged ({error!r})"
-        raise InputError(f"{message}: make the report anew") from error
+        raise InputError(f"{message}: make the report again") from error
     is_current = version == (SCHEMA, SCHEMA_VERSION)
-    require(is_current, f"{path} is no report.json of this version: make the report anew")
+    require(is_current, f"{path} is not a report.json of this version: make the report again")
     is_of_new_people = rows.contrast.isna() & (rows.target == NEW_PEOPLE)
     rows["level"] = rows.far.fillna(rows.threshold)
     rows[LABELS] = rows[LABELS].astype(object).fillna("")
@@ -192,7 +192,7 @@ def _difference(new_report, old_report, name, margin):
     old = _selected(old_report, [old_name], margin)
     both = new.merge(old, on=PLACE, suffixes=("", "_old"))
     is_rate = {*new.scale} == {IDENTITY_SCALE}
-    require(is_rate, f"{margin.measure} is no rate: only rates are compared with an earlier report")
+    require(is_rate, f"{margin.measure} is not a rate: only rates can be compared")
     require(
         len(both) == len(new) == len(old),
         f"{margin.measure} has other levels or groups in {new_report.path} than in "

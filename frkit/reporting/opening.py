@@ -316,7 +316,7 @@ def _with_paths(data, opening):
 
 def together(models):
     """Return the faces or scores of several models of the same images as one."""
-    require(models, "there is no model: give at least one")
+    require(models, "there is no model; give at least one")
     kinds = {kind_of(model) for model in models.values()}
     several = [name for name, model in models.items() if "model" in model.dims]
     if len(models) == 1 and several:

@@ -122,7 +122,7 @@ class Report:
         Raises
         ------
         InputError
-            The folder contains something else than a report, or cannot be written.
+            The folder contains files that are not part of a report, or cannot be written.
         """
         return writing.write(self, Path(folder), require_flag("pdf", pdf))
 

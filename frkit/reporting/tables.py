@@ -156,7 +156,7 @@ def _spread(filled, across):
     names = filled.index.names
     require(
         across in names and len(names) > 1,
-        f"across={across!r} is no name of rows that can be spread; there are {listed(names)}",
+        f"across={across!r} is not a name of rows that can be spread; there are {listed(names)}",
     )
     order = filled.index.unique(across)
     wide = filled.unstack(across, fill_value="–", sort=False).swaplevel(axis=1)[order]

@@ -68,8 +68,7 @@ def check_free(folder):
         names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     require(
         not names or {PAGE, EVALUATION} <= names <= ALL,
-        f"{folder} contains something else than a report of frkit: name another folder, or empty "
-        "it",
+        f"{folder} contains files that are not part of a report: name another folder, or empty it",
     )
 
 

@@ -180,6 +180,6 @@ def _require_genuine_pairs(scores):
     people = scores["probe_identity"].values
     require(
         not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
-        f"no id stands twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
+        f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
         "names of images, say who is in them: identity='{name}_{number}.jpg'",
     )

@@ -130,7 +130,7 @@ def _from_table(table):
     if is_nameless(table):
         return {CELLS: table.to_numpy(float)}
     ids = table.iloc[:, 0].rename("the probes' ids")
-    refuse_cells(ids, ids.isna().to_numpy(), "is no id")
+    refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
     values = np.column_stack(columns)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, table.columns[1:])]
@@ -163,7 +163,7 @@ def _with_labels(arrays, labels):
 def _ids(table):
     """Return, and take out of a table, its only column or that of identities."""
     people = [name for name in table if len(table) == 1 or simplified(name) in PEOPLE]
-    require(people, f"no column says who it is; the columns are {listed(table, 12)}")
+    require(people, f"no column says who is in the images; the columns are {listed(table, 12)}")
     return table.pop(people[0])
 
 

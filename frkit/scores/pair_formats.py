@@ -345,7 +345,7 @@ def read_json(path):
 def _object(pairs):
     """Return an object of JSON; a name that stands twice would hide the first."""
     data = dict(pairs)
-    require(len(data) == len(pairs), f"a name stands twice in the object of {listed(data)}")
+    require(len(data) == len(pairs), f"a name occurs twice in the object of {listed(data)}")
     return data
 
 

@@ -106,7 +106,7 @@ def warn_of_marks(scores: np.ndarray) -> None:
     for mark in dict.fromkeys([*marks_apart(distinct, counts), *_frequent(distinct, counts)]):
         others = distinct[distinct != mark]
         warn(
-            f"the score {mark:g} stands in {np.sum(scores == mark):,} comparisons; the others are "
+            f"the score {mark:g} occurs in {np.sum(scores == mark):,} comparisons; the others are "
             f"from {others[0]:g} to {others[-1]:g}: if it marks failed comparisons, give "
             f"missing={mark:g}"
         )

@@ -93,5 +93,5 @@ def repeats(sides, values):
         return rows, distinct.index[distinct.pair == wrong.iloc[0]][:2]
     again = rows[twice.pair.duplicated().to_numpy()]
     if len(again) > 0:
-        warn(f"{len(again):,} pairs stand twice with the same score: each counts once")
+        warn(f"{len(again):,} pairs occur twice with the same score: each counts once")
     return again, rows[:0]

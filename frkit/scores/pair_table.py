@@ -264,7 +264,7 @@ def _linked(images, genuine):
     n_alone = n_names - len(np.unique(links.both()))
     if n_alone > 0:
         warn(
-            f"the list does not say who is who; {n_alone:,} of {n_names:,} names stand in no "
+            f"the list does not say who is who; {n_alone:,} of {n_names:,} names occur in no "
             "genuine pair: each counts as a person of its own"
         )
     return images.mapped([f"person {number}" for number in component])

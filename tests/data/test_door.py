@@ -194,7 +194,7 @@ def test_a_wrong_guess_is_a_question(tmp_path, name):
 NOTICED = {
     "both turned": (pd.DataFrame({"label": 1 - NUMBERS, "score": PAIRS.distance}), "other way ro"),
     "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
-    "stands twice": (pd.concat([FIVE, FIVE[:3]]), "3 pairs stand twice with the same score"),
+    "stands twice": (pd.concat([FIVE, FIVE[:3]]), "3 pairs occur twice with the same score"),
 }
 
 
@@ -254,7 +254,7 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
 
 def test_an_attribute_can_be_left_out():
     assert "ethn" not in fk.open_data(WIDE, columns={"ethn": None})
-    with pytest.raises(fk.InputError, match="attribute 'x' has a column"):
+    with pytest.raises(fk.InputError, match="attribute 'x' is one column"):
         fk.open_data(WIDE, columns={"x": ["ethn", "age"]})
 
 
@@ -438,7 +438,7 @@ TRIALS = "m1 u1 target\nm1 u2 target\nm2 u3 target\nm2 u1 nontarget\nm1 u9 nonta
 
 def test_people_are_linked_by_target_trials(tmp_path):
     (tmp_path / "trials").write_text(TRIALS)
-    with pytest.warns(fk.DataWarning, match="1 of 6 names stand in no genuine pair"):
+    with pytest.warns(fk.DataWarning, match="1 of 6 names occur in no genuine pair"):
         data = fk.open_data(tmp_path / "trials", scores=[0.9, 0.8, 0.7, 0.1, 0.2])
     people = fk.errors_by_person(data, far=[0.5]).identity.values
     assert len(people) == 3, "m1 with u1 and u2, m2 with u3, and u9 alone"
@@ -459,7 +459,7 @@ def test_a_pair_that_is_scored_twice(tmp_path):
     (tmp_path / "trials").write_text("a-1 a-2 target\na-1 b-1 nontarget\nb-1 b-2 target\n")
     scores = "a-1 a-2 0.9\na-1 b-1 0.1\nb-1 b-2 0.2\na-1 a-2 0.9\n"
     (tmp_path / "scores").write_text(scores)
-    with pytest.warns(fk.DataWarning, match="1 pairs stand twice"):
+    with pytest.warns(fk.DataWarning, match="1 pairs occur twice"):
         data = fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
     assert fk.evaluate(data, threshold=[0.5], weighting="pair")["empirical"].frr.item() == 0.5
     (tmp_path / "scores").write_text(scores + "a-1 a-2 0.8\n")
@@ -496,7 +496,7 @@ def test_a_truth_that_is_turned_round(tmp_path):
     np.testing.assert_allclose(frr_of(data), OF_PAIRS)
 
 
-@pytest.mark.filterwarnings("ignore:[0-9]+ pairs stand twice")
+@pytest.mark.filterwarnings("ignore:[0-9]+ pairs occur twice")
 def test_pairs_that_stand_twice_count_once(tmp_path):
     names = renamed(id1="subject1", id2="subject2", img1="image1", img2="image2", score="cosine")
     rejected = names[SAME & (PAIRS.cosine < np.quantile(PAIRS.cosine[SAME], 0.05))]

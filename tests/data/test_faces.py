@@ -100,9 +100,9 @@ BAD_LABELS = {
     "varies": ({"age": [2, 3, 2, 2, 2]}, "varies within 1 of 3 .* 'anna': 2 .row 0 from 0., 3"),
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
     "rule": ({"age": [2] * 5, "varying": "median"}, "'age' must be one of .* got 'median'"),
-    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is no text"),
-    "half a character": ({"gender": [chr(0xD800)] + ["m"] * 4}, "gender: a label is no text"),
-    "NUL": ({"gender": ["a\0b"] + ["m"] * 4}, "gender: a label is no text, or contains NUL"),
+    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is not text"),
+    "half a character": ({"gender": [chr(0xD800)] + ["m"] * 4}, "gender: a label is not text"),
+    "NUL": ({"gender": ["a\0b"] + ["m"] * 4}, "gender: a label is not text, or contains NUL"),
 }  # fmt: skip
 
 

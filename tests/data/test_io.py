@@ -120,7 +120,7 @@ def test_labels_from_another_file(tmp_path):
     pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
     ds = open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv")
     assert ds.gender.values.tolist() == GENDER
-    with pytest.raises(InputError, match="'identity' stand both in the file and in .*who.txt"):
+    with pytest.raises(InputError, match="'identity' are in the file and in .*who.txt"):
         open_faces(tmp_path / "f.npz", labels=who)
 
 

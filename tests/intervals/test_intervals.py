@@ -166,5 +166,5 @@ def test_an_evaluation_without_replicates_says_what_to_do():
     "call", [fk.band, fk.uncertainty, fk.replicate_curves, fk.fair_floor, fk.compare]
 )
 def test_what_is_no_evaluation_is_refused(call):
-    with pytest.raises(fk.InputError, match="this is no evaluation"):
+    with pytest.raises(fk.InputError, match="this is not an evaluation"):
         call(node(EMPIRICAL), "frr_gini")

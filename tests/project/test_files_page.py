@@ -94,7 +94,7 @@ def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
     monkeypatch.chdir(names["folder"])
     for name in ("pairs.csv", "marks.csv", "wide.csv", "matrix.csv"):
         assert main(["look", name]) == 0
-    assert "the score -1000 stands in" in capsys.readouterr().out
+    assert "the score -1000 occurs in" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ WRONG = {
     "letters": (lambda ev: fk.compare(ev, "frr_group", groups="fm"), "must be 'all', or two of"),
     "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models must be two names"),
     "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
-    "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is no evaluation"),
+    "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is not an evaluation"),
     "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
     "c of sfi": (lambda ev: fk.measures.sfi("weighted", c="a"), "the constant c of the weights"),
     "risk": (lambda ev: fk.nsigma.with_risk(None), "result must be what fk.n_sigma returned"),

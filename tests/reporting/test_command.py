@@ -100,7 +100,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     mine.mkdir()
     (mine / "thesis.txt").write_text("mine")
     assert run("report", two[0], *QUICK, "-o", mine) == 2
-    assert "contains something else than a report" in capsys.readouterr().err
+    assert "not part of a report" in capsys.readouterr().err
     assert (mine / "thesis.txt").read_text() == "mine"
 
 
@@ -196,7 +196,7 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
         (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
         (["frr@0.2=1"], 3, "no interval of frr@0.2 of one, two. It has"),
         (["colour=1"], 3, "no interval of colour"),
-        (["frr@x=1"], 3, "'frr@x=1' is no limit"),
+        (["frr@x=1"], 3, "'frr@x=1' is not a limit"),
         (["frr=nan"], 3, "is not finite"),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
     ]
     direct = fk.table(bands["these people"]).loc[("two", "0.05"), FRR]
     assert table.loc["0.05", "two, these people"] == direct
-    with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
+    with pytest.raises(fk.InputError, match="across='person' is not a name of rows"):
         fk.table(bands, across="person")
 
 

@@ -70,7 +70,7 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
 
 BAD = {
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf' is not a finite number"),
-    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is no id"),
+    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is not"),
     "reference id": (",a,\na,1,2\n", "reference_identity is missing or 'unknown' in 1 reference"),
 }  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_ids_of_a_symmetric_matrix_that_stand_once_are_no_people(tmp_path):
     values = np.random.default_rng(0).normal(size=(9, 9))
     ids = [f"{k:03d}x" for k in range(9)]
     pd.DataFrame(values + values.T, ids, ids).to_csv(tmp_path / "m.csv")
-    with pytest.raises(InputError, match="no id stands twice, so there is no genuine pair"):
+    with pytest.raises(InputError, match="no id occurs twice, so there is no genuine pair"):
         fk.open_data(tmp_path / "m.csv")
 
 
