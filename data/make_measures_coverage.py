@@ -22,6 +22,7 @@ import argparse
 import sys
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,11 +31,15 @@ import xarray as xr
 
 import frkit as fk
 from frkit.indices.canonical import SYSTEMS, beta_law
+from frkit.studies.collecting import Study
 from frkit.studies.coverage import count_covering
 from frkit.studies.store import path_of, write_data_set
+from frkit.vmf.densities import bessel_ratios
+from frkit.vmf.population import groups_of_mixture
 
 HERE = Path(__file__).parent
 LEVEL, REPLICATES = 0.95, 200
+IMAGES = 8  # of each person, in the study of indices
 DISPARITIES = ("frr_max_geomean", "far_max_geomean", "frr_max_min", "far_max_min")
 INDICES = [
     f"{index}_{variant}"
@@ -119,22 +124,26 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
         )
         differing = fk.vmf.mixture(people, 32, kappa=(20, 60), seed=0, groups=unfair)
         for kind, mixture in zip(KINDS, (differing, fair), strict=True):
-            options = dict(
-                n_datasets=n_datasets,
+            setting = f"{scheme} {kind}"
+            design = Study(
+                population=mixture,
                 n_identities=None if scheme == "image" else 60,
+                per_identity=np.asarray(IMAGES),
+                far=np.empty(0),
                 schemes=(scheme,),
+                replicates=REPLICATES,
+                seed=0,
             )
-            options |= dict(by="group", per_identity=8, levels=(LEVEL,))
-            options |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
-            studies = {
-                name: fk.studies.coverage(mixture, name, methods=METHODS, **options)
-                for name in INDICES
-            }
-            tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
-    tables += [
-        table(canonical(kind, n_datasets, store / f"pair {kind}")).assign(setting=f"pair {kind}")
-        for kind in KINDS
-    ]
+            draw = partial(distributions_of_mixture, design)
+            exact = score_distributions(mixture, IMAGES)
+            studies = studies_of_indices(exact, draw, n_datasets, store / setting)
+            tables.append(table(studies).assign(setting=setting))
+    for kind in KINDS:
+        setting = f"pair {kind}"
+        sizes = (1000,) * 3 if kind == "fair" else (200, 1000, 2000)
+        draw = partial(distributions_of_pairs, kind, sizes)
+        studies = studies_of_indices(population(kind, sizes), draw, n_datasets, store / setting)
+        tables.append(table(studies).assign(setting=setting))
     columns = [
         "setting",
         "index",
@@ -147,6 +156,38 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
         "datasets",
     ]
     return pd.concat(tables).rename(columns={"measure": "index"})[columns]
+
+
+def studies_of_indices(exact, draw, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
+    """Studies of all indices; `draw` returns the evaluation of a data set, by scheme."""
+    paths = [path_of(store, number) for number in range(n_datasets)]
+    for number, path in enumerate(paths):
+        if not path.exists():
+            write_data_set(path, draw(number), {"data_set": number})
+    studies = {}
+    for name in INDICES:
+        measure = fk.measures.measure(name)
+        study = count_covering(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
+        studies[name] = study.assign_attrs(n_datasets=n_datasets)
+    return studies
+
+
+def distributions_of_mixture(design, number):
+    """Draw one data set of a mixture and evaluate its score distributions."""
+    scheme = design.schemes[0]
+    _, image_seed, seed = design.seeds(number)
+    scores = fk.score_tensor(design.mixture(number).sample(IMAGES, seed=image_seed))
+    strata = None if scheme == "image" else "group"
+    draws = fk.Resampling(scheme, n=REPLICATES, seed=seed, strata=strata)
+    return {scheme: fk.indices.distributions(scores, by="group", resampling=draws)}
+
+
+def distributions_of_pairs(kind, sizes, number):
+    """Draw one list of independent pairs and evaluate its score distributions."""
+    draws = fk.Resampling("pair", n=REPLICATES, seed=number)
+    scores = fk.canonical_scores(kind, index="dfi", sizes=sizes, seed=number)
+    options = dict(by="group", score_map="identity", resampling=draws)
+    return {"pair": fk.indices.distributions(scores, **options)}
 
 
 def population(kind: str, sizes: tuple[int, ...]) -> xr.Dataset:
@@ -164,27 +205,73 @@ def population(kind: str, sizes: tuple[int, ...]) -> xr.Dataset:
     return xr.Dataset(variables, {"group": groups, "score_bin": (edges[1:] + edges[:-1]) / 2})
 
 
-def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
-    """Studies of independent pairs: three equal groups, or groups that differ in every way, of
-    unequal sizes."""
-    settings = dict(
-        kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000)
-    )
-    exact = population(kind, settings["sizes"])
-    paths = [path_of(store, seed) for seed in range(n_datasets)]
-    for seed, path in enumerate(paths):
-        draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
-        scores = fk.canonical_scores(**settings, seed=seed)
-        values = fk.indices.distributions(
-            scores, by="group", score_map="identity", resampling=draws
-        )
-        write_data_set(path, {"pair": values}, {"data_set": seed})
-    studies = {}
-    for name in INDICES:
-        measure = fk.measures.measure(name)
-        study = count_covering(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
-        studies[name] = study.assign_attrs(n_datasets=n_datasets)
-    return studies
+def score_distributions(mix, per_identity: int, bins: int = 100) -> xr.Dataset:
+    """Exact moments and histograms of the scores of a mixture's groups, as in an evaluation.
+
+    All pairs weigh the same and every identity has as many images: the values are what
+    `indices.distributions` estimates. Mardia & Jupp (2000), 9.3.2: E<X, mu> = A_p(kappa), and
+    E X X' = (A / kappa) I + (1 - p A / kappa) mu mu'.
+    """
+    edges = np.linspace(-1, 1, bins + 1)
+    inner = edges[1:-1]
+    centres = (edges[1:] + edges[:-1]) / 2
+    groups = []
+    for members in groups_of_mixture(mix, "group")[1:]:
+        above, error = members.impostors.survival(inner)
+        assert error.max() < 1e-9, f"the mass of a bin may be wrong by {error.max():.2g}"
+        genuine_masses = masses(members.genuine.frr(inner))
+        impostor_masses = masses(1 - above.clip(0, 1))
+        n = float(len(members.concentrations))
+        values = {
+            "genuine_histogram": ("score_bin", genuine_masses),
+            "impostor_histogram": ("score_bin", impostor_masses),
+            "images": n * per_identity,
+            "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
+            "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
+            **score_moments(members.directions, members.concentrations),
+        }
+        named = {f"{name}_group": value for name, value in values.items()}
+        groups.append(xr.Dataset(named, {"score_bin": centres, "group": members.name}))
+    return xr.concat(groups, "group").transpose("score_bin", "group")
+
+
+def masses(below):
+    """Masses of the bins, from those below their inner edges; rounding makes none less than 0."""
+    return np.diff(below, prepend=0.0, append=1.0).clip(0)
+
+
+def score_moments(directions, kappa):
+    """Mean and standard deviation of the scores; pairs of identities weigh the same.
+
+    With A = A_p(kappa), E X = A mu and E X X' = across I + excess mu mu', where across = A / kappa
+    and p across + excess = 1. Then E <X, Y> = <E X, E Y> and E <X, Y>^2 = tr(E X X' E Y Y').
+    """
+    n, dim = directions.shape
+    length = bessel_ratios(kappa, dim, 2)[:, 1]
+    across = length / kappa
+    excess = 1 - dim * across
+
+    genuine_mean = np.mean(length**2)
+    along_mean = (across + excess) ** 2
+    genuine_square = np.mean(along_mean + (dim - 1) * across**2)
+
+    # sums over ordered pairs of identities: over all pairs, less those of an identity with itself
+    n_pairs = n * (n - 1)
+    centre = length @ directions
+    impostor_mean = (centre @ centre - np.sum(length**2)) / n_pairs
+    across_across = across.sum() ** 2 - np.sum(across**2)
+    across_excess = across.sum() * excess.sum() - across @ excess
+    scatter = (directions * excess[:, None]).T @ directions
+    excess_excess = np.sum(scatter**2) - np.sum(excess**2)
+    square_sum = dim * across_across + 2 * across_excess + excess_excess
+    impostor_square = square_sum / n_pairs
+
+    return {
+        "genuine_mean": genuine_mean,
+        "genuine_sd": np.sqrt(genuine_square - genuine_mean**2),
+        "impostor_mean": impostor_mean,
+        "impostor_sd": np.sqrt(impostor_square - impostor_mean**2),
+    }
 
 
 STUDIES = {"fairness": (fairness, 200), "indices": (indices, 60)}

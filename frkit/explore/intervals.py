@@ -22,8 +22,8 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
     Parameters
     ----------
     study : xr.Dataset, optional
-        What `studies.intervals` returned. By default a stored one of 200 data sets: 100 new people
-        in each, 5 images of each person.
+        What `data/make_one_by_one_intervals.py` makes. By default the stored one of 200 data sets:
+        100 new people in each, 5 images of each person.
     **start
         Values to begin with: number (of data sets), people, level, far (a level).
 
@@ -35,7 +35,7 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
     Raises
     ------
     InputError
-        For anything that `studies.intervals` did not return.
+        For anything else.
 
     References
     ----------

@@ -176,7 +176,7 @@ def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     laws : xr.Dataset
-        What `studies.error_laws` returned, of one number of images per identity.
+        What `data/make_bootstrap_laws.py` makes, of one number of images per identity.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 
@@ -196,11 +196,9 @@ def error_laws(laws: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> options = dict(n_datasets=20, bootstrapped=2, replicates=20, progress=False)
-    >>> laws = fk.studies.error_laws(mix, per_identity=(3, 6), far=0.1, **options)
-    >>> len(fk.plot.error_laws(laws.sel(per_identity=6)).lines)
+    >>> import frkit as fk, xarray as xr
+    >>> laws = xr.load_dataset(fk.demo_file("bootstrap_laws.nc"), engine="h5netcdf")
+    >>> len(fk.plot.error_laws(laws.sel(per_identity=10)).lines)
     4
     """
     has_one_size = laws.law.ndim == 2

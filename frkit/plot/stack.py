@@ -19,7 +19,8 @@ from frkit.plot.style import (
 
 DATA_SET = "data_set"
 SHOWN = 40  # data sets at a time
-STUDY = ("studies.intervals(law)", "lower", "upper", "estimate", "truth", DATA_SET, "interval")
+MAKER = "data/make_one_by_one_intervals.py"
+STUDY = (MAKER, "lower", "upper", "estimate", "truth", DATA_SET, "interval")
 
 
 def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
@@ -28,7 +29,8 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     Parameters
     ----------
     study : xr.Dataset
-        What `studies.intervals` returned, at one FAR level and nominal level, for one truth.
+        What `data/make_one_by_one_intervals.py` makes, at one FAR level and nominal level, for one
+        truth.
     number : int, optional
         Number of data sets, of which the last 40 are shown; by default all.
     ax : matplotlib.axes.Axes, optional
@@ -50,10 +52,9 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    >>> options = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
-    >>> study = fk.studies.intervals(law, 20, **options).isel(far_level=0)
+    >>> import frkit as fk, xarray as xr
+    >>> study = xr.load_dataset(fk.demo_file("one_by_one_intervals.nc"), engine="h5netcdf")
+    >>> study = study.isel(far_level=0)
     >>> ax = fk.plot.interval_stack(study.sel(people="new people", level=0.95))
     >>> ax.get_xticklabels()[0].get_text()[:5]
     'naive'
@@ -124,10 +125,9 @@ def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None =
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
-    >>> options = dict(far=[0.1], n_datasets=3, replicates=20, progress=False)
-    >>> study = fk.studies.intervals(law, 20, **options).isel(far_level=0)
+    >>> import frkit as fk, xarray as xr
+    >>> study = xr.load_dataset(fk.demo_file("one_by_one_intervals.nc"), engine="h5netcdf")
+    >>> study = study.isel(far_level=0)
     >>> ax = fk.plot.running_hits(study.sel(people="new people", level=0.95))
     >>> ax.get_xlabel()
     'data sets'

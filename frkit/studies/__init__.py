@@ -4,9 +4,7 @@ from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
 from frkit.studies.digits import coloured_digits, digit_encoder
-from frkit.studies.error_laws import error_laws
 from frkit.studies.finetuning import finetuning
-from frkit.studies.intervals import intervals
 from frkit.studies.rlb_tables import spurious, trial, true_bias
 from frkit.studies.sample_size import sample_size
 from frkit.studies.tasks import biased_tasks
@@ -18,9 +16,7 @@ __all__ = [
     "consistency",
     "coverage",
     "digit_encoder",
-    "error_laws",
     "finetuning",
-    "intervals",
     "sample_size",
     "split",
     "spurious",

@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import DataWarning
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.indices import distributions
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import with_progress
@@ -29,14 +28,13 @@ class Study:
     """The design of a study: data set d depends on it and on d alone.
 
     population: its identities are in every data set; with n_identities, every data set draws so
-    many of them. far: FAR levels; None for `indices.distributions`.
-    people: whether what each image adds to the rates is kept, which takes much space.
+    many of them. people: whether what each image adds to the rates is kept, which takes much space.
     """
 
     population: object
     n_identities: int | None
     per_identity: np.ndarray
-    far: np.ndarray | None
+    far: np.ndarray
     by: str | None = None
     schemes: tuple[str, ...]
     replicates: int
@@ -64,13 +62,9 @@ class Study:
             # the groups of all data sets have the same sizes: so do those of the replicates
             strata = None if scheme == "image" else self.by
             draws = Resampling(scheme, n=self.replicates, seed=replicates, strata=strata)
-            if self.far is None:
-                evaluation = distributions(scores, by=self.by, resampling=draws)
-            else:
-                evaluation = evaluate_parts(
-                    scores, by=self.by, resampling=draws, far=self.far, people=self.people
-                )
-            evaluations[scheme] = evaluation
+            evaluations[scheme] = evaluate_parts(
+                scores, by=self.by, resampling=draws, far=self.far, people=self.people
+            )
         return evaluations
 
     def parameters(self):
@@ -85,7 +79,7 @@ class Study:
             "dim": first.dim,
             "concentrations": concentrations,
             "per_identity": self.per_identity.tolist(),
-            "far": None if self.far is None else self.far.tolist(),
+            "far": self.far.tolist(),
             "by": self.by,
             "schemes": list(self.schemes),
             "replicates": self.replicates,

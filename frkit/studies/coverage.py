@@ -71,8 +71,7 @@ def coverage(
         A vmf mixture, whose identities are in every data set. With `n_identities`, every data set
         draws that many new identities of it (of each group its share).
     measure : str or callable
-        Registered name or function, as in `band`. SFI, CFI and DFI are evaluated by
-        `indices.distributions`.
+        Registered name or function of rates, as in `band`.
     by : str, optional
         Attribute of the population, for measures of groups. Schemes that draw people draw them
         within groups.
@@ -108,8 +107,8 @@ def coverage(
         Over (scheme, method, level) and the dims of the measure: `coverage`, `coverage_se`,
         `miss_below`, `miss_above` (an undefined interval counts as none of these) and `width`. Over
         scheme and the dims of the measure: the mean `estimate`, `false_rejects`, `resolved` and, of
-        a disparity with "effective" among the methods, and of an index, `called_unfair`, the share
-        of data sets with p <= .05 of equal groups. Over the dims of the measure: `truth`.
+        a disparity with "effective" among the methods, `called_unfair`, the share of data sets with
+        p <= .05 of equal groups. Over the dims of the measure: `truth`.
         Select a method by `study.sel({"method": "naive"})`: `sel(method=...)` has another meaning
         in xarray.
 
@@ -150,12 +149,12 @@ def coverage(
         population=population,
         n_identities=n_identities,
         per_identity=np.asarray(per_identity),
-        far=None if chosen.permuted else far,
+        far=far,
         by=by,
         schemes=schemes,
         replicates=replicates,
         seed=seed,
-        people=without_replicates and not chosen.permuted,
+        people=without_replicates,
     )
     truth = exact(study, chosen)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
@@ -175,11 +174,9 @@ def _names(name, values, allowed):
 
 
 def exact(study, chosen):
-    """Return the measure of the population, from its exact rates, EERs or distributions."""
+    """Return the measure of the population, from its exact rates and EERs."""
     population = study.population
     by = study.by
-    if chosen.permuted:
-        return chosen(population.population_distributions(int(study.per_identity), by=by))
     rates = population.population_roc(study.far, by=by)
     if hasattr(population, "population_summary"):
         rates = rates.merge(population.population_summary(by=by))

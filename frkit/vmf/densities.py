@@ -64,8 +64,3 @@ def bessel_ratios(concentrations, dim, n_terms):
         if m + 1 < n_terms:
             ratios[:, m + 1] = ratio
     return np.cumprod(ratios, axis=1).astype(np.float64)
-
-
-def mean_resultants(concentrations, dim):
-    """A_1(kappa), the length of the mean of vMF(mu, kappa), for concentrations (K,)."""
-    return bessel_ratios(concentrations, dim, 2)[:, 1]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, real_numbers, require, require_number, require_whole
 from frkit.data.labels import clean_labels
-from frkit.vmf import population, sampling, score_moments
+from frkit.vmf import population, sampling
 from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution
 
@@ -189,7 +189,6 @@ class Mixture:
     population_rates = population.population_rates
     population_roc = population.population_roc
     population_summary = population.population_summary
-    population_distributions = score_moments.population_distributions
 
 
 def group_sizes(n_identities, shares):

@@ -2,6 +2,7 @@
 
 import re
 
+import make_one_by_one_intervals
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -209,7 +210,7 @@ def test_the_histogram_grows_in_place(scores, ax):
 def study():
     law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
     options = dict(far=[0.05, 0.1], n_datasets=6, replicates=30, progress=False)
-    return fk.studies.intervals(law, 20, **options)
+    return make_one_by_one_intervals.intervals(law, 20, **options)
 
 
 def test_the_study_keeps_what_a_coverage_study_counts(study):
@@ -226,7 +227,9 @@ def test_the_study_keeps_what_a_coverage_study_counts(study):
         width = (study.upper - study.lower).sel(interval=interval).mean("data_set")
         np.testing.assert_allclose(width, xr_method.width)
     assert float(study.truth.sel(people="these people").std("data_set").min()) > 0
-    again = fk.studies.intervals(law, 20, far=[0.05, 0.1], n_datasets=2, replicates=30)
+    again = make_one_by_one_intervals.intervals(
+        law, 20, far=[0.05, 0.1], n_datasets=2, replicates=30
+    )
     assert again.drop_attrs().identical(study.isel(data_set=slice(2)).drop_attrs())
 
 

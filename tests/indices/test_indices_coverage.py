@@ -1,5 +1,6 @@
 """Coverage of the intervals of the fairness indices, and the size of their floor."""
 
+import make_measures_coverage
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +47,7 @@ def test_a_small_study_of_a_mixture_with_exact_moments():
     """At coverage .95 fewer than 8 of 12 has probability 1e-4."""
     groups = {"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 8}}
     mix = fk.vmf.mixture(18, 8, kappa=(10, 25), groups=groups, seed=0)
-    truth = mix.population_distributions(6, by="group", bins=20)
+    truth = make_measures_coverage.score_distributions(mix, 6, bins=20)
     hits = dict.fromkeys(NINE, 0)
     for seed in range(12):
         drawn = fk.Resampling("image", n=60, seed=seed)

@@ -1,5 +1,6 @@
 """Figures and explorer of coverage studies draw what the study contains."""
 
+import make_bootstrap_laws
 import numpy as np
 import pytest
 import xarray as xr
@@ -52,8 +53,8 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
 
 def test_laws_are_drawn_as_distribution_functions(ax):
     mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
-    options = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20, "progress": False}
-    laws = fk.studies.error_laws(mix, per_identity=(3, 5), far=0.1, **options)
+    options = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20}
+    laws = make_bootstrap_laws.error_laws(mix, per_identity=(3, 5), far=0.1, **options)
     fk.plot.error_laws(laws.sel(per_identity=5), ax)
     for curve, errors in zip(ax.lines, ("naive", "recentered", "actual")):
         law = laws.law.sel(law_of=errors, per_identity=5)

@@ -67,7 +67,6 @@ WRONG = {
     "c of sfi": (lambda ev: fk.measures.sfi("weighted", c="a"), "the constant c of the weights"),
     "risk": (lambda ev: fk.nsigma.with_risk(None), "result must be what fk.n_sigma returned"),
     "rate": (lambda ev: fk.representation.Critic(learning_rate=None), "learning_rate must lie in"),
-    "laws": (lambda ev: fk.studies.error_laws(None), "mixture must be what fk.vmf.mixture"),
     "law": (lambda ev: fk.studies.coverage(FACES), "population must be what fk.vmf.mixture"),
     "digits": (lambda ev: fk.studies.digit_encoder(None), "digits must be a faces Dataset"),
     "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes of groups must be numbers"),
