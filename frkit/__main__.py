@@ -85,7 +85,7 @@ READING = {  # options of `open_data`
         **SEVERAL,
         "type": lambda text: None if text == "none" else _number(text),
         "metavar": "SCORE",
-        "help": "marks a failed comparison; none: no score does",
+        "help": "score that marks a failed comparison; none: no score does",
     },
     "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
     "distance": {
@@ -97,19 +97,19 @@ REPORT = {
     "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
     "quick": {
         "action": "store_true",
-        "help": "leave out what takes long (permutation tests, N-Sigma, ...)",
+        "help": "skip slow analyses (permutation tests, N-Sigma, ...)",
     },
-    "seed": {"type": int, "default": 0, "metavar": "N", "help": "of all random draws (default: 0)"},
+    "seed": {"type": int, "default": 0, "metavar": "N", "help": "of the random draws (default: 0)"},
     "level": {
         "type": _number,
         "default": 0.95,
         "metavar": "P",
-        "help": "of the intervals (default: 0.95)",
+        "help": "coverage of the intervals (default: 0.95)",
     },
     "weighting": {
         "choices": ["identity", "pair"],
-        "help": "how rates average: the mean over people, or pooled over pairs (default: identity, "
-        "of a list of pairs: pair)",
+        "help": "how rates average: the mean over people, or pooled over pairs (default: identity; "
+        "for a list of pairs, pair)",
     },
     "varying": {
         "choices": ["error", "split", "first", "most frequent"],
@@ -194,7 +194,7 @@ def _with_options(message):
 def parser() -> argparse.ArgumentParser:
     """All commands and options."""
     raw = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    question = "How good is this matching system, how fair, and how sure is that?"
+    question = "How good is this matching system, how fair is it, and how sure are we?"
     top = argparse.ArgumentParser("frkit", description=question, epilog=EPILOG, **raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     report = commands.add_parser(
@@ -227,14 +227,14 @@ def parser() -> argparse.ArgumentParser:
         _add_options(reading, READING)
     check = commands.add_parser(
         "check",
-        help="whether the numbers of a report stay below limits",
+        help="compare the numbers of a report with limits",
         epilog=CHECK_EPILOG,
         **raw,
     )
     check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
     limits = check.add_argument_group("limits, of which at least one must be given")
     limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
-    at_least = "the same of what must stay above, such as fdr@1e-3=0.9"
+    at_least = "the same for measures that must stay above, such as fdr@1e-3=0.9"
     limits.add_argument("--min", **SEVERAL, metavar="LIMIT", help=at_least)
     limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
     limits.add_argument(

@@ -148,37 +148,6 @@ def test_everything_of_the_papers_stands_somewhere():
         assert place in "\n".join(markdown_cells(notebook)), f"{text}: {name} has no {place}"
 
 
-TRIAL = """\
-import warnings, ipywidgets, matplotlib.pyplot as plt
-warnings.warn("few images per identity", UserWarning)
-ipywidgets.IntSlider()
-plt.plot([0, 1]); plt.show()
-object()"""
-CAPTION = "**Figure 1.** The *line* $x_1 = \\hat\\theta - \\theta^*$ of [a paper](https://x.org).\n\nMore."
-
-
-def trial_run(folder):
-    """A notebook with everything that could differ between two runs, executed and normalised."""
-    cells = [
-        nbformat.v4.new_code_cell(line, id=f"cell{k}") for k, line in enumerate(TRIAL.splitlines())
-    ]
-    cells.insert(4, nbformat.v4.new_markdown_cell(CAPTION, id="caption"))
-    notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), folder, timeout=120)
-    return run_notebooks.normalise(notebook)
-
-
-@pytest.mark.notebooks
-def test_two_runs_store_the_same_bytes(tmp_path):
-    first, second = trial_run(tmp_path), trial_run(tmp_path)
-    assert nbformat.writes(first) == nbformat.writes(second)
-    _, warned, widget, figure, _, shown = first.cells
-    assert warned.outputs[0].text.startswith("UserWarning: few images per identity")
-    assert widget.outputs == []
-    caption = "Figure 1. The line x_1 = θ^ - θ* of a paper."
-    assert figure.outputs[0].metadata == {"image/png": {"alt": caption}}
-    assert shown.outputs[0].data["text/plain"] == "<object at 0x...>"
-
-
 def test_faults_of_a_figure_are_seen():
     figure, ax = plt.subplots()
     ax.plot([0, 1], [0, 1], label="a line")
