@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, require_one_of
+from frkit.base import listed, require, require_one_of, require_whole
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.images import table_images
@@ -111,10 +111,9 @@ def _system(kind, index, sizes):
     """Mean and standard deviation of genuine, then of impostor scores, of each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])
-    require(
-        2 <= len(sizes) <= 3 and min(sizes) >= 2,
-        f"sizes must be two or three whole numbers from 2, got {sizes!r}",
-    )
+    require(2 <= len(sizes) <= 3, f"sizes must be two or three whole numbers, got {sizes!r}")
+    for size in sizes:
+        require_whole("sizes", size, 2)
     return SYSTEMS[index][kind][: len(sizes)]
 
 

@@ -6,12 +6,22 @@ The formulas are in `frkit.measures.sfi_cfi_dfi`, the floors in `frkit.intervals
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, require_flag, require_returned, require_whole, warn
+from frkit.base import (
+    DataWarning,
+    listed,
+    require,
+    require_flag,
+    require_inside,
+    require_returned,
+    require_whole,
+    warn,
+)
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import facts_of
 from frkit.evaluation.sweep import swept
@@ -188,8 +198,8 @@ def distributions(
     require_whole("bins", bins, 2)
     if permutations is None:
         permutations = getattr(resampling, "n", 0)
-    is_possible = permutations == 0 or permutations >= 2
-    require(is_possible, f"permutations must be 0 (no floor) or at least 2, got {permutations}")
+    require_whole("permutations", permutations, 0)
+    require(permutations != 1, "permutations must be 0 (no floor) or at least 2, got 1")
     kept = swept(checked_scores(scores), by=by, progress=progress)
     mapped = unit_scores(kept, score_map)
     evaluation = evaluate_parts(
@@ -253,10 +263,10 @@ def summary(
         `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
         `<index>_lower`, `<index>_upper` and `<index>_includes_fair`: pivotal intervals that contain
         the estimate. For SFI and CFI one that reaches 1, the largest value, has the recentered
-        lower end if that is lower. (An upper end above 1 is returned as it is.) With permutations
-        also `<index>_floor` (median) and `<index>_floor_limit` of what these people would give in
-        groups at random, and `<index>_p`, the share of permutations that are no fairer than the
-        data. Over group:
+        lower end if that is lower. An upper end may be above 1; `fk.table` writes 1. With
+        permutations also `<index>_floor` (median) and `<index>_floor_limit` of what these people
+        would give in groups at random, and `<index>_p`, the share of permutations that are no
+        fairer than the data. Over group:
         `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
         `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
         sum 1. In front `model`, where there are several.
@@ -285,6 +295,7 @@ def summary(
     """
     require_returned("evaluation", evaluation, "fk.indices.distributions", "empirical")
     require_flag("balance", balance)
+    require_inside("level", level, 0, 1)
     tallies = evaluation["empirical"].to_dataset()
     result = xr.Dataset(
         {
@@ -314,6 +325,8 @@ def summary(
             index = make(variant, group_sizes=group_sizes, c=c, **options)
             rows.append(_with_ends(evaluation, index, make.__name__, level))
         result = result.merge(xr.concat(rows, variants))
+    if "replicates" in evaluation.children:
+        _warn_of_missing_pairs(evaluation["replicates"].to_dataset())
     facts = facts_of(evaluation)
     for name in ("scheme", "target", "n", "similarity"):
         if facts.get(name) is not None:
@@ -321,6 +334,19 @@ def summary(
     return result.assign_attrs(
         by=json.dumps(facts["by"]), bins=bins, balance=int(balance), c=c, level=level
     )
+
+
+def _warn_of_missing_pairs(replicates):
+    """Say once, for all indices, in which groups replicates have no genuine or no impostor pair."""
+    has_both = replicates.genuine_mean_group.notnull() & replicates.impostor_mean_group.notnull()
+    n_missing = (~has_both).sum("replicate")
+    groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]
+    if len(groups):
+        warn(
+            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates have no "
+            f"genuine or no impostor pair of {listed(groups)}, and no index: they are left out, "
+            "and where they are most there is no interval (NaN); merge small groups with others"
+        )
 
 
 def _interval(evaluation, index, level):
@@ -344,7 +370,9 @@ def _with_ends(evaluation, index, name, level):
     """One index with interval and floor, where the evaluation contains what they need."""
     result = {name: index(evaluation["empirical"].to_dataset())}
     if "replicates" in evaluation.children:
-        interval = _interval(evaluation, index, level)
+        with warnings.catch_warnings():  # `summary` says it once
+            warnings.filterwarnings("ignore", "up to .* replicates of", DataWarning)
+            interval = _interval(evaluation, index, level)
         for end in ("lower", "upper", "includes_fair"):
             result[f"{name}_{end}"] = interval[end]
     if PERMUTED in evaluation.children:

@@ -1,6 +1,6 @@
 """The register of measures: a name, a function Dataset -> DataArray, its scale and fair value."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -166,7 +166,7 @@ def register(
     scale: str = IDENTITY_SCALE,
     fair: float | None = None,
     label: str = "",
-    reads: str | Iterable[str] | None = None,
+    reads: str | Sequence[str] | None = None,
 ) -> Callable[[Callable], Callable]:
     """Give a function a name that every interval, comparison and plot understands.
 

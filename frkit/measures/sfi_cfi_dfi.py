@@ -9,7 +9,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import real_numbers, require, require_flag, require_number, require_one_of
+from frkit.base import (
+    real_numbers,
+    require,
+    require_flag,
+    require_number,
+    require_one_of,
+    require_whole,
+)
 from frkit.measures.registry import Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
@@ -278,6 +285,9 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     2.0
     """
     require_number(CONSTANT, c, 0)
+    require_whole("n_groups", n_groups, 1)
+    if not isinstance(share, xr.DataArray):
+        share = real_numbers("share", share)
     sigma = 1 / (2 * n_groups)
     return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 

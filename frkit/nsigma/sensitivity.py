@@ -11,7 +11,14 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from frkit.base import UNKNOWN, InputError, require, require_returned
+from frkit.base import (
+    UNKNOWN,
+    InputError,
+    real_numbers,
+    require,
+    require_returned,
+    require_whole,
+)
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
@@ -61,7 +68,7 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     most = result.sizes[SUBSET]
     if counts is None:
         counts = np.unique(np.geomspace(min(5, most), most, 10).astype(int))
-    counts = np.atleast_1d(counts)
+    counts = np.atleast_1d(real_numbers("counts", counts))
     require(
         2 <= counts.min() <= counts.max() <= most,
         f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts}",
@@ -170,6 +177,7 @@ def floor(
     >>> bool((result.n_absolute.max("group") > 0).all())
     True
     """
+    require_whole("permutations", permutations, 1)
     kept = swept(checked_scores(scores), by=by)
     require(
         not is_list(kept),
@@ -233,7 +241,8 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
     >>> fk.nsigma.p_value(0.5, 20).round(2).item()
     0.12
     """
-    n, subsets = np.asarray(n), np.asarray(subsets)
+    n = real_numbers("n", n)
+    subsets = real_numbers("subsets", subsets)
     require(bool(np.all(subsets >= 2)), f"σ takes at least 2 subsets, got {subsets}")
     return 2 * stdtr(2 * subsets - 2, -np.abs(n) * np.sqrt(subsets / 2))
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frkit.base import require, require_inside, require_whole
+from frkit.base import require, require_inside, require_number, require_whole
 from frkit.representation.bounds import donsker_varadhan, self_normalised
 from frkit.representation.network import Adam, forward, initial, loss
 
@@ -61,7 +61,7 @@ class Critic:
         for name in ("hidden", "iterations", "batch"):
             require_whole(name, getattr(self, name), 1)
         require_inside("learning_rate", self.learning_rate, 0, np.inf)
-        require(0 < self.smoothing <= 1, f"smoothing must lie in (0, 1], got {self.smoothing}")
+        require_number("smoothing", self.smoothing, np.finfo(float).tiny, 1)
 
 
 class Fold(NamedTuple):

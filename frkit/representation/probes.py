@@ -11,6 +11,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from frkit.base import require_whole
 from frkit.representation.bounds import entropy, standard_error
 from frkit.representation.problem import for_labelled_images, stratified
 
@@ -75,7 +76,9 @@ def probe(
     >>> bool(result.accuracy < result.accuracy_in_sample)
     True
     """
-    if hidden:
+    for width in hidden:
+        require_whole("hidden", width, 1)
+    if len(hidden):
         options = {"alpha": penalty, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
         predictor = MLPClassifier(hidden, **options)
     else:

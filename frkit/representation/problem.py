@@ -119,8 +119,8 @@ def require_classes(name, classes, z, units, folds, what="people"):
     fewest = counts[rarest]
     require(
         fewest >= folds,
-        f"class '{classes[rarest]}' of {name!r} has {fewest} {what} for {folds} folds; merge it "
-        f"with another class, leave it out, or take at most {fewest} folds",
+        f"class '{classes[rarest]}' of {name!r} has {fewest} of the {folds} {what} that {folds} "
+        f"folds need; merge it with another class, leave it out, or take at most {fewest} folds",
     )
 
 

@@ -117,8 +117,7 @@ def representation_bias(
     )
     seeds = [require_whole("seeds", seed, 0) for seed in seeds]
     require(0 < len(seeds) == len(set(seeds)), f"seeds must be distinct, one or more, got {seeds}")
-    critic = Critic() if critic is None else critic
-    require(isinstance(critic, Critic), f"critic must be a Critic, got {type(critic).__name__}")
+    critic = _checked(critic)
     attributes = attribute if isinstance(attribute, list) else [attribute]
     require(len(attributes) > 0, "attribute is an empty list: name an attribute")
     options = {"by": by, "folds": folds, "varying": varying}
@@ -183,7 +182,7 @@ def convergence(
     >>> result.held_out.sizes["step"]
     3
     """
-    critic = replace(critic or Critic(), patience=None)
+    critic = replace(_checked(critic), patience=None)
     problem = gather_problem(faces, attribute, by="identity", folds=folds, varying="error")
     plan = _splits(problem, folds, [0])
 
@@ -196,6 +195,13 @@ def convergence(
         return xr.Dataset(values, {"step": steps[0].astype(int)})
 
     return for_each_model(faces, for_encoder).assign(entropy=entropy(problem.shares))
+
+
+def _checked(critic):
+    """The critic that is given, or the default one."""
+    critic = Critic() if critic is None else critic
+    require(isinstance(critic, Critic), f"critic must be a Critic, got {type(critic).__name__}")
+    return critic
 
 
 def _splits(problem, folds, seeds):

@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import require, require_number, require_whole
+from frkit.base import real_numbers, require, require_flag, require_number, require_whole
 from frkit.representation.bounds import entropy
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
@@ -68,10 +68,13 @@ def shifted_classes(
     >>> round(faces.attrs["mutual_information"], 3), round(faces.attrs["entropy"], 3)
     (0.322, 0.667)
     """
-    require_whole("per_identity", per_identity, 1)
+    sizes = {"n_images": n_images, "n_features": n_features, "per_identity": per_identity}
+    for name, size in sizes.items():
+        require_whole(name, size, 1)
     require_number("distance", distance, 0, 1e4)
     require(0 <= likeness < 1, f"likeness must lie in [0, 1), got {likeness}")
-    shares = np.asarray(shares, float)
+    require_flag("both_sides", both_sides)
+    shares = np.atleast_1d(real_numbers("shares", shares))
     require(
         len(shares) >= 2 and shares.min() > 0 and abs(shares.sum() - 1) < 1e-6,
         f"shares must be two or more positive numbers with sum 1, got {shares}",

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_returned
+from frkit.base import real_numbers, require, require_returned
 from frkit.data.checks import check_faces
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
@@ -153,7 +153,9 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     2
     """
     require_returned("result", result, "fk.studies.consistency", "far_level", "frr")
-    low, high = (0, 1) if far is None else far
+    ends = real_numbers("far", (0, 1) if far is None else far)
+    require(ends.shape == (2,), f"far must be the lowest and the highest FAR, got {far!r}")
+    low, high = ends
     rounding = 1e-9
     in_range = slice(low * (1 - rounding), high * (1 + rounding))
     part = result.sel(far_level=in_range)

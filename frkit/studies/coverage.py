@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from frkit.base import (
     DataWarning,
     InputError,
+    real_numbers,
     require,
     require_inside,
     require_one_of,
@@ -136,7 +137,8 @@ def coverage(
     sampled = n_identities is not None or hasattr(population, "sample")
     require(sampled, "an IdentityLaw needs n_identities=, the number in each data set")
     require_whole("n_datasets", n_datasets, 2)
-    require(np.min(per_identity) >= 2, "per_identity must be at least 2")
+    images = real_numbers("per_identity", per_identity)
+    require(images.size > 0 and images.min() >= 2, "per_identity must be at least 2")
     schemes = _names("schemes", schemes, OF_IMAGES)
     methods = _names("methods", methods, METHODS)
     levels = np.ravel(levels).tolist()

@@ -128,6 +128,7 @@ def digit_encoder(
     8
     """
     check_faces(digits, "digits")
+    require_whole("width", width, 1)
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
     fit_quietly(network, digits["embedding"].values, digits["digit"].values)
 

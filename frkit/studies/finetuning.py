@@ -6,7 +6,8 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import UNKNOWN, listed, require, require_whole
+from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole
+from frkit.data.checks import check_faces
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -87,6 +88,9 @@ def finetuning(
     {'finetuned': 4, 'group': 2}
     """
     require_whole("steps", steps, 1)
+    require_whole("models", models, 1)
+    check_faces(faces)
+    require_one_of("by", by, sorted(faces.coords))
     people = people_of(faces, by)
     halves_seed, *batch_seeds = np.random.SeedSequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(halves_seed))

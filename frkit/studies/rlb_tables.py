@@ -6,7 +6,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require_inside
+from frkit.base import require_inside, require_one_of
+from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
     dataset_bias,
@@ -51,6 +52,8 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     >>> list(spurious(shifted_classes(20, 3), "group"))
     ['normal', 'R_S', 'R_G', 'Z_S', 'Z_G']
     """
+    check_faces(faces)
+    require_one_of("attribute", attribute, sorted(faces.coords))
     _, first, person = np.unique(faces["identity"].values, return_index=True, return_inverse=True)
     labels = faces[attribute].values[first]
     values = faces["embedding"].transpose("image", "feature").values

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from frkit.base import require, require_inside, require_one_of
+from frkit.base import listed, require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.compare import difference_variance, paired_contributions
@@ -244,6 +244,12 @@ def _ratio(evaluation, size, level):
     rate = equal.estimate.values.ravel()
     number = equal.n_effective.values.ravel()
     n_people = equal.n_people.item()
+    alone = equal["group"].values[np.isnan(number)]
+    require(
+        len(alone) == 0,
+        f"group(s) {listed(alone)} have one person, so that nothing is known of how people differ: "
+        "leave them out, or merge them with others",
+    )
     precision = equal.precision.values.reshape(len(rate), len(rate))
     effect = float(rate.max() / rate.min())
     require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
@@ -305,6 +311,8 @@ def _answer(plan, observed):
             f"{task} takes about {int(plan.n_identities):,} people like these, with as many images "
             f"each. {now}; {float(plan.n_effective):,.0f} are needed."
         )
+        if plan.n_identities <= plan.n_identities_now:
+            answer += " So these data are enough."
     goal_is_reached = not np.isnan(plan.n_for_goal)
     if goal_is_reached and plan.n_for_goal != plan.n_identities:
         answer += (

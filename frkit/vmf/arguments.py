@@ -28,7 +28,10 @@ def levels_in(name, values, low):
     """Return levels (n,) in (low, 1), from one number or several."""
     levels = np.atleast_1d(real_numbers(name, values)).astype(float)
     inside = (levels > low) & (levels < 1)
-    require(bool(inside.all()), f"{name} must be numbers in ({low}, 1), got {values}")
+    require(
+        levels.ndim == 1 and levels.size > 0 and bool(inside.all()),
+        f"{name} must be numbers in ({low}, 1), got {values}",
+    )
     return levels
 
 

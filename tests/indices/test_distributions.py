@@ -230,3 +230,18 @@ def test_intervals_of_indices_near_their_largest_value(scheme):
         printed = fk.table(result).numbers()
         assert printed.filter(like="upper").astype(float).max(axis=None) <= 1
     assert is_near > 0
+
+
+def test_a_group_that_most_replicates_lack_is_named_once_and_has_no_interval():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(26), 3)
+    group = np.array([*"a" * 12, *"b" * 12, "tiny", "tiny"])[who]
+    faces = fk.faces(rng.normal(size=(26, 8))[who] + rng.normal(size=(78, 8)), who, group=group)
+    draws = fk.Resampling("identity", n=30, seed=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        options = dict(by="group", bins=2, resampling=draws, permutations=0)
+        result = fk.fairness_indices(fk.score_tensor(faces), **options)
+    [message] = [str(each.message) for each in caught if "replicates" in str(each.message)]
+    assert "of 30 replicates" in message and "'tiny'" in message and "no interval" in message
+    assert result.sfi_lower.isnull().all() and result.sfi.notnull().all()

@@ -207,7 +207,7 @@ def test_images_of_a_person_are_in_one_fold():
         ),
         (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
-        (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "has 2 people for 5 folds"),
+        (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "has 2 of the 5 people"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -215,7 +215,7 @@ def varying():
     ("faces", "options", "message"),
     [
         (pairs_of_images(["a"] * 10), {}, r"has 1 class\(es\), 'a'; at least two"),
-        (pairs_of_images(["a"] * 10 + ["b"] * 4), {}, "has 4 people for 5 folds.*at most 4 folds"),
+        (pairs_of_images(["a"] * 10 + ["b"] * 4), {}, "has 4 of the 5 people.*at most 4 folds"),
         (varying(), {}, "varies within 15 of 16 identities.*varying="),
         (pairs_of_images(TWO), dict(seeds=[1, 1]), "seeds must be distinct"),
         (spoiled(TWO, np.nan, 5, 0), {}, "of model 1 at row 5, column 0"),

@@ -45,9 +45,18 @@ def test_the_data_themselves_have_the_interval_of_band(pilot):
 
 def test_the_goal_is_reached_or_cannot_be_decided(pilot, plan):
     assert float(plan.predicted) == pytest.approx(0.15, rel=1e-6)
+    assert "these data are enough" not in plan.answer.item()
+    assert "these data are enough" in plan_of(pilot, "relative_half_width", 0.5).answer.item()
     far_off = plan_of(pilot, "relative_half_width", 0.002)
     assert np.isnan(far_off.n_identities) and np.isnan(far_off.predicted)
     assert "cannot be decided with data like these" in far_off.answer.item()
+
+
+def test_a_group_of_one_person_is_named(groups):
+    alone = np.where(groups.identity == groups.identity[0], "alone", "others")
+    faces = groups.assign_coords(group=("image", alone))
+    with pytest.raises(InputError, match="group.s. 'alone' have one person"):
+        plan_of(faces, "ratio", by="group")
 
 
 @pytest.mark.slow
