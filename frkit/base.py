@@ -1,6 +1,7 @@
 """Errors, warnings and checks of arguments, and small helpers that all packages share."""
 
 import inspect
+import re
 import reprlib
 import sys
 import warnings
@@ -262,8 +263,15 @@ KINDS: dict[str, tuple[str, Callable]] = {
     "Sequence": ("a list", _is_filled),
     "list": ("a list", _is_filled),
     "tuple": ("a tuple", _is_filled),
+    "Mapping": ("a mapping", lambda v: isinstance(v, Mapping)),
+    "Dataset": ("a Dataset", lambda v: hasattr(v, "dims")),
+    "DataArray": ("a DataArray", lambda v: hasattr(v, "dims")),
+    "DataTree": ("a DataTree", lambda v: hasattr(v, "dims")),
     "ArrayLike": ("a number or a list", lambda v: _is_number(v) or _is_filled(v)),
 }
+
+# what xarray says where an evaluation is given for a study, say
+MISSING = re.compile(r"'Data\w+' object has no attribute '\w+'|No variable named '\w+'")
 
 
 def _kind_of(annotation):
@@ -303,6 +311,9 @@ def explained(function):
             raise
         except Exception as error:
             message = _unfit_argument(function, args, options)
+            missing = MISSING.search(str(error))
+            if missing and not message:
+                message = f"{missing[0]}: give fk.{function.__name__} what its help says"
             if not message:
                 raise
             raise InputError(message) from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 import numpy as np
 import xarray as xr
@@ -13,7 +12,6 @@ from scipy.special import stdtr
 
 from frkit.base import (
     UNKNOWN,
-    InputError,
     real_numbers,
     require,
     require_returned,
@@ -25,10 +23,9 @@ from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_r
 from frkit.nsigma.subsets import SUBSET, subset_rates
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
-from frkit.scores.kept import failed_pairs, is_list, most_alike, with_labels
+from frkit.scores.kept import is_list, with_labels
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
-MOST_ALIKE = 1 / 4  # of the pairs, in which the thresholds of nearly all subsets lie
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
@@ -185,27 +182,16 @@ def floor(
     )
     images = images_of(kept, by, "error")
     person, group = groups_of_people(images)
-    # rates are read from the highest scores, so that hardly ever all pairs are needed
-    n_failed, _ = failed_pairs(kept)
-    part = most_alike(kept, MOST_ALIKE) if n_failed == 0 else kept
     each = []
     for child in np.random.SeedSequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
         options["seed"] = int(rng.integers(2**32))
-        each.append(_rates_of_assignment(kept, part, label, options))
+        permuted = with_labels(kept, permuted_group=label)
+        each.append(subset_rates(permuted, by="permuted_group", **options))
     rates = _stacked(each, "permutation", np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
     return result.transpose("permutation", ...)
-
-
-def _rates_of_assignment(kept, part, label, options):
-    """Rates of subsets of the groups to which people were assigned, from a part if that will do."""
-    with suppress(InputError):  # which all pairs may not raise
-        assigned = with_labels(part, permuted_group=label)
-        return subset_rates(assigned, by="permuted_group", **options)
-    assigned = with_labels(kept, permuted_group=label)
-    return subset_rates(assigned, by="permuted_group", **options)
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:

@@ -21,7 +21,6 @@ from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of, list_images
 from frkit.scores.kept import (
-    COMPLETE_ABOVE,
     failed_pairs,
     is_list,
     model_names_of,
@@ -180,10 +179,9 @@ def _rates_of(part, fpr, draws, thresholds):
     protocol = make_protocol(part, weighting="pair", resampling=draws)
     tables = []
     names = model_names_of(part) or [None]
-    cuts = part.attrs.get(COMPLETE_ABOVE, [-np.inf] * len(names))
-    for name, pairs, fixed, cut in zip(names, pairs_of_models(part), thresholds, cuts):
+    for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
         tally = tally_pairs(pairs, protocol)
-        tables.append(_rates_of_model(tally, far, fixed, cut))
+        tables.append(_rates_of_model(tally, far, fixed))
         caution(tally, tables[-1], far, name)
     rates = xr.concat(tables, part["model"].variable) if "model" in part.dims else tables[0]
     size = draws.subset_size
@@ -198,15 +196,10 @@ def _rates_of(part, fpr, draws, thresholds):
     return subsets.assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
 
 
-def _rates_of_model(tally, far, fixed, cut):
-    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets.
-
-    cut : the score below which pairs are missing, or -inf.
-    """
+def _rates_of_model(tally, far, fixed):
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
     at_far = thresholds_at(tally, far, tally.n_groups)
-    eer, at_eer = equal_error_rates(tally)
-    lowest = np.concatenate([at_far.ravel(), at_eer[:, -1], fixed]).min()
-    require(cut == -np.inf or lowest > cut, "these thresholds need all pairs")
+    eer, _ = equal_error_rates(tally)
     rates = {
         "eer": (COLUMN, eer[:, -1]),
         "far": ((COLUMN, "far_level"), false_acceptance(tally, at_far)[1]),

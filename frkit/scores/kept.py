@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import remembered, require
@@ -19,7 +18,6 @@ LISTED = "a list of pairs"
 DESIGN = "design"
 WITHIN = "compared_within"  # the attribute within whose groups images were compared, if any
 ANONYMOUS = "anonymous"
-COMPLETE_ABOVE = "complete_above"  # scores of models below which pairs were left out
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
 
@@ -158,26 +156,6 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
         pairs["reference_image"] = "pair", place[col[stays]].astype(col.dtype)
         sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
         nodes[path] = pairs.assign_attrs(sizes)
-    return xr.DataTree.from_dict(nodes)
-
-
-def most_alike(kept: xr.DataTree, share: float) -> xr.DataTree:
-    """All genuine pairs, and those with the highest scores, by rising score.
-
-    share : of the pairs of a complete design whose comparisons did not fail. `complete_above` says
-    above which score of each model no pair was left out.
-    """
-    person = pd.factorize(kept[IMAGES]["identity"].values.astype(object))[0]
-    nodes = {IMAGES: kept[IMAGES].dataset}
-    cuts = []
-    for path, pairs in nodes_of_models(kept).items():
-        score = pairs["score"].values
-        order = np.argsort(score)
-        cuts.append(score[order[int((1 - share) * (len(order) - 1))]])
-        is_genuine = person[pairs["probe_image"].values] == person[pairs["reference_image"].values]
-        pairs = pairs.isel(pair=order[(is_genuine | (score > cuts[-1]))[order]])
-        nodes[path] = pairs.assign_attrs(pairs_kept=pairs.sizes["pair"])
-    nodes["/"] = kept.to_dataset().assign_attrs({COMPLETE_ABOVE: cuts})
     return xr.DataTree.from_dict(nodes)
 
 

@@ -240,16 +240,6 @@ def test_the_floor_permutes_people_and_not_images():
     assert len(np.unique(result.eer_all)) == 8
 
 
-@pytest.mark.parametrize("fpr", [0.01, 0.3, 0.9])
-def test_the_floor_is_the_same_from_all_pairs(fpr, monkeypatch):
-    mix = fk.vmf.mixture(40, 8, kappa=(2, 9), seed=3, groups={"a": {}, "b": {}})
-    scores = fk.score_tensor(mix.sample(4, seed=3))
-    options = {"by": "group", "permutations": 3, "subsets": 10, "fpr": fpr}
-    floor_of_all = floor(scores, **options)
-    monkeypatch.setattr("frkit.nsigma.sensitivity.MOST_ALIKE", 1.0)
-    xr.testing.assert_identical(floor_of_all, floor(scores, **options))
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 
