@@ -3,23 +3,25 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import require, require_inside, require_whole
+from frkit.base import require_inside, require_whole
 
 TASK, N_TASKS = "task", 8
 SEX = ("female", "male")
 RACE = ("Black", "White", "East Asian", "Indian")
 # corners of a tetrahedron: any two have the distance 1
 CORNERS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(8)
+SHIFT = 0.25  # by how much P(label) differs from 1/2 in a group
+DISTANCE = 3.0  # of the sexes, and of any two races, in standard deviations of the noise
 
 
-def biased_tasks(
-    n: int = 2000, *, female: float = 0.614, tie: float = 0.25, strength: float = 3.0, seed: int = 0
-) -> xr.Dataset:
+def biased_tasks(n: int = 2000, *, female: float = 0.614, seed: int = 0) -> xr.Dataset:
     """Draw images as vectors, with eight yes-no labels that are tied to sex or race.
 
-    Labels 0 to 3 go along with sex, labels 4 to 7 with one race each. A label moves an image along
-    an axis of its own, and along two more by amounts whose sign depends on sex and on race, so that
-    no classifier suits all groups equally.
+    Labels 0 to 3 go along with sex, labels 4 to 7 with one race each: in that group they are 25
+    percentage points more, or less, frequent than one half. Sexes, and races, are 3 standard
+    deviations of the noise apart. A label moves an image along an axis of its own, and along two
+    more by amounts whose sign depends on sex and on race, so that no classifier suits all groups
+    equally.
 
     Parameters
     ----------
@@ -28,10 +30,6 @@ def biased_tasks(
     female : float
         Share in (0, 1). The paper's CelebA has .614 (sex entropy .667). The four races are equally
         frequent.
-    tie : float
-        How far P(label) moves from 1/2 with the group, in [0, 0.5).
-    strength : float
-        Distance between the sexes, and between any two races, in standard deviations of the noise.
     seed : int
         Seed of all that is drawn.
 
@@ -43,7 +41,7 @@ def biased_tasks(
     Raises
     ------
     InputError
-        A share or a tie outside its range.
+        A share outside its range.
 
     References
     ----------
@@ -57,19 +55,18 @@ def biased_tasks(
     """
     require_whole("n", n, 1)
     require_inside("female", female, 0, 1)
-    require(0 <= tie < 0.5, f"tie must lie in [0, 0.5), got {tie}")
     rng = np.random.default_rng(seed)
     sex = (rng.random(n) >= female).astype(int)
     race = rng.integers(len(RACE), size=n)
-    with_sex = np.where(sex[:, None] == np.arange(4) % 2, tie, -tie)
-    with_race = np.where(race[:, None] == np.arange(4), tie, -tie / 3)
+    with_sex = np.where(sex[:, None] == np.arange(4) % 2, SHIFT, -SHIFT)
+    with_race = np.where(race[:, None] == np.arange(4), SHIFT, -SHIFT / 3)
     chance = 0.5 + np.hstack([with_sex, with_race])
     label = (rng.random((n, N_TASKS)) < chance).astype(int)
     signal = 2.0 * label - 1
     amount = signal * np.linspace(0, 1, N_TASKS)
     values = np.hstack([
-        strength * (sex[:, None] - 0.5),
-        strength * CORNERS[race],
+        DISTANCE * (sex[:, None] - 0.5),
+        DISTANCE * CORNERS[race],
         signal,
         amount * (2 * sex[:, None] % 4 - 1),
         amount * (2 * race[:, None] % 4 - 1),
