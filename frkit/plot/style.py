@@ -222,7 +222,7 @@ def caption(attrs):
     if attrs.get("scheme"):
         facts.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
-        facts.append(f"{attrs['n']} resamples")
+        facts.append(f"{attrs['n']} replicates")
     lines = [", ".join(facts)] if facts else []
     if attrs.get("target"):
         lines.append(f"about {attrs['target']}")

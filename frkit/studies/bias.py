@@ -92,5 +92,5 @@ def bootstrap_bias(
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
     study = along("per_identity", np.ravel(per_identity).tolist(), for_number, progress)
-    caption = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {study.target}"
+    caption = f"{100 * level:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
     return study.assign(truth=truth).assign_attrs(level=level, seed=seed, words=caption)

@@ -27,7 +27,7 @@ def test_roc_draws_the_estimate_and_the_ends_of_the_band(ax):
     assert fk.plot.roc(band, ax=ax) is ax
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     title = ax.get_title(loc="left")
-    assert "90 % recentered band, image scheme, 50 resamples" in title
+    assert "90 % recentered band, image scheme, 50 replicates" in title
     assert "about these 30 identities, new images" in title
     np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), EMPIRICAL)
     drawn = ax.collections[-1].get_paths()[0].vertices
