@@ -22,19 +22,19 @@ RACES = {  # share of the people, and how much their faces look alike, so that r
 }
 
 
-def make_faces(n_images: int, dim: int, per_person: int = 10) -> xr.Dataset:
-    """Faces of a von Mises-Fisher mixture with four races.
+def make_faces(n_images: int, dim: int) -> xr.Dataset:
+    """Faces of a von Mises-Fisher mixture with four races, ten images of each person.
 
     Errors are about as frequent in every dimension.
     """
     scale = (dim / 128) ** 0.75  # impostor scores scatter by dim ** -0.5
     groups = {name: race | {"cohesion": race["cohesion"] * scale} for name, race in RACES.items()}
     kappa = 100 * scale, 800 * scale
-    mixture = fk.vmf.mixture(n_images // per_person, dim, kappa=kappa, groups=groups, seed=0)
-    return mixture.sample(per_person, seed=1).rename(group="race")
+    mixture = fk.vmf.mixture(n_images // 10, dim, kappa=kappa, groups=groups, seed=0)
+    return mixture.sample(10, seed=1).rename(group="race")
 
 
-def bare_product(rows: np.ndarray, repeats: int = 1) -> None:
+def bare_product(rows: np.ndarray) -> None:
     """All inner products of float32 rows: upper triangle, tile by tile, two threads.
 
     Nothing is kept: this is the least that any evaluation of these rows can cost.
@@ -48,7 +48,6 @@ def bare_product(rows: np.ndarray, repeats: int = 1) -> None:
 
     starts = range(0, len(rows), TILE)
     tiles = [(first, second) for first in starts for second in starts if second >= first]
-    tiles = tiles * repeats
     threads = min(2, os.cpu_count() or 1)
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         list(pool.map(products, [tiles[thread::threads] for thread in range(threads)]))
