@@ -234,8 +234,6 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
     limits = check.add_argument_group("limits, of which at least one must be given")
     limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
-    at_least = "the same for measures that must stay above, such as fdr@1e-3=0.9"
-    limits.add_argument("--min", **SEVERAL, metavar="LIMIT", help=at_least)
     limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
     limits.add_argument(
         "--margin",
@@ -344,11 +342,9 @@ def _check(arguments):
     from frkit.reporting import check
 
     old = arguments.no_worse_than
-    has_limit = arguments.max or arguments.min or old
-    require(has_limit, "nothing to check: give --max, --min or --no-worse-than")
+    require(arguments.max or old, "nothing to check: give --max or --no-worse-than")
     require(old or not arguments.margin, "--margin needs --no-worse-than")
     limits = [check.parse_limit(text) for text in arguments.max or []]
-    limits += [check.parse_limit(text, at_least=True) for text in arguments.min or []]
     margins = [check.parse_limit(text) for text in arguments.margin or ["frr=0"]]
     try:
         checked = check.check(

@@ -5,15 +5,14 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit import plot
-from frkit.base import require
-from frkit.explore.controls import LEVEL, number, several
+from frkit.explore.controls import LEVEL, number
 from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import Questions
 from frkit.intervals import band
 
 
 def roc(
-    scores: xr.DataArray | xr.DataTree | dict[str, xr.DataArray | xr.DataTree],
+    scores: xr.DataArray | xr.DataTree,
     *,
     far: ArrayLike | None = None,
     by: str | list | None = None,
@@ -28,9 +27,8 @@ def roc(
 
     Parameters
     ----------
-    scores : xr.DataArray, xr.DataTree, or dict of str to these
-        A score tensor, a score matrix, a list of pairs, or kept pairs from `sweep`; or several of
-        them by name, with the same models and attributes.
+    scores : xr.DataArray or xr.DataTree
+        A score tensor, a score matrix, a list of pairs, or kept pairs from `sweep`.
     far : sequence of float, optional
         FAR levels; by default those of `evaluate`.
     by : str, or sequence of str or lists of str, optional
@@ -41,7 +39,7 @@ def roc(
         Of the replicates.
     **start
         Values to begin with: attribute, far_range (two levels), method, level, scheme, replicates,
-        weighting, impostors, models, data (names of the scores).
+        weighting, impostors, models.
 
     Returns
     -------
@@ -65,23 +63,17 @@ def roc(
     >>> [control.description for control in box.children[0].children[:3]]
     ['groups', 'FAR range', 'interval']
     """
-    named = scores if isinstance(scores, dict) else {"": scores}
-    questions = {name: Questions(each, far, by, varying, seed) for name, each in named.items()}
-    names = tuple(questions)
-    controls = questions[names[0]].controls(without_groups=True)
+    questions = Questions(scores, far, by, varying, seed)
+    controls = questions.controls(without_groups=True)
     controls["level"] = number("nominal level", **LEVEL)
-    if len(names) > 1:
-        controls["data"] = several("data", names, names)
 
     @cached
-    def band_of(name, level, method, **question):
+    def band_of(level, method, **question):
         measure = "frr_group" if question["attribute"] else "frr"
-        evaluation = questions[name].answer(method=method, **question)
+        evaluation = questions.answer(method=method, **question)
         return band(evaluation, measure, method=method, level=level)
 
-    def draw(ax, far_range, data=names, **question):
-        require(data, "choose at least one of the data")
-        within = {"far_level": slice(*far_range)}
-        plot.roc({name: band_of(name, **question).sel(within) for name in data}, ax)
+    def draw(ax, far_range, **question):
+        plot.roc(band_of(**question).sel(far_level=slice(*far_range)), ax)
 
     return Panel(controls, draw, **start).box()

@@ -194,7 +194,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
         What `n_sigma`, `nsigma.by_subset_size` or `studies.finetuning` returned. The second has a
         control for the people in a subset, the third one for the models.
     **start
-        Values to begin with: count, reference, step, signed, beside ("eer" or "p"), subset_size.
+        Values to begin with: count, reference, step, beside ("eer" or "p"), subset_size.
 
     Returns
     -------
@@ -231,7 +231,6 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     controls |= {
         "reference": menu("reference group", options=[BEST, *rates["group"].values.tolist()]),
         "step": number("σ from level to level", value=1.0, min=0.25, max=4.0, step=0.25),
-        "signed": tick("N with its sign", value=False),
         "beside": menu("on the right", options=RIGHT),
     }
 
@@ -239,10 +238,10 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     by_number = cached(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
 
     # all other controls select subsets
-    def bars(ax, step, signed, beside, **chosen):
-        plot.n_sigma(with_steps(chosen_subsets(**chosen), step), ax, signed=signed)
+    def bars(ax, step, beside, **chosen):
+        plot.n_sigma(with_steps(chosen_subsets(**chosen), step), ax)
 
-    def right(ax, step, signed, beside, **chosen):
+    def right(ax, step, beside, **chosen):
         if beside == "p":
             plot.dependence(by_number(**chosen), "p_value", ax)
         else:

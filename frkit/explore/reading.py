@@ -15,11 +15,10 @@ from pathlib import Path
 
 from frkit.base import DataWarning, InputError
 
-SECONDS = 60.0  # that any file may take
-BYTES_PER_SECOND = 1e6  # a large file may take longer
+SECONDS = 600.0  # that any file may take
 START = "import sys; sys.path[:] = {path!r}; from frkit.explore.reading import answer; answer()"
 REMEDY = "the file is probably damaged: copy or write it again, or save it in another format"
-_WERE_READ: set[tuple] = set()  # function, file, size and time
+_WERE_READ: set[tuple] = set()  # function, file, and when it was written
 
 
 def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options):
@@ -35,7 +34,7 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     paths : Path or list of Path
         The files, of which a missing one is left to the function.
     seconds : float
-        How long to wait for an answer; one second more for each megabyte.
+        How long to wait for an answer.
     **options
         Passed on.
 
@@ -57,54 +56,36 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     """
     files = [Path(file) for file in (paths if isinstance(paths, (list, tuple)) else [paths])]
     files += [value for value in options.values() if isinstance(value, Path)]  # of labels
-    versions = {version for file in files for version in _versions(file)}
-    readings = {(function, *version) for version in versions}
-    if readings <= _WERE_READ and not _may_crash(files):
+    versions = {(function, file, file.stat().st_mtime_ns) for file in files if file.exists()}
+    may_crash = any(file.suffix.lower() == ".mat" for file in files)
+    if versions <= _WERE_READ and not may_crash:
         return function(paths, **options)
-    limit = seconds + sum(size for _, size, _ in versions) / BYTES_PER_SECOND
     names = ", ".join(file.name for file in files)
     request = pickle.dumps((function, paths, options))
-    result, refusal, cautions = pickle.loads(_answered(request, limit, names))
+    result, cautions = pickle.loads(_answered(request, seconds, names))
     for caution in cautions:
         warnings.warn(caution, DataWarning, stacklevel=2)
-    if refusal is not None:
-        raise InputError(refusal)
-    _WERE_READ.update(readings)
+    if isinstance(result, InputError):
+        raise result
+    _WERE_READ.update(versions)
     return result
 
 
-def _may_crash(files) -> bool:
-    """Say whether reading files can end the process: SciPy's reader of .mat can."""
-    return any(file.suffix.lower() == ".mat" for file in files)
-
-
-def _answered(request, limit, names):
+def _answered(request, seconds, names):
     """Return the answer of a helper process; refuse the files where it gives none."""
     command = [sys.executable, "-c", START.format(path=sys.path)]
     try:
-        helper = subprocess.run(command, input=request, capture_output=True, timeout=limit)
+        helper = subprocess.run(command, input=request, capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        reason = f"{names}: reading did not end within {limit:.0f} seconds and was stopped"
+        reason = f"{names}: reading did not end within {seconds:.0f} seconds and was stopped"
         raise InputError(f"{reason}; {REMEDY}") from None
-    if helper.returncode != 0:
-        raise InputError(f"{names}: reading ended with {_reason(helper)}; {REMEDY}")
-    return helper.stdout
-
-
-def _versions(path):
-    """Yield each file of a path, which may be a folder, with its size and its time of change."""
-    for file in path.rglob("*") if path.is_dir() else [path]:
-        if file.exists():
-            state = file.stat()
-            yield file, state.st_size, state.st_mtime_ns
-
-
-def _reason(helper):
-    """Say how a process ended: the signal, or the last line of its error."""
-    if helper.returncode < 0:
-        return f"a crash of a library ({signal.Signals(-helper.returncode).name})"
+    if helper.returncode == 0:
+        return helper.stdout
     lines = helper.stderr.decode(errors="replace").strip().splitlines()
-    return f"an error ({lines[-1] if lines else helper.returncode})"
+    reason = f"an error ({lines[-1] if lines else helper.returncode})"
+    if helper.returncode < 0:
+        reason = f"a crash of a library ({signal.Signals(-helper.returncode).name})"
+    raise InputError(f"{names}: reading ended with {reason}; {REMEDY}")
 
 
 def answer() -> None:
@@ -112,13 +93,12 @@ def answer() -> None:
     output = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no part of the answer
     function, paths, options = pickle.load(sys.stdin.buffer)
-    result = refusal = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             result = function(paths, **options)
         except (InputError, OSError) as error:
-            refusal = str(error)
+            result = InputError(str(error))
     cautions = [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
     with open(output, "wb") as file:
-        pickle.dump((result, refusal, cautions), file, protocol=pickle.HIGHEST_PROTOCOL)
+        pickle.dump((result, cautions), file, protocol=pickle.HIGHEST_PROTOCOL)

@@ -93,4 +93,4 @@ def resample(
     def rates(ax, number, **model):
         plot.replicates(replicates(**model), number, ax)
 
-    return Panel(controls, images, rates, margins=(0.8, 1.45), height=4.0, **start).box(steps=steps)
+    return Panel(controls, images, rates, margins=(1.2, 1.45), height=4.0, **start).box(steps=steps)

@@ -18,7 +18,6 @@ from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
 FEW_ERRORS = "fewer than ten errors"  # words of `band`'s warning
-SCALES = {"linear": "linear", "log: shows few scores": "log"}
 
 
 def threshold(
@@ -46,8 +45,8 @@ def threshold(
     bins : int
         Bins of the histograms, 2 or more; the threshold moves from edge to edge.
     **start
-        Values to begin with: threshold (by default where both errors are equal), attribute, scale
-        ("linear" or "log"), model.
+        Values to begin with: threshold (by default where both errors are equal), attribute,
+        model.
 
     Returns
     -------
@@ -65,7 +64,7 @@ def threshold(
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> box = fk.explore.threshold(fk.score_tensor(faces))
     >>> [control.description for control in box.children[0].children]
-    ['threshold', 'groups', 'heights']
+    ['threshold', 'groups']
     """
     require_whole("bins", bins, 2)
     questions = Questions(scores, None, by, varying, seed=0)
@@ -76,7 +75,6 @@ def threshold(
     controls = {
         "threshold": slider("threshold", options=options, index=len(options) // 2),
         "attribute": menu("groups", options=attributes),
-        "scale": menu("heights", options=SCALES),
     }
     controls["threshold"].layout.width = "74em"
     if questions.models:
@@ -97,14 +95,14 @@ def threshold(
         thinned = evaluation["empirical"].get(f"thinned{suffix}", 0)
         return evaluation["empirical"], with_thinning(far, thinned), frr
 
-    def errors(ax, threshold, scale, **question):
+    def errors(ax, threshold, **question):
         histograms, far, frr = answer(**question)
-        plot.threshold(histograms, far, frr, threshold, ax, scale=scale)
+        plot.threshold(histograms, far, frr, threshold, ax)
         resolved = far.resolved & frr.resolved
         if not resolved.sel(threshold_level=threshold).all():
             warn(f"{FEW_ERRORS} of one kind at this threshold")
 
-    def points(ax, threshold, scale, **question):
+    def points(ax, threshold, **question):
         _, far, frr = answer(**question)
         plot.operating_points(far, frr, threshold, ax)
 

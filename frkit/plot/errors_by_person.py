@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from frkit.base import UNKNOWN
 from frkit.plot.style import (
@@ -15,14 +16,12 @@ from frkit.plot.style import (
     require_dims,
 )
 
+LETTERS = 24  # of a name
 ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
-WORDS = {"frr": "rejected genuine pairs", "far": "accepted impostor pairs"}
 
 
-def errors_by_person(
-    who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12
-) -> Axes:
-    """Draw the people with the most errors as bars, the largest on top.
+def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 12) -> Axes:
+    """Draw the people with the most false rejects as bars, the largest on top.
 
     A few long bars show that a rate depends on a few people, or on wrong labels: `worst_pairs`
     lists their pairs.
@@ -33,8 +32,6 @@ def errors_by_person(
         What `errors_by_person` returned, of one model at one level: `.sel(far_level=1e-3)`.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    rate : {"frr", "far"}
-        Whose errors.
     people : int
         Most bars to draw; people without an error have none.
 
@@ -59,32 +56,31 @@ def errors_by_person(
     >>> len(ax.patches)
     3
     """
-    errors = who[ERRORS[rate]]
-    require_dims("who", errors, ("identity",))
-    table = most_errors(who, rate)
+    require_dims("who", who[ERRORS["frr"]], ("identity",))
+    table = most_errors(who, "frr")
     bars = table[:people]
     ax = new_axes(ax)
-    place = np.arange(len(bars))
+    names = bars.index.map(lambda name: plain(str(name)[:LETTERS]))
     style = {"color": COLOURS[0]}
     if "group" in bars:
         groups = np.setdiff1d(who["group"].values, UNKNOWN)  # of all people: one colour on a page
         colours = dict(zip(groups, curve_colours(groups))) | {UNKNOWN: UNRESOLVED}
         style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
+        if len(groups) > len(COLOURS):  # shades of a colour are easily confused
+            names = names + ", " + bars.group.map(plain)
+    place = np.arange(len(bars))
     drawn = ax.barh(place, bars.errors, **style)
-    if rate == "frr":
-        numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
-        ax.bar_label(drawn, numbers, padding=2)
-        ax.set_xlim(right=1.35 * bars.errors.max() if len(bars) else 1)
-    people_names = bars.index.map(plain)
-    if "group" in bars and len(groups) > len(COLOURS):  # shades of a colour are easily confused
-        people_names = people_names + ", " + bars.group.map(plain)
-    ax.set_yticks(place, people_names)
+    numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
+    ax.bar_label(drawn, numbers, padding=2)
+    ax.set_xlim(right=1.6 * bars.errors.max() if len(bars) else 1)
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.set_yticks(place, names)
     ax.invert_yaxis()
     caption = (
-        f"{len(table)} of {errors.size} people have errors; "
-        f"effective number {float(who[f'{rate}_effective']):.1f}"
+        f"{len(table)} of {who.sizes['identity']} people have errors; "
+        f"effective number {float(who.frr_effective):.1f}"
     )
-    return finish(ax, WORDS[rate], "", [caption], grid="x", loc="lower right")
+    return finish(ax, "rejected genuine pairs", "", [caption], grid="x", loc="lower right")
 
 
 def most_errors(who, rate):

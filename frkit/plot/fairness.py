@@ -21,6 +21,7 @@ from frkit.plot.style import (
     finish_levels,
     level_dimension,
     log_floor,
+    log_floor_of_bands,
     named_curves,
     new_axes,
     plain,
@@ -29,6 +30,7 @@ from frkit.plot.style import (
     require_dims,
 )
 
+MOST_BANDS = 4  # of groups
 FAR_ABOVE = 10.0  # times what bands reach: a floor beyond that leaves the axes
 
 
@@ -43,7 +45,8 @@ def fairness(
 
     The dotted line is the value of a perfectly fair model. The dashed line of a curve's colour is
     the 95 % point of its fair floor: an estimate beneath it is no evidence of unfairness. Levels
-    that are not resolved are grey. A band without an upper end ends in a triangle at the top.
+    that are not resolved are dotted, on grey. A band without an upper end ends in a triangle at
+    the top.
 
     Parameters
     ----------
@@ -123,8 +126,9 @@ def _extent(curves, floors, log):
     shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
     if shown.size == 0:
         return 0.5, 2.0
-    low = shown.min()
-    high = shown.max()
+    fair = [curve.attrs["fair"] for curve in curves if "fair" in curve.attrs]
+    low = min([shown.min(), *fair])
+    high = max([shown.max(), *fair])
     if log:
         return max(low, high / 1e4) / 1.3, high * 1.3
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
@@ -134,14 +138,13 @@ def _mark_edges(ax, curve, extent, colour, log):
     """Draw marks at the ends of the vertical axis for values that have no place on it."""
     bottom, top = extent
     levels = curve[level_dimension(curve.estimate)]
-    full = {"color": colour}
-    hollow = {"color": colour, "markerfacecolor": "white"}
     nothing = levels[curve.estimate.isnull()]
-    draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", **full)
+    draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", colour)
     if log:
-        draw_edge(ax, levels[curve.estimate <= 0], bottom, "v", "estimate 0", **hollow)
-    draw_edge(ax, levels[np.isposinf(curve.upper)], top, "^", "no upper end", **full)
-    draw_edge(ax, levels[np.isposinf(curve.estimate)], top, "^", "estimate is infinite", **hollow)
+        draw_edge(ax, levels[curve.estimate <= 0], bottom, "v", "estimate 0", colour, "white")
+    draw_edge(ax, levels[np.isposinf(curve.upper)], top, "^", "no upper end", colour)
+    infinite = levels[np.isposinf(curve.estimate)]
+    draw_edge(ax, infinite, top, "^", "estimate is infinite", colour, "white")
 
 
 def _draw_zones(ax, x, letters):
@@ -180,7 +183,8 @@ def group_roc(
     Returns
     -------
     matplotlib.axes.Axes
-        On log scales; the bands are those of FRR at the thresholds of the levels.
+        On log scales; the bands are those of FRR at the thresholds of the levels. More than four
+        groups have no bands, which would hide each other.
 
     Raises
     ------
@@ -206,7 +210,7 @@ def group_roc(
         require_dims(name, rates.estimate, (level_dimension(rates), "group"))
     far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
     left = log_floor(far.estimate)
-    floor = log_floor(frr.estimate)
+    floor = log_floor_of_bands([frr])
     x = np.maximum(far.estimate, left).values
     y = np.maximum(frr.estimate, floor).values
     lower = np.maximum(frr.lower, floor)
@@ -214,20 +218,16 @@ def group_roc(
     groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
     by_place = dict(zip(groups, curve_colours(groups)))
+    has_bands = len(groups) <= MOST_BANDS
     for row, group in enumerate(groups):
         colour = (colours or by_place)[group]
-        ax.fill_between(x[row], lower[row], frr.upper[row], color=colour, alpha=0.2, linewidth=0)
+        ends = lower[row], frr.upper[row]
+        if has_bands:
+            ax.fill_between(x[row], *ends, color=colour, alpha=0.2, linewidth=0)
         ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(group))
     at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
-    draw_edge(
-        ax,
-        x[at_zero],
-        y[at_zero],
-        "v",
-        "a rate of 0: no place on a log axis",
-        color=UNRESOLVED,
-        markerfacecolor="white",
-    )
+    label = "a rate of 0: no place on a log axis"
+    draw_edge(ax, x[at_zero], y[at_zero], "v", label, UNRESOLVED, "white")
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
@@ -235,7 +235,7 @@ def group_roc(
     plain_ticks(ax.yaxis)
     xlabel = far.attrs.get("label", "FAR of the group")
     ylabel = frr.attrs.get("label", "FRR of the group")
-    captions = ["grey: one threshold for all", caption(frr.attrs)]
+    captions = ["grey: one threshold for all", *([caption(frr.attrs)] if has_bands else [])]
     return finish(ax, xlabel, ylabel, captions)
 
 

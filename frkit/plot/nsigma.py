@@ -48,7 +48,6 @@ def n_sigma(
     result: xr.Dataset,
     ax: Axes | None = None,
     *,
-    signed: bool = False,
     floor: xr.DataArray | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> Axes:
@@ -57,13 +56,9 @@ def n_sigma(
     Parameters
     ----------
     result : xr.Dataset
-        What `n_sigma` returned, or a study: `n_absolute` and `n_signed` over group, and models or
-        kinds of models.
+        What `n_sigma` returned, or a study: `n_absolute` over group, and models or kinds of models.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    signed : bool
-        Whether to draw N with its sign: below 0 the group is worse than the reference. Bands lie on
-        both sides.
     floor : xr.DataArray, optional
         What |N| of equal groups reaches by chance, of one or each model, from `nsigma.floor`. It is
         drawn as a dashed line in place of the bands: N below it is no sign of a difference.
@@ -93,11 +88,10 @@ def n_sigma(
     >>> fk.plot.n_sigma(result).get_ylabel()
     '|N|, in σ of the reference group'
     """
-    name = "n_signed" if signed else "n_absolute"
-    require_returned("result", result, *RISKY, name)
+    require_returned("result", result, *RISKY)
     ax = new_axes(ax)
     levels = risk_levels(result)
-    table = _table(result[name])
+    table = _table(result.n_absolute)
     table = table.where(np.isfinite(table))
     groups = result["group"].values
     by_place = dict(zip(groups, curve_colours(groups)))
@@ -110,51 +104,33 @@ def n_sigma(
         zorder=3,
         legend=False,
     )
-    highest = float(table.abs().max(axis=None))
+    highest = float(table.max(axis=None))
     if floor is None:
-        top = 1.3 * max(highest, max(levels.values()) + 0.6)
-        _draw_risks(ax, levels, top, signed)
+        highest = max(highest, max(levels.values()) + 0.6)
+        _draw_risks(ax, levels, 1.3 * highest)
         ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     else:
-        _draw_floor(ax, np.atleast_1d(floor), signed)
-        top = 1.3 * max(highest, float(floor.max()))
-        ax.set_ylim(-top if signed else 0, top)
-    ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    finish(
-        ax,
-        "",
-        WORDS[name],
-        [_reference_words(result)],
-        loc="lower left" if signed else "upper left",
-        ncols=2,
-    )
+        highest = max(highest, float(floor.max()))
+        places = np.arange(len(table))
+        style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
+        label = "equal groups: 95 % are below"
+        ax.hlines(np.atleast_1d(floor), places - 0.45, places + 0.45, label=label, **style)
+    ax.set_ylim(0, 1.3 * highest)
+    captions = [_reference_words(result)]
+    finish(ax, "", WORDS["n_absolute"], captions, loc="upper left", ncols=2)
     ax.tick_params(axis="x", length=0)
     ax.grid(False)
     return ax
 
 
-def _draw_floor(ax, floor, signed):
-    """Draw a dashed line for each model where |N| of equal groups ends."""
-    places = np.arange(len(floor))
-    style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
-    ax.hlines(floor, places - 0.45, places + 0.45, label="equal groups: 95 % are below", **style)
-    if signed:
-        ax.hlines(-floor, places - 0.45, places + 0.45, **style)
-
-
-def _draw_risks(ax, levels, top, signed):
+def _draw_risks(ax, levels, top):
     """Draw bands of risk behind the bars, with their names at the right edge."""
     starts = list(levels.values())
-    ends = [*starts[1:], top]
-    band = {"alpha": 0.6, "linewidth": 0, "zorder": 0}
     style = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
-    for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels))):
-        ax.axhspan(low, high, color=colour, **band)
-        ax.axhspan(-high, -low, color=colour, **band)
-        middle = (low + high) / 2
-        height = -middle if signed else middle
-        ax.text(0.995, height, plain(name), transform=ax.get_yaxis_transform(), **style)
-    ax.set_ylim(-top if signed else 0, top)
+    for name, low, high, colour in zip(levels, starts, [*starts[1:], top], _colours(len(levels))):
+        ax.axhspan(low, high, color=colour, alpha=0.6, linewidth=0, zorder=0)
+        place = 0.995, (low + high) / 2
+        ax.text(*place, plain(name), transform=ax.get_yaxis_transform(), **style)
 
 
 def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:

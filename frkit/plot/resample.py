@@ -19,7 +19,6 @@ from frkit.plot.style import (
     require_dims,
 )
 
-BESIDE = 1.28  # width of the axes: beside the images stands how many pairs are copies
 BINS = 40
 DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
 CURVES_OF = ("frkit.replicate_curves(evaluation)", "estimate", "replicates", "centre")
@@ -43,7 +42,7 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     Returns
     -------
     matplotlib.axes.Axes
-        Beside each row, how many of the person's genuine pairs are an image with its own copy;
+        Beneath each name, how many of the person's genuine pairs are an image with its own copy;
         above, the share of such pairs among the pairs of all people, each person weighing the same.
 
     Raises
@@ -71,25 +70,30 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     require_dims("counts", counts, ("image",))
     ax = new_axes(ax)
     table = counts.to_series().astype(int).groupby(counts.identity.values)
-    copies = table.agg(lambda n: (n * (n - 1)).sum() / 2)
-    pairs = table.size() * (table.size() - 1) / 2
+    facts = pd.DataFrame({"images": table.size(), "copies": table.agg(_pairs_of_copies)})
+    facts["pairs"] = facts.images * (facts.images - 1) / 2
     rows = [drawn.reset_index(drop=True)[:MOST_IMAGES] for _, drawn in [*table][:people]]
-    shown = pd.DataFrame(rows, copies.index[: len(rows)].map(lambda name: plain(name[:LETTERS])))
+    names = [
+        f"{plain(name[:LETTERS])}\n{row.copies:.0f} of {row.pairs:.0f} pairs"
+        for name, row in facts[:people].iterrows()
+    ]
+    shown = pd.DataFrame(rows).set_axis(names)
     colours = {"not drawn": "white", "once": PALE, "twice or more": NAIVE}
     colour_scale = {"cmap": ListedColormap(colours.values()), "vmin": 0, "vmax": 2, "cbar": False}
     grid = {"linewidths": 3, "linecolor": "white", "annot_kws": {"weight": "bold"}}
     sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **colour_scale, **grid)
-    width = shown.shape[1]
-    for row in range(len(shown)):
-        share_of_copies = f"{copies.iloc[row]:.0f} of {pairs.iloc[row]:.0f} pairs"
-        ax.text(width + 0.1, row + 0.5, share_of_copies, va="center")
-    ax.set(xlim=(0, BESIDE * width), xticks=[])
+    ax.set_xticks([])
     ax.tick_params(axis="y", rotation=0)
-    share = 100 * np.mean((copies / pairs)[pairs > 0])
+    share = 100 * (facts.copies / facts.pairs)[facts.pairs > 0].mean()
     ax.set_title(f"{share:.0f} % of the genuine pairs are copies: never rejected", loc="left")
     for label, colour in colours.items():
         ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=label)
     return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
+
+
+def _pairs_of_copies(counts):
+    """How many genuine pairs are an image with its own copy, from how often images were drawn."""
+    return (counts * (counts - 1)).sum() / 2
 
 
 def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:

@@ -23,6 +23,7 @@ from frkit.plot.style import (
     finish_levels,
     level_dimension,
     log_floor,
+    log_floor_of_bands,
     named_curves,
     new_axes,
     plain,
@@ -50,8 +51,8 @@ def roc(
 ) -> Axes:
     """Draw ROC curves with their bands, one colour for each band, model and group.
 
-    Levels that are not resolved are grey. A zero has no place on a log axis: an estimate of 0 is a
-    hollow triangle at the foot of the axes, an end of a band at or below 0 a small filled one.
+    Levels that are not resolved are dotted, on grey. A zero has no place on a log axis: an estimate
+    of 0 is a hollow triangle at the foot of the axes, an end of a band at or below 0 a filled one.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def roc(
     shown += [curve.frr for curve in dashed.values()]
     shown += [] if truth is None else [truth.frr]
     ax = new_axes(ax)
-    floor = log_floor(*shown)
+    floor = min(log_floor(*shown), log_floor_of_bands(solid.values()))
     top = np.inf if scale == "log" else DET_TOP
     for (name, curve), colour in zip(solid.items(), curve_colours(solid)):
         draw_band(ax, curve, (floor, top), colour, plain(name or "empirical curve"))
@@ -121,18 +122,9 @@ def _mark_zeros(ax, curve, floor, colour):
     """Draw triangles at the foot of the axes, where a log axis has no place for 0."""
     levels = curve[level_dimension(curve.estimate)]
     zero = levels[curve.estimate <= 0]
-    draw_edge(
-        ax,
-        zero,
-        floor,
-        "v",
-        "estimate 0: no place on a log axis",
-        color=colour,
-        markersize=8,
-        markerfacecolor="white",
-    )
+    draw_edge(ax, zero, floor, "v", "estimate 0: no place on a log axis", colour, "white")
     reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
-    draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
+    draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", colour)
 
 
 def replicate_curves(

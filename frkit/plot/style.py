@@ -236,6 +236,13 @@ def log_floor(*values):
     return float(positive.min()) / 1.6 if positive.size else 1e-6
 
 
+def log_floor_of_bands(bands):
+    """Return the bottom of a log axis that shows estimates, and ends that are not much lower."""
+    lowest = log_floor(*(band[end] for band in bands for end in ("estimate", "upper")))
+    with_ends = log_floor(*(band[end] for band in bands for end in ENDS))
+    return max(1.4 * with_ends, lowest / 3)
+
+
 def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
@@ -244,31 +251,33 @@ def draw_truth(ax, truth):
 
 
 def draw_band(ax, curve, extent, colour, label):
-    """Draw one curve with its band, cut at the extent: coloured where resolved, grey elsewhere."""
+    """Draw one curve with its band, cut at the extent: dotted and grey where not resolved."""
     x = curve[level_dimension(curve.estimate)].values
     estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ENDS)
     estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
     resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
-    # the grey line reaches the first resolved level to either side, so that no gap is left
-    shades = {colour: (resolved, label)}
-    if not resolved.all():
-        grey = binary_dilation(~resolved)
-        shades = {UNRESOLVED: (grey, "not resolved: fewer than 10 errors"), **shades}
-    for shade, (where, entry) in shades.items():
+    is_single = x.size == 1  # one level has no line, and its band no area
+    # the dotted line reaches the first resolved level to either side, so that no gap is left
+    dotted = ~resolved if is_single else binary_dilation(~resolved)
+    lines = {":": (dotted, None), "-": (resolved, label)}
+    for line, (where, entry) in lines.items():
         shown = np.where(where, estimate, np.nan)
-        if x.size == 1:  # one level has no line, and its band no area
-            ax.plot(x, shown, "o", color=shade, label=entry, zorder=3)
-            ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.22, linewidth=4)
+        ax.plot(x, shown, "o" if is_single else line, color=colour, label=entry, zorder=3)
+    bands = {UNRESOLVED: (dotted, "fewer than 10 errors"), colour: (resolved, None)}
+    for shade, (where, entry) in bands.items():
+        style = {"color": shade, "alpha": 0.22, "label": entry if where.any() else None}
+        if is_single:
+            ax.vlines(x[where], lower[where], upper[where], linewidth=4, **style)
         else:
-            ax.plot(x, shown, color=shade, linewidth=1.8, label=entry, zorder=3)
-            ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0)
+            ax.fill_between(x, lower, upper, where=where, linewidth=0, **style)
 
 
-def draw_edge(ax, x, height, marker, label, **style):
+def draw_edge(ax, x, height, marker, label, colour, fill=None):
     """Draw marks at the edge of the axes for what has no place inside."""
     if x.size:
         height = np.broadcast_to(height, x.shape)
-        ax.plot(x, height, marker, label=label, clip_on=False, zorder=6, **style)
+        style = {"color": colour, "markerfacecolor": fill or colour, "clip_on": False}
+        ax.plot(x, height, marker, label=label, zorder=6, **style)
 
 
 def add_headroom(ax, share):
@@ -312,6 +321,8 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
         plain_ticks(ax.yaxis)
+    if levels.name == "far_level" and 1 < levels.max() / levels.min() < 10:
+        plain_ticks(ax.xaxis)
     xlabel = levels.attrs.get("axis", LEVEL_WORDS[levels.name])
     return finish(ax, xlabel, ylabel, captions)
 
@@ -322,6 +333,8 @@ def plain_ticks(axis, most=200):
     axis.set_major_formatter("{x:g}")
     few = high < most * low
     axis.set_minor_locator(LogLocator(subs=(2, 5) if few else "auto"))
+    if high < 6 * low:
+        axis.set_minor_locator(LogLocator(subs=(2, 3, 5, 7)))
     axis.set_minor_formatter("{x:g}" if few else NullFormatter())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require_one_of, require_returned
+from frkit.base import require_returned
 from frkit.plot.indices import KINDS
 from frkit.plot.scores import HISTOGRAMS, edges_of
 from frkit.plot.style import (
@@ -33,8 +33,6 @@ def threshold(
     frr: xr.Dataset,
     at: float,
     ax: Axes | None = None,
-    *,
-    scale: str = "linear",
 ) -> Axes:
     """Draw genuine and impostor scores, a threshold, and the errors that it makes.
 
@@ -52,8 +50,6 @@ def threshold(
         The threshold; the nearest one of the bands is shown.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    scale : {"linear", "log"}
-        Of the heights. "log" shows where few scores are.
 
     Returns
     -------
@@ -63,7 +59,7 @@ def threshold(
     Raises
     ------
     InputError
-        Bands without thresholds, histograms that are not there, or an unknown scale.
+        Bands without thresholds, or histograms that are not there.
 
     Examples
     --------
@@ -75,7 +71,6 @@ def threshold(
     'score'
     """
     require_returned("histograms", histograms, *HISTOGRAMS)
-    require_one_of("scale", scale, ("linear", "log"))
     far, frr = (at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr)))
     ax = new_axes(ax)
     groups = far["group"].values if "group" in far.dims else [None]
@@ -90,7 +85,7 @@ def threshold(
         row.set_title(title, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
-    _same_scales(rows, shares, scale, float(far[LEVEL]))
+    _same_scales(rows, shares, float(far[LEVEL]))
     rows[-1].set_xlabel("distance" if accepts_below(far[LEVEL]) else "score")
     ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **BELOW)
     return rows[-1]
@@ -133,14 +128,13 @@ def _draw_errors(ax, shares, threshold):
     ax.axvline(threshold.item(), color="black", linewidth=1.5)
 
 
-def _same_scales(rows, shares, scale, threshold):
+def _same_scales(rows, shares, threshold):
     """The same ends of the axes for all rows, and scores under the last one alone."""
     both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
     heights = both.values.reshape(both.sizes["score_bin"], -1)
     filled = both.score_bin.values[heights.max(axis=1) > 0]
-    lowest = log_floor(heights) if scale == "log" else 0
     for row in rows:
-        row.set(yscale=scale, ylim=(lowest, 1.1 * heights.max()), ylabel="share", axisbelow=True)
+        row.set(ylim=(0, 1.1 * heights.max()), ylabel="share", axisbelow=True)
         row.set_xlim(min(filled[0], threshold), max(filled[-1], threshold))
         row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
         row.tick_params(labelbottom=row is rows[-1])
@@ -191,29 +185,25 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
     >>> fk.plot.operating_points(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
     'log'
     """
-    for name, rates in (("far", far), ("frr", frr)):
-        require_returned(name, rates, *BANDS[:-1], LEVEL)
-    ax = new_axes(ax)
+    points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]
     floors = [log_floor(rates.estimate) for rates in (far, frr)]
+    ax = new_axes(ax)
     for group, colour, far_of_group in parts_of(far, "group"):
-        frr_of_group = frr.sel(group=far_of_group["group"]) if "group" in frr.dims else frr
-        x, y = far_of_group.estimate, frr_of_group.estimate
+        chosen = {"group": far_of_group["group"]} if group else {}
+        x, y = far_of_group.estimate, frr.sel(chosen).estimate
         shown = (x > 0) & (y > 0)
         ax.plot(x.where(shown), y.where(shown), color=colour, label=group or "all")
-        points = [at_threshold("far", far_of_group, at), at_threshold("frr", frr_of_group, at)]
-        ends = [np.maximum(_ends(point), floor) for point, floor in zip(points, floors)]
-        (low_x, x, high_x), (low_y, y, high_y) = ends
-        ax.hlines(y, low_x, high_x, color=colour, linewidth=2)
-        ax.vlines(x, low_y, high_y, color=colour, linewidth=2)
-        dot = {"color": colour, "markeredgecolor": "black", "markersize": 8}
-        ax.plot(x, y, "o", zorder=5, clip_on=False, **dot)
-    ax.set(xscale="log", yscale="log")
-    ax.set(xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
-    level = at_threshold("far", far, at)[LEVEL]
-    about = f"threshold {level.item():.4g}; {caption(frr.attrs)}"
+        (x, x_reach), (y, y_reach) = [
+            _place_and_reach(point.sel(chosen), floor) for point, floor in zip(points, floors)
+        ]
+        dot = {"color": colour, "markeredgecolor": "black", "markersize": 8, "elinewidth": 2}
+        ax.errorbar(x, y, y_reach, x_reach, "o", zorder=5, clip_on=False, **dot)
+    ax.set(xscale="log", yscale="log", xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
+    about = f"threshold {points[0][LEVEL].item():.4g}; {caption(frr.attrs)}"
     return finish(ax, "FAR", "FRR", [about], loc="lower left")
 
 
-def _ends(point):
-    """Lower end, estimate and upper end."""
-    return np.array([point[name].item() for name in ("lower", "estimate", "upper")])
+def _place_and_reach(point, floor):
+    """An estimate, and how far its interval reaches down and up, cut at the foot of the axes."""
+    lower, place, upper = (max(point[end].item(), floor) for end in ("lower", "estimate", "upper"))
+    return place, [[place - lower], [upper - place]]

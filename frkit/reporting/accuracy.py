@@ -53,24 +53,8 @@ def errors(inputs):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
     other = _other_average(inputs)
-    without = set()  # targets that these data do not allow
     for rate in inputs.names_of_rates:
-        columns = {}
-        for target in TARGETS:
-            try:
-                result = inputs.band(rate, target)
-            except InputError:
-                without.add(target)
-                continue
-            section.results[f"{rate}, {target}"] = result
-            columns[f"{rate.upper()}, {inputs.about(target)}"] = result
-        caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {inputs.level:.0%} intervals)"
-        shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
-        if other is not None:
-            head = f"{rate.upper()}, {averaged(other.weighting)}"
-            decimals = decimals_of_result(result)
-            shown[head] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
-            section.results[head] = other[rate]
+        _add_rate(inputs, section, rate, other)
     _add_counts(inputs, next(iter(section.tables.values())))
     curve = inputs.band_of_curve("frr")
     if curve.estimate.max() > 0:
@@ -79,14 +63,30 @@ def errors(inputs):
     for name, histograms in _histograms(inputs):
         title = f"Scores and threshold{suffix(name)}"
         section.figures[title] = partial(plot.genuine_and_impostor, histograms)
-    if other is not None:
-        section.answers.append(say("two_averages", inputs.weighting, is_list(inputs.scores)))
-    if THESE_PEOPLE in without and inputs.named:
-        section.lines.append(say("without_these_people"))
-    section.lines.append(say("accept", provenance(inputs.evaluation)))
     if not inputs.named:
         warn(NOBODY_NAMED)
+    elif f"frr, {THESE_PEOPLE}" not in section.results:
+        section.lines.append(say("without_these_people"))
+    if other is not None:
+        section.answers.append(say("two_averages", inputs.weighting, is_list(inputs.scores)))
+    section.lines.append(say("accept", provenance(inputs.evaluation)))
     return section
+
+
+def _add_rate(inputs, section, rate, other):
+    """A table of a rate with its intervals, and with the other way to average."""
+    columns = {}
+    for target in TARGETS:
+        with suppress(InputError):  # these data do not allow intervals of this kind
+            result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
+            columns[f"{rate.upper()}, {inputs.about(target)}"] = result
+    caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {inputs.level:.0%} intervals)"
+    shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
+    if other is not None:
+        head = f"{rate.upper()}, {averaged(other.weighting)}"
+        decimals = decimals_of_result(result)
+        shown[head] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
+        section.results[head] = other[rate]
 
 
 def _other_average(inputs):
@@ -145,7 +145,8 @@ def _add_tiles(inputs, section, other):
             "inputs": inputs,
         }
         value, text, note = (say(part, facts) for part in ("frr", "accuracy", "precision"))
-        state = UNDECIDED if facts["few_accepts"] else CLEAR
+        has_no_end = bool(facts["frr"].upper >= 1)  # as the threshold has none
+        state = UNDECIDED if facts["few_accepts"] or has_no_end else CLEAR
         section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
         sentences.append(say("threshold", facts))
     has_no_end = bool(np.isinf(thresholds.upper - thresholds.lower).any())
@@ -205,21 +206,18 @@ def models(inputs):
     )
     section = Section("Which model is better")
     differences = {target: [] for target in TARGETS}
-    frr_of_pairs = {}
     for pair in combinations(names, 2):
-        names_of_pair = " - ".join(pair)
         options = {"models": pair, "level": inputs.level}
         for rate, target in product(inputs.names_of_rates, TARGETS):
             # the error rates say why there are none, and where errors are few
             with suppress(InputError), no_cautions("fewer than ten errors"):
                 result = compare(inputs.evaluation, rate, target=target, **options)
-                section.results[f"{rate}, {names_of_pair}, {target}"] = result
+                section.results[f"{rate}, {' - '.join(pair)}, {target}"] = result
                 differences[target].append(result)
         with no_cautions():
             curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **options)
         section.figures[f"FRR of {' − '.join(pair)}"] = partial(plot.difference, curve)
-        frr_of_pairs[pair] = section.results[f"frr, {names_of_pair}, {NEW_PEOPLE}"]
-    _answer_which_is_better(inputs, section, frr_of_pairs)
+    _answer_which_is_better(inputs, section)
     columns = []
     for target, results in differences.items():
         if results:
@@ -230,31 +228,34 @@ def models(inputs):
     return section
 
 
-def _answer_which_is_better(inputs, section, frr_of_pairs):
+def _answer_which_is_better(inputs, section):
     """A tile, and a table with the better of every two models at every level."""
-    adjusted = holm(np.stack([frr.p.values for frr in frr_of_pairs.values()], -1)).T
-    levels = [f"{level:g}" for level in inputs.rates[inputs.along].values]
+    pairs = [*combinations(inputs.models, 2)]
+    frrs = [section.results[f"frr, {' - '.join(pair)}, {NEW_PEOPLE}"] for pair in pairs]
+    adjusted = holm(np.stack([frr.p.values for frr in frrs], -1)).T
     leading = inputs.leading[inputs.along]
     rows = {}
-    sentences = []
+    sentences = {True: [], False: []}  # whether one is better
     beaten = set()
-    for (pair, frr), p in zip(frr_of_pairs.items(), adjusted):
+    for pair, frr, p in zip(pairs, frrs, adjusted):
         better = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
-        answers = [name or "no clear difference" for name in better]
-        cells = [Cell(f"{name} ({p_text(each)})", {"": each}) for name, each in zip(answers, p)]
-        rows[" or ".join(pair)] = cells
+        rows[" or ".join(pair)] = [
+            Cell(f"{name or 'no clear difference'} ({p_text(each)})", {"": each})
+            for name, each in zip(better, p)
+        ]
         winner = better[leading]
-        sentences.append(say("better", pair, winner, frr.isel(inputs.leading), p[leading]))
-        if winner:
-            beaten |= {*pair} - {winner}
+        sentence = say("better", pair, winner, frr.isel(inputs.leading), p[leading])
+        sentences[winner != ""].append(sentence)
+        beaten |= {*pair} - {winner} if winner else set()
     best = [name for name in inputs.models if name not in beaten]
-    state = CLEAR if len(best) == 1 else UNDECIDED
-    shown = sorted(sentences, key=lambda sentence: sentence.startswith("No clear"))
-    text = "\n".join(shown[:MOST_SENTENCES])
+    text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
     level = level_words(frr.isel(inputs.leading))
-    note = say("model_tests", inputs.about(), level, len(frr_of_pairs))
+    others = np.delete(adjusted, leading, axis=1) <= SIGNIFICANT
+    others_differ = len(best) > 1 and others.any()
+    note = say("model_tests", inputs.about(), level, len(pairs), others_differ)
     value = say("best_models", best, len(inputs.models))
+    state = CLEAR if len(best) == 1 else UNDECIDED
     section.tiles.append(Tile("Which model is better?", value, text, state, note))
-    heads = [f"{LEVEL_NAMES[inputs.along]} {level}" for level in levels]
+    heads = [f"{LEVEL_NAMES[inputs.along]} {level:g}" for level in frr[inputs.along].values]
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=heads, dtype=object)
     section.tables["The better model at each level"] = Table(frame.rename_axis("models"))

@@ -15,12 +15,11 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.reporting.formats import ENDS, TEMPLATES, cell, say
 from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
-from frkit.studies.sample_size import smallest_factor
+from frkit.studies.sample_size import FARTHEST, smallest_factor
 
 PAIRED, NOT_PAIRED = "paired", "not paired"
 KEPT, BROKEN, UNDECIDED = range(3)
 OUTCOMES = ("below", "ABOVE", "undecided")
-OUTCOMES_OF_LEAST = ("above", "BELOW", "undecided")
 OUTCOMES_OF_ALL = ("kept", "broken", "undecided")
 LABELS = ["measure", "model", "group", "with_group", "target", "contrast", "scale"]
 NUMERIC = [*ENDS, "far", "threshold", "n_effective", "interval_level", "fair"]
@@ -30,15 +29,11 @@ SAME_FACTS = ("weighting", "impostors", "far_of")  # otherwise two rates are dif
 
 
 class Limit(NamedTuple):
-    """What must stay below a value: a measure at a level, or at every level where there is none.
-
-    at_least : it must stay above.
-    """
+    """What must stay below a value: a measure at a level, or at every level where there is none."""
 
     measure: str
     level: float | None
     value: float
-    at_least: bool = False
 
 
 class Report(NamedTuple):
@@ -50,13 +45,13 @@ class Report(NamedTuple):
     facts: dict
 
 
-def parse_limit(text, at_least=False):
+def parse_limit(text):
     """Read a limit such as "frr@0.1%=5%" or "eer=0.03"."""
     name, _, value = text.rpartition("=")
     measure, _, level = name.partition("@")
     try:
         level_value = parse_number(level) if level else None
-        limit = Limit(measure.lower(), level_value, parse_number(value), at_least)
+        limit = Limit(measure.lower(), level_value, parse_number(value))
     except InputError as error:
         message = f"{text!r} is not a limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error
@@ -85,16 +80,19 @@ def check(path, limits, *, model=None, old=None, margins=()):
     Returns
     -------
     pd.DataFrame
-        A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit` and `at_least`;
-        `outcome`, which is 0 where the whole interval keeps to the limit, 1 where the whole
-        interval breaks it, and 2 where the data cannot decide; `n_people` and `n_people_needed` to
-        decide, NaN where they are not known; `remark`.
+        A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit`; `outcome`, which is
+        0 where the whole interval lies below the limit, 1 where it lies above, and 2 where the data
+        cannot decide; `n_people` and `n_people_needed` to decide, NaN where they are not known;
+        `remark`.
 
     Raises
     ------
     InputError
         For a file that is no report, or a measure, level or model that the report does not have.
     """
+    for limit in limits:
+        is_possible = limit.measure not in RATES or limit.value >= 0
+        require(is_possible, f"{limit.measure} is never below 0, but the limit is {limit.value:g}")
     new_report = read_report(path)
     models = new_report.models if model is None else [model]
     rows = [_selected(new_report, models, limit) for limit in limits]
@@ -102,20 +100,16 @@ def check(path, limits, *, model=None, old=None, margins=()):
         old_report = read_report(old)
         for margin in margins:
             rows += [_difference(new_report, old_report, name, margin) for name in models]
-    columns = [*LABELS, *NUMERIC, "level", "limit", "at_least", "remark"]
+    columns = [*LABELS, *NUMERIC, "level", "limit", "remark"]
     result = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    result["at_least"] = result.at_least.eq(True)
-    is_below, is_above = result.upper < result.limit, result.lower > result.limit
-    is_kept = is_above.where(result.at_least, is_below)
-    is_broken = is_below.where(result.at_least, is_above)
-    result["outcome"] = np.select([is_kept, is_broken], [KEPT, BROKEN], UNDECIDED)
+    outcomes = [result.upper < result.limit, result.lower > result.limit]
+    result["outcome"] = np.select(outcomes, [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
     facts = new_report.facts
     result["n_people"] = facts.get("n_people") or facts.get("n_identities") or np.nan
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
-    shown = ["name", *ENDS, "limit", "at_least", "outcome", "remark", "n_people", "n_people_needed"]
-    result = result[shown]
+    result = result[["name", *ENDS, "limit", "outcome", "remark", "n_people", "n_people_needed"]]
     if (result.remark == NOT_PAIRED).any():
         result.attrs["note"] = _why_not_paired(new_report, old_report)
     return result
@@ -143,7 +137,7 @@ def read_report(path):
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError) as error:
-        message = f"{path} is no report.json of frkit, or is damaged ({error!r})"
+        message = f"{path} is no report.json of frkit, or is damaged"
         raise InputError(f"{message}: make the report again") from error
     is_current = version == (SCHEMA, SCHEMA_VERSION)
     require(is_current, f"{path} is not a report.json of this version: make the report again")
@@ -158,18 +152,15 @@ def _selected(report, models, limit):
     """The intervals that a limit is about: of these models, and of all groups."""
     path, rows, names, _ = report
     chosen = rows[rows.model.isin(models) & (rows.measure == limit.measure)]
-    level = ""
     if limit.level is not None:
-        level = f"@{limit.level:g}"
         chosen = chosen[np.isclose(chosen.level, limit.level, 1e-6, 0)]
-    require(len(chosen), say("check_without", path, rows, limit.measure + level, models, names))
-    falls_from_fair = (chosen.estimate < chosen.fair).any() and not limit.at_least
+    require(len(chosen), say("check_without", path, rows, limit, models, names))
     require(
-        not falls_from_fair,
+        not (chosen.estimate < chosen.fair).any(),
         f"{limit.measure} is {chosen.fair.iloc[0]:g} where groups are alike, and lower where they "
-        f"differ: write --min {limit.measure}{level}={limit.value:g}",
+        "differ: only measures that rise with differences have limits, such as frr_max_min",
     )
-    return chosen.assign(limit=limit.value, at_least=limit.at_least, remark="")
+    return chosen.assign(limit=limit.value, remark="")
 
 
 # --- differences between two reports -------------------------------------------------------------
@@ -265,18 +256,18 @@ def _deciding_factor(row):
     if row.outcome != UNDECIDED or not is_known or row.estimate == row.limit:
         return np.nan
     is_below = row.estimate < row.limit
-    is_log = row.scale == LOG_SCALE and row.lower > 0
-    on_scale, back = SCALES[LOG_SCALE if is_log else IDENTITY_SCALE]
-    middle = on_scale(row.estimate)
-    reach = on_scale(row.upper if is_below else row.lower) - middle
+    if is_rate:
 
-    def end(factor):
-        n = row.n_effective * factor
-        if is_rate:
+        def end(factor):
+            n = row.n_effective * factor
             return jeffreys(np.array(row.estimate), n, row.interval_level)[int(is_below)], n
-        return back(middle + reach / np.sqrt(factor)), n
 
-    return smallest_factor(end, row.limit, not is_below, 1.0)
+        return smallest_factor(end, row.limit, not is_below, 1.0)
+    is_log = row.scale == LOG_SCALE and row.lower > 0
+    on_scale, _ = SCALES[LOG_SCALE if is_log else IDENTITY_SCALE]
+    middle, reached, limit = map(on_scale, (row.estimate, ends[1 + is_below], row.limit))
+    factor = ((reached - middle) / (limit - middle)) ** 2
+    return factor if factor <= FARTHEST else np.nan
 
 
 # --- showing -------------------------------------------------------------------------------------
@@ -285,17 +276,12 @@ def _deciding_factor(row):
 def line_of(row):
     """Write one check as a line of text."""
     interval = cell(row.estimate, row.lower, row.upper)
-    return say("check", row, interval, _outcome(row))
-
-
-def _outcome(row):
-    """Say an outcome in one word: on which side of the limit the value lies."""
-    return (OUTCOMES_OF_LEAST if row.at_least else OUTCOMES)[row.outcome]
+    return say("check", row, interval, OUTCOMES[row.outcome])
 
 
 def write_json(checked, path):
     """Write the checks as JSON: the outcome of all, and a record for each."""
-    outcomes = [_outcome(row).lower() for row in checked.itertuples()]
+    outcomes = [OUTCOMES[outcome].lower() for outcome in checked.outcome]
     status = status_of(checked)
     records = as_builtins(checked.assign(outcome=outcomes).to_dict("records"))
     contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}

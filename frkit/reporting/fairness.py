@@ -14,7 +14,7 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import floor, n_sigma
 from frkit.plot.style import curve_colours
-from frkit.reporting.contents import Section
+from frkit.reporting.contents import UNDECIDED, Section
 from frkit.reporting.formats import averaged, level_words, say
 from frkit.reporting.inputs import (
     no_cautions,
@@ -24,7 +24,14 @@ from frkit.reporting.inputs import (
     without_label,
 )
 from frkit.reporting.relabelling import without_labels
-from frkit.reporting.tables import VALUE, numbers_of, short_name, table, texts_of
+from frkit.reporting.tables import (
+    VALUE,
+    noise_of_subsets,
+    numbers_of,
+    short_name,
+    table,
+    texts_of,
+)
 from frkit.reporting.verdicts import (
     RATES,
     comparable,
@@ -90,9 +97,8 @@ def _answer_whether_groups_differ(inputs, section):
     if n_numbers > MOST_GROUPS:
         open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
     tile = tile_of(verdicts, open_questions, level)
-    others = other_tests(inputs)
-    if others:
-        tile.note = f"{tile.note} {others}"
+    if tile.state == UNDECIDED:
+        tile.note = f"{tile.note} {other_tests(inputs)}".strip()
     in_no_group = without_label(inputs)
     if in_no_group:
         warn(in_no_group)
@@ -141,7 +147,7 @@ def fairness_measures(inputs):
         rows += _permutation_tests(inputs, section)
     caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
-    section.lines.append(say("fair_model"))
+    section.lines.append(say("fair_model", not inputs.quick))
     for rate in _compared(section):
         curve = inputs.band_of_curve(f"{rate}_max_min")
         title = f"Ratio of highest to lowest {rate.upper()}"
@@ -209,7 +215,7 @@ def index_section(inputs):
     )
     section.results["indices"] = result.assign_attrs(weighting="pair")
     section.tables["SFI, CFI and DFI (1 is fair)"] = table(result)
-    section.lines.append(say("indices"))
+    section.lines.append(say("indices", bool(np.isfinite(result.sfi_lower).any())))
     for name, indices in inputs.by_model(result):
         title = f"Indices of score distributions{suffix(name)}"
         section.figures[title] = partial(plot.fairness_indices, indices)
@@ -223,6 +229,7 @@ def sigmas(inputs):
     options = {"by": inputs.by, "seed": inputs.seed}
     result = n_sigma(scores, varying=inputs.options["varying"], **options)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
+    shown["draws_se"] = noise_of_subsets(result)
     try:
         equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
@@ -235,6 +242,7 @@ def sigmas(inputs):
     caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
     section.tables[caption] = table(shown)
     section.lines.append(say("n_sigma", EQUAL_GROUPS if "limit" in shown else 0))
+    section.lines.append(say("random_draws", "subsets"))
     return section
 
 
@@ -261,6 +269,7 @@ def representation_section(inputs):
         "can show; 1 is all of the attribute)"
     )
     section.tables[caption] = table(result)
+    section.lines.append(say("random_draws", "folds and networks"))
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
         upper = numbers_of(bias).upper.iloc[0]

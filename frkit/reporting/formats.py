@@ -73,28 +73,31 @@ def rate_text(rate):
 
 def most_text(rate):
     """The upper end of a rate in percent."""
-    return f"{percent(two_digits(rate, ROUND_CEILING, fair=0))} %"
+    return f"{percent(up_to(rate, fair=0))} %"
 
 
 def ratio_cell(ratios):
-    """A ratio with its interval, each with two digits or more: "3.1 [1.4, 6.5]"."""
-    return "{} [{}, {}]".format(*map(two_digits, ratios))
+    """A ratio with two digits or more, and its ends, rounded outwards: "3.1 [1.4, 6.5]"."""
+    ratio, lower, upper = ratios
+    return f"{two_digits(ratio)} [{at_least(lower)}, {at_most(upper)}]"
 
 
-def two_digits(value, rounding=ROUND_HALF_EVEN, fair=1):
-    """A number with two significant digits, or more where it would be rounded to the fair value."""
+def rounded(value, digits, rounding=ROUND_HALF_EVEN, fair=1):
+    """A number with so many significant digits, or more where it would become the fair value."""
     if not np.isfinite(value) or value <= 0:
         return number(value)
     exact = Decimal(repr(float(value)))
-    for last in range(exact.adjusted() - 1, -MOST_DECIMALS - 1, -1):
-        rounded = exact.quantize(Decimal(1).scaleb(min(last, 0)), rounding)
-        if rounded != fair or abs(value - fair) <= TIE:
+    for last in range(exact.adjusted() + 1 - digits, -MOST_DECIMALS - 1, -1):
+        result = exact.quantize(Decimal(1).scaleb(min(last, 0)), rounding)
+        if result != fair or abs(value - fair) <= TIE:
             break
-    return f"{rounded:f}"
+    return f"{result:f}"
 
 
-at_least = partial(two_digits, rounding=ROUND_FLOOR)
-at_most = partial(two_digits, rounding=ROUND_CEILING)
+two_digits = partial(rounded, digits=2)
+at_least = partial(rounded, digits=2, rounding=ROUND_FLOOR)
+at_most = partial(rounded, digits=2, rounding=ROUND_CEILING)
+up_to = partial(rounded, digits=3, rounding=ROUND_CEILING)  # as tables, which round to the nearest
 
 
 def count_words(n):
@@ -178,7 +181,7 @@ TEMPLATES.filters.update(
     most=most_text,
     ratio=ratio_cell,
     at_least=at_least,
-    at_most=at_most,
+    up_to=up_to,
     number=number,
     p=p_text,
     level_words=level_words,

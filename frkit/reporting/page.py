@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from dataclasses import dataclass
 
 import matplotlib
@@ -37,7 +38,7 @@ CHAPTERS = {  # title on the page -> sections of the report
     "Models compared": ["models"],
     "People who drive the errors": ["people"],
     "More measures": ["indices", "n_sigma", "rlb"],
-    "How sure": ["plan"],
+    "Precision": ["plan"],
     "Method and data": ["data", "methods"],
 }
 
@@ -98,7 +99,8 @@ def text(report):
 
 def picture(draw):
     """A figure of a column's width for the page and the files; its caption stands beside it."""
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", "Glyph")
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="none")  # whatever the user set
         FigureCanvasAgg(figure)
         ax = figure.subplots()
@@ -115,8 +117,10 @@ def picture(draw):
             if len(label) > longest:
                 axis.label.set_text(label.replace(" (", "\n(", 1))
         _lay_out(figure, ax)
-    caption = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
-    return Picture(figure, caption, figure_bytes(figure, caption, "svg"))
+        caption = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+        if any("Glyph" in str(warning.message) for warning in caught):
+            caption = f"{caption}; the font of figures lacks some letters of the labels"
+        return Picture(figure, caption, figure_bytes(figure, caption, "svg"))
 
 
 def _lay_out(figure, ax):

@@ -12,14 +12,13 @@ from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import provenance
 from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
-from frkit.reporting.formats import TIE, averaged, level_words, say
+from frkit.reporting.formats import TIE, level_words, say
 from frkit.reporting.inputs import suffix
 from frkit.reporting.tables import Cell, Table, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
 LARGE = 1 / 3  # of the rate
-SPREAD = "They are spread over many people."
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
@@ -31,45 +30,64 @@ def drivers(inputs):
     section = Section("People who drive the errors")
     result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
-    is_split = "n_people" in provenance(inputs.evaluation)
-    who = say("combinations", attributes_of(inputs.by)) if is_split else "people"
-    tiles = []
+    facts_of_rates = {rate: [] for rate in ERRORS}
     for name, people in inputs.by_model(result.isel(inputs.leading)):
-        level = level_words(people)
-        where = f"{suffix(name)} {level}"
-        for rate, errors in ERRORS.items():
+        for rate in ERRORS:
             table = most_errors(people, rate)
             if table.empty:
                 continue
-            section.tables[f"{errors.capitalize()}{where}"] = _people_table(table, rate)
-            first = [str(person) for person in table.index[:3]]
-            pairs = _pairs_table(inputs.scores_of(name), people, KINDS[rate], first)
-            section.tables[f"Pairs of the first three, {errors}{where}"] = pairs
-            # the shares are those in the rate that the report gives, with its weights
-            worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
-            few = len(worst) <= MOST_PEOPLE
-            number = f"{len(worst):,} of {people.sizes['identity']:,} {who}"
-            text = say(
-                "drivers", worst, f"{rate.upper()}{suffix(name)}", few, _people_of_a_third(worst)
-            )
-            if inputs.weighting != "pair":
-                most_pairs = _worst(table.errors / table.errors.sum())
-                if len(most_pairs) <= MOST_PEOPLE:
-                    by_number = most_pairs, errors, _people_of_a_third(most_pairs)
-                    text = f"{text} {say('drivers_by_number', *by_number)}"
-            section.answers.append(f"{number} {text}")
-            if rate == "frr":
-                title = f"People with most false rejects{where}"
+            _add_tables(inputs, section, name, people, rate, table)
+            facts = _facts(inputs, people, rate, suffix(name), table)
+            facts_of_rates[rate].append(facts)
+            section.answers.append(say("drivers", facts))
+            if rate == "frr" and facts["few"]:
+                title = f"People with most false rejects{suffix(name)} {level_words(people)}"
                 section.figures[title] = partial(plot.errors_by_person, people)
-                n_errors = int(table.errors.sum())
-                state = CLEAR if n_errors >= RESOLVED else UNDECIDED
-                note = say("drivers_level", level, n_errors, errors, averaged(inputs.weighting))
-                value, text = (number, text) if few else (SPREAD, f"{number} {text}")
-                tile = Tile("Who drives the errors?", value, text, state, note)
-                tiles.append((len(worst), tile))
-    section.tiles = [tile for _, tile in sorted(tiles, key=lambda each: each[0])[:1]]
+    _add_tile(section, facts_of_rates)
     section.lines.append(say("look_at_images"))
     return section
+
+
+def _add_tile(section, facts_of_rates):
+    """The fewest people who make a third of an FRR; those of a FAR, too, if they are few."""
+    fewest = {}
+    for rate, facts in facts_of_rates.items():
+        if facts:
+            fewest[rate] = min(facts, key=lambda each: len(each["worst"]))
+    rejects, accepts = fewest.get("frr"), fewest.get("far")
+    if accepts and not (accepts["few"] and accepts["n_errors"] >= RESOLVED):
+        accepts = None
+    if not rejects:
+        return
+    text = say("drivers_text", rejects)
+    if accepts:
+        text = f"{text}\n{say('drivers', accepts)}"
+    state = CLEAR if rejects["n_errors"] >= RESOLVED else UNDECIDED
+    note = say("drivers_note", rejects, accepts)
+    value = say("drivers_value", rejects)
+    section.tiles.append(Tile("Who drives the errors?", value, text, state, note))
+
+
+def _facts(inputs, people, rate, of_name, table):
+    """The people with a third of a rate of one model, and with a third of its errors."""
+    is_split = "n_people" in provenance(inputs.evaluation)
+    # the shares are those in the rate that the report gives, with its weights
+    worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
+    most_errors = _worst(table.errors / table.errors.sum())
+    is_other = len(most_errors) <= MOST_PEOPLE and {*most_errors.index} != {*worst.index}
+    return {
+        "worst": worst,
+        "few": len(worst) <= MOST_PEOPLE,
+        "most_errors": most_errors if is_other else None,
+        "n_people": people.sizes["identity"],
+        "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
+        "rate": f"{rate.upper()}{of_name}",
+        "errors": ERRORS[rate],
+        # a false accept counts for both of its people
+        "n_errors": int(table.errors.sum() / {"frr": 1, "far": 2}[rate]),
+        "level": level_words(people),
+        "weighting": inputs.weighting,
+    }
 
 
 def _worst(share):
@@ -81,33 +99,27 @@ def _worst(share):
     return worst
 
 
-def _people_of_a_third(worst):
-    """The first of these people who make a third; none where all of them are needed for it."""
-    first = worst[: int((worst.cumsum() < LARGE).sum()) + 1]
-    return first if len(first) < len(worst) else None
-
-
-def _people_table(table, rate):
-    """The people with most errors, by number, then by their own rate."""
+def _add_tables(inputs, section, name, people, rate, table):
+    """The people with most errors, by number, then by their own rate; pairs of the first three."""
+    where = f"{suffix(name)} {level_words(people)}"
     head = table.head(MOST_PEOPLE)
-    shown = {name: head[name].astype(str) for name in ("group", "images") if name in head}
+    shown = {column: head[column].astype(str) for column in ("group", "images") if column in head}
     shown[ERRORS[rate]] = column_cells(head.errors.values, head.index)
     if rate == "frr":
         shown["genuine pairs"] = column_cells(head.pairs.values, head.index)
         shown["own FRR"] = column_cells(head.own.values, head.index, 3)
     shares = [Cell(f"{share:.1%}", {"": share}) for share in head.share.values]
     shown[f"share in the {rate.upper()}"] = pd.Series(shares, head.index, dtype=object)
-    return Table(pd.DataFrame(shown, dtype=object).rename_axis("person"))
-
-
-def _pairs_table(scores, people, kind, first):
-    """The pairs behind the first people, by image name, the worst first."""
-    pairs = worst_pairs(scores, people, kind=kind, identities=first, pairs=MOST_PAIRS)
+    frame = pd.DataFrame(shown, dtype=object).rename_axis("person")
+    section.tables[f"{ERRORS[rate].capitalize()}{where}"] = Table(frame)
+    first = [str(person) for person in table.index[:3]]
+    scores = inputs.scores_of(name)
+    pairs = worst_pairs(scores, people, kind=KINDS[rate], identities=first, pairs=MOST_PAIRS)
     names = ["probe", "probe_identity", "reference", "reference_identity"]
-    shown = {name.replace("_identity", " shows"): pairs[name].values.astype(str) for name in names}
-    table = Table(pd.DataFrame(shown, dtype=object))
-    table["score"] = column_cells(pairs.score.values, table.index, 4)
-    return table
+    shown = {column.replace("_identity", " shows"): pairs[column].values for column in names}
+    frame = pd.DataFrame(shown).astype(str).astype(object)
+    frame["score"] = column_cells(pairs.score.values, frame.index, 4)
+    section.tables[f"Pairs of the first three, {ERRORS[rate]}{where}"] = Table(frame)
 
 
 def plans(inputs):
@@ -131,6 +143,7 @@ def plans(inputs):
         )
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan
-        section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(f"{name}: {plan.answer.item()}" if name else plan.answer.item())
+        if plan.n_identities > plan.n_identities_now:
+            section.figures[question] = partial(plot.sample_size, plan)
+        section.answers.append(say("plan", name, plan))
     return section

@@ -54,7 +54,7 @@ PARTS = {
 }
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} left"
 EVALUATION = 10.0  # share of the time of the sweep before them
-WITH_REFERENCES = {"indices", "n_sigma", "rlb"}
+DESCRIBED = ("models", "indices", "n_sigma", "rlb")  # in the methods paragraph, where they are made
 
 
 @dataclass(repr=False)
@@ -210,7 +210,10 @@ def report(
         paths = source.paths
         evaluated = partial(Inputs, source.data, by, levels, options, level, quick, seed)
         inputs, sections, left_out = _make(evaluated, quick, progress)
-        methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
+        used = {*DESCRIBED} & {*sections}
+        if "fairness" in sections and not quick:
+            used.add("permutations")
+        methods = describe(inputs.evaluation, used=used)
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
     if not inputs.has_enough_people:
         _say_that_data_are_too_few(inputs, sections)

@@ -1,4 +1,4 @@
-"""Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX, Markdown or CSV."""
+"""Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX or CSV."""
 
 import re
 from functools import partial
@@ -15,12 +15,12 @@ from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
     MOST_DECIMALS,
-    TEMPLATES,
     averaged,
     cell,
     count_words,
     decimals_of,
     fixed,
+    number,
     p_words,
 )
 
@@ -29,6 +29,7 @@ VALUE = "value"
 CONTRAST = "contrast"
 WORTH = "n effective"
 LIMIT = "fair model up to"
+DRAWS = "± of random draws"
 RISK = "risk"
 RESOLVED = "resolved"
 UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors
@@ -46,14 +47,15 @@ SHORT = {  # behind the rate in the name of a measure -> in its short name
     "spread": " spread",
 }
 KEYS = [MEASURE, "model", "FAR", "threshold", CONTRAST, "attribute", "group", "with group"]
+KEY_OF_DIM = LEVEL_NAMES | {"reference_group": "with group"}
 COLUMNS = {  # variable of a result -> column of its numbers
     "estimate": "estimate",
     "lower": "lower",
     "upper": "upper",
     "risk": RISK,
     "resolved": RESOLVED,
-    "p_value": "p (Welch)",
     "n_effective": WORTH,
+    "draws_se": DRAWS,
     "limit": LIMIT,
     "p": "p",
     "p_random": "p (random groups)",
@@ -76,10 +78,9 @@ LATEX = {  # what pandas does not escape
     "±": r"$\pm$",
 }
 ROW_THAT_STARTS_WITH_AN_OPTION = re.compile(r"^[\[*].*?(?= & | \\\\$)", re.MULTILINE)
-MARKDOWN = {"|": r"\|", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
 
 
-def table(*results: object, across: str | None = None, n_effective: bool = False) -> "Table":
+def table(*results: object, n_effective: bool = False) -> "Table":
     """Put results with their intervals into one table for a paper.
 
     Parameters
@@ -89,8 +90,6 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         `representation_bias` or `uncertainty` returned. Rows of the same measure, model, level and
         group are joined. One mapping of name to result gives each result a column, such as
         {"new people": ..., "these people": ...}.
-    across : str, optional
-        A name of rows to spread over columns: "model", "FAR", "group", ...
     n_effective : bool
         Whether a column says how many independent comparisons each value is worth.
 
@@ -101,12 +100,12 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         as give the narrowest interval of the result two digits. A value that rests on fewer than
         ten errors is marked with "*". The column `fair model up to` is the limit of floors and
         permutations; columns of p-values name their kind in brackets. "–" if missing, "∞" if
-        unbounded. It has `to_latex`, `to_markdown` and `to_csv`, which writes numbers.
+        unbounded. It has `to_latex`, and `to_csv`, which writes numbers.
 
     Raises
     ------
     InputError
-        If an argument is no such result, or `across` names no row.
+        If an argument is no such result.
 
     Examples
     --------
@@ -125,8 +124,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         joined = rows.groupby(KEYS, sort=False).first()
     if not n_effective:
         joined = joined.loc[:, ~joined.columns.str.endswith(WORTH)]
-    filled = _without_empty(joined)
-    return Table(filled if across is None else _spread(filled, across))
+    return Table(_without_empty(joined))
 
 
 def _column(name, result):
@@ -151,20 +149,6 @@ def _without_empty(joined):
     return filled.droplevel(empty)
 
 
-def _spread(filled, across):
-    """One name of rows over columns."""
-    names = filled.index.names
-    require(
-        across in names and len(names) > 1,
-        f"across={across!r} is not a name of rows that can be spread; there are {listed(names)}",
-    )
-    order = filled.index.unique(across)
-    wide = filled.unstack(across, fill_value="–", sort=False).swaplevel(axis=1)[order]
-    single = len(filled.columns) == 1
-    heads = [label if single else f"{label}, {column}" for label, column in wide.columns]
-    return wide.set_axis(heads, axis=1)
-
-
 # --- every kind of result as rows of numbers ------------------------------------------------------
 
 
@@ -180,7 +164,9 @@ def numbers_of(result):
     if "sfi" in variables:
         return pd.concat([_rows(*index) for index in _indices(result)])
     if "n_signed" in variables:
-        return _rows(result.assign(estimate=result.n_signed), "N")
+        return _rows(
+            result.assign(estimate=result.n_signed, draws_se=noise_of_subsets(result)), "N"
+        )
     if "rlb" in variables:
         reach = 1.96 * result.rlb_se
         ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
@@ -188,7 +174,8 @@ def numbers_of(result):
             is_detected = result.verdict == "detected"
             largest = np.maximum(ends["upper"], result.smallest_detectable)
             ends["upper"] = ends["upper"].where(is_detected, largest)
-        return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
+        noise = result.rlb_seed_sd / np.sqrt(result.sizes["seed"])
+        return _rows(result.assign(estimate=result.rlb, draws_se=noise, **ends), "RLB")
     require(
         "estimate" in variables,
         "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
@@ -198,6 +185,15 @@ def numbers_of(result):
     if "a" in result.attrs:
         measure = f"{measure}, {result.attrs['a']} {_sign(result)} {result.attrs['b']}"
     return _rows(result, measure)
+
+
+def noise_of_subsets(result):
+    """Standard error of N because its subsets are random; 0 of the reference group itself."""
+    n_subsets = result.sizes["subset"] * result.sizes["batch"]
+    sd_of_reference = result.eer_sd.sel(group=result.reference_eer).drop_vars("group")
+    variance = (result.eer_sd / sd_of_reference) ** 2 + 1 + result.n_signed**2 / 2
+    is_reference = result["group"] == result.reference_eer
+    return np.sqrt(variance / n_subsets).where(~is_reference, 0.0)
 
 
 def _sign(result):
@@ -224,20 +220,17 @@ def _rows(result, measure):
     if "p" in heads and CONTRAST not in result.attrs:
         heads["p"] = P_KINDS.get(result.attrs.get("method"), "p")
     dims = result["estimate"].dims
-    contrasts = [name for name in ("a", "b") if CONTRAST in dims and name in result.coords]
-    others = {*result.coords} - {*dims, *contrasts}
-    shown = result[[*heads, *contrasts]].drop_vars(others, errors="ignore")
-    frame = shown.expand_dims("row").to_dataframe(dim_order=["row", *dims]).reset_index()
-    frame = frame.rename(columns=LEVEL_NAMES | {"reference_group": "with group"} | heads)
-    if contrasts:
-        frame[CONTRAST] = [f"{a} {_sign(result)} {b}" for a, b in zip(frame.a, frame.b)]
-    extra = sorted({*frame} - {*KEYS, *heads.values(), *contrasts, "row"})
+    extra = sorted({*dims} - {*KEYS, *KEY_OF_DIM})
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    if CONTRAST in dims and "a" in result.coords:
+        pairs = zip(result.a.values, result.b.values)
+        result = result.assign_coords({CONTRAST: [f"{a} {_sign(result)} {b}" for a, b in pairs]})
+    values = result[[*heads]].reset_coords(drop=True).expand_dims("row")
+    frame = values.to_dataframe(dim_order=["row", *dims]).reset_index()
+    frame = frame.rename(columns=KEY_OF_DIM | heads)
     names = frame.reindex(columns=KEYS).astype(object)
-    if MEASURE not in frame:
-        names[MEASURE] = measure
-    names = names.map(lambda name: "" if pd.isna(name) else name)
-    return pd.concat([names, frame[[*heads.values()]]], axis=1)
+    names[MEASURE] = names[MEASURE].fillna(measure)
+    return pd.concat([names.where(names.notna(), ""), frame[[*heads.values()]]], axis=1)
 
 
 def decimals_of_result(result):
@@ -271,7 +264,7 @@ def texts_of(result):
     digits = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
     columns[VALUE] = [_value(row, digits) for row in numbers.to_dict("records")]
     for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
-        as_text = count_words if head == WORTH else p_words
+        as_text = {WORTH: count_words, DRAWS: partial(number, digits=2)}.get(head, p_words)
         if head == LIMIT:
             as_text = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
         columns[head] = [Cell(as_text(value), {"": float(value)}) for value in numbers[head]]
@@ -337,7 +330,7 @@ class Cell(str):
 
 
 class Table(pd.DataFrame):
-    """A DataFrame of texts that writes itself as LaTeX (booktabs), as Markdown, and as CSV."""
+    """A DataFrame of texts that writes itself as LaTeX (booktabs) and as CSV."""
 
     @property
     def _constructor(self):
@@ -364,31 +357,11 @@ class Table(pd.DataFrame):
         columns = "l" * texts.shape[1]
         latex = texts.to_latex(index=False, escape=True, column_format=columns)
         latex = latex.translate(str.maketrans(LATEX))
-        return _written(ROW_THAT_STARTS_WITH_AN_OPTION.sub(r"{\g<0>}", latex), buf)
-
-    def to_markdown(self, buf: str | Path | None = None) -> str | None:
-        r"""Write the table as Markdown; every label is escaped.
-
-        Parameters
-        ----------
-        buf : str or Path, optional
-            The file; without it the text is returned.
-
-        Returns
-        -------
-        str or None
-
-        Examples
-        --------
-        >>> print(Table({"a|b": ["1"]}).to_markdown())
-        | a\|b |
-        |---|
-        | 1 |
-        """
-        signs = str.maketrans(MARKDOWN)
-        texts = self.shown().map(lambda text: text.translate(signs))
-        texts.columns = [head.translate(signs) for head in texts]
-        return _written(TEMPLATES.get_template("table.md.j2").render(table=texts), buf)
+        latex = ROW_THAT_STARTS_WITH_AN_OPTION.sub(r"{\g<0>}", latex)
+        if buf is None:
+            return latex
+        Path(buf).write_text(latex, encoding="utf-8")
+        return None
 
     def to_csv(self, path_or_buf=None, **options) -> str | None:
         """Write numbers: an estimate with its interval is three columns.
@@ -438,14 +411,6 @@ class Table(pd.DataFrame):
 
 def _in_one_line(label):
     return str(label).replace("\n", " ")
-
-
-def _written(text, buf):
-    """The text, or nothing where it went to a file."""
-    if buf is None:
-        return text
-    Path(buf).write_text(text, encoding="utf-8")
-    return None
 
 
 def _no_formula(label):

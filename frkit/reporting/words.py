@@ -19,6 +19,7 @@ CITES = {  # entry of references.bib -> what cites it
     "dealcala2023": "n_sigma",
     "li2021": "rlb",
 }
+TOPICS = [*CITES.values(), "models", "permutations"]
 
 
 class Description(str):
@@ -42,8 +43,9 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     evaluation : xr.DataTree
         What `evaluate`, `indices.distributions` or `open_evaluation` returned.
     used : sequence of str
-        Which of "disparities", "indices", "n_sigma" and "rlb" were used, too: their references are
-        added. The evaluation itself implies "rates" and, with groups, "disparities".
+        Which of "disparities", "indices", "n_sigma", "rlb", "models" (compared) and "permutations"
+        were used, too: sentences and references about them are added. The evaluation itself implies
+        "rates" and, with groups, "disparities".
 
     Returns
     -------
@@ -65,14 +67,14 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     """
     facts = provenance(evaluation)
     used = set(used)
-    unknown = used - set(CITES.values())
-    takes = ", ".join(CITES.values())
-    require(not unknown, f"used names {listed(sorted(unknown))}; it takes {takes}")
+    unknown = used - set(TOPICS)
+    require(not unknown, f"used names {listed(sorted(unknown))}; it takes {', '.join(TOPICS)}")
     used.add("rates")
     if facts.get("by"):
         used.add("disparities")
     rates = evaluation["empirical"]
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
+    nodes["used"] = used
     if "people" in evaluation.children:
         with no_cautions():
             n_effective = band(evaluation, "frr").n_effective

@@ -66,11 +66,6 @@ def drawn(monkeypatch):
     return results
 
 
-def shown(bands):
-    """The bands of scores without a name."""
-    return bands[""] if isinstance(bands, dict) else bands
-
-
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.mark.parametrize("explorer", ["roc", "fairness"])
 def test_every_control_of_kept_pairs_is_answered_at_once(scores, drawn, explorer):
@@ -87,25 +82,13 @@ def test_every_control_of_kept_pairs_is_answered_at_once(scores, drawn, explorer
             method = value
         evaluation = fk.evaluate(scores.sel(model=["Ash"]), far=FAR, **options)
         expected = fk.band(evaluation, measure, method=method)
-        xr.testing.assert_identical(shown(drawn[-1]), expected)
+        xr.testing.assert_identical(drawn[-1], expected)
     find(box, "models (Ctrl: several)").value = ["Ash", "Birch"]
     find(box, "FAR range").value = (0.1, 0.2)
     evaluation = fk.evaluate(scores, far=FAR, **options)
     expected = fk.band(evaluation, measure, method=method).sel(far_level=slice(0.1, 0.2))
-    xr.testing.assert_identical(shown(drawn[-1]), expected)
+    xr.testing.assert_identical(drawn[-1], expected)
     assert not [child for child in controls_and_pictures(box) if isinstance(child, widgets.Button)]
-
-
-def test_several_scores_stand_side_by_side(scores, drawn):
-    halves = {name: scores.sel(model=name, drop=True) for name in ("Ash", "Birch")}
-    box = fk.explore.roc(halves, far=FAR, data=["Birch"])
-    assert [*drawn[-1]] == ["Birch"]
-    find(box, "data (Ctrl: several)").value = ["Ash", "Birch"]
-    for name, half in halves.items():
-        xr.testing.assert_identical(drawn[-1][name], fk.band(fk.evaluate(half, far=FAR), "frr"))
-    before = len(drawn)
-    find(box, "data (Ctrl: several)").value = []
-    assert len(drawn) == before and "choose at least one" in box.children[-1].value
 
 
 def test_a_list_of_pairs_is_asked_only_what_it_can_answer(drawn):
@@ -120,7 +103,7 @@ def test_a_list_of_pairs_is_asked_only_what_it_can_answer(drawn):
         result = fk.evaluate(nameless, far=FAR, resampling=fk.Resampling("pair", n=100))
         expected = fk.band(result, "frr", method="recentered")
     box = fk.explore.roc(nameless, far=FAR, method="recentered")
-    xr.testing.assert_identical(shown(drawn[-1]), expected)
+    xr.testing.assert_identical(drawn[-1], expected)
     assert find(box, "resampling").options == ("pair",)
     with pytest.raises(fk.InputError, match="no attribute with two groups"):
         fk.explore.fairness(named, far=FAR)

@@ -31,12 +31,10 @@ def sizes(scores):
     return fk.nsigma.by_subset_size(scores.isel(model=0), [8, 20], by="group", subsets=30, fpr=0.1)
 
 
-@pytest.mark.parametrize("signed", [False, True])
-def test_bars_are_n_of_every_group_and_model(result, ax, signed):
-    fk.plot.n_sigma(result, ax, signed=signed)
-    drawn = result.n_signed if signed else result.n_absolute
+def test_bars_are_n_of_every_group_and_model(result, ax):
+    fk.plot.n_sigma(result, ax)
     heights = [[bar.get_height() for bar in bars] for bars in ax.containers]
-    np.testing.assert_allclose(heights, drawn.transpose("group", "model"))
+    np.testing.assert_allclose(heights, result.n_absolute.transpose("group", "model"))
     assert [text.get_text() for text in ax.get_xticklabels()] == ["Ash", "Birch"]
     assert {"minimal", "limited", "high", "unacceptable"} <= {text.get_text() for text in ax.texts}
 

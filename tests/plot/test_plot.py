@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from study_results import biased, growing
 from trees import EMPIRICAL, FAR, tree, two_models
 
@@ -44,13 +45,14 @@ def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
     assert len({labelled(ax, label).get_color() for label in legend(ax)}) == 3
 
 
-def test_unresolved_levels_are_grey(ax):
+def test_unresolved_levels_are_dotted_on_grey(ax):
     with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
         band = fk.band(tree(resolved=[False, False, True, True]), "frr")
     fk.plot.roc(band, ax=ax)
-    grey = labelled(ax, "not resolved")
-    assert grey.get_color() == UNRESOLVED
-    np.testing.assert_array_equal(np.isfinite(grey.get_ydata()), [True, True, True, False])
+    (grey,) = [drawn for drawn in ax.collections if drawn.get_label() == "fewer than 10 errors"]
+    assert to_hex(grey.get_facecolor()[0]) == UNRESOLVED.lower()
+    (dotted,) = [line for line in ax.lines if line.get_linestyle() == ":"]
+    np.testing.assert_array_equal(np.isfinite(dotted.get_ydata()), [True, True, True, False])
     coloured = np.isfinite(labelled(ax, "empirical").get_ydata())
     np.testing.assert_array_equal(coloured, [False, False, True, True])
 

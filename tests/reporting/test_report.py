@@ -75,7 +75,7 @@ def test_the_long_parts_are_those_of_the_api(faces):
     test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=999)
     xr.testing.assert_equal(report.results["fairness", "frr_max_min, permutation"], test)
     plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=FAR[0])
-    assert plan.answer.item() in report.answers
+    assert any(answer.startswith(plan.answer.item()) for answer in report.answers)
     for part in ("indices", "rlb"):
         assert report.sections[part].tables and report.sections[part].results
 
@@ -157,7 +157,7 @@ def test_tiles_say_what_the_numbers_say(report):
     pooled = fk.evaluate(scores, weighting="pair", **at_threshold)["empirical"].frr.item()
     shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
     assert shown == pytest.approx(100 * pooled, abs=0.51)
-    assert f"As precise as {float(frr.n_effective):,.0f} comparisons" in bad.note
+    assert f"that of {float(frr.n_effective):,.0f} independent comparisons" in bad.note
     assert "good is better than bad: FRR of good − bad is" in tile(report, "Which model").text
     assert tile(report, "Which model").value == "good is better."
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
@@ -243,7 +243,7 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
     (answer,) = [line for line in report.answers if line.startswith(share)]
     assert swapped[0] in answer and swapped[-1] in answer
     people = tile(report, "Who drives the errors?")
-    assert answer in (f"{people.value} {people.text}", people.text)
+    assert answer in f"{people.value} {people.text}"
     listed = report.tables["Pairs of the first three, false rejects at FAR 0.01"]
     assert {*listed["probe"]} | {*listed["reference"]} >= {"0", str(6 * n - 1)}
 
@@ -263,7 +263,7 @@ def test_who_drives_a_mean_over_people_is_no_matter_of_numbers_of_pairs():
         assert errors.sel(identity=many) > 0.7
     share = who.frr_share.sel(identity=many).item()
     assert texts["pair"].value == "1 of 30 people"
-    assert texts["pair"].text == f"makes {share:.0%} of the FRR: {many}."
+    assert texts["pair"].text.startswith(f"makes {share:.0%} of the FRR: {many}.")
     assert texts["identity"].value == "10 of 30 people"
     assert many not in texts["identity"].text.partition(".")[0]
     by_number = f"By number of pairs, 1 person makes {errors.sel(identity=many).item():.0%} of the"
