@@ -88,9 +88,7 @@ def write_faces(demo: xr.Dataset) -> None:
         name: demo[name].values for name in ("identity", "image", "model", "gender", "race", "age")
     }
     embedding = demo.embedding.transpose("model", "image", "feature").values
-    np.savez_compressed(
-        HERE / "demo_faces.npz", embedding=embedding, image_attributes=np.array(["age"]), **labels
-    )
+    np.savez_compressed(HERE / "demo_faces.npz", embedding=embedding, **labels)
 
 
 def truth() -> xr.Dataset:

@@ -28,12 +28,6 @@ def read_npz(path):
     return columns
 
 
-def names_of_npz(path):
-    """Return the names of the arrays of an .npz."""
-    with reading("the file"), open(path, "rb") as file, np.load(file) as arrays:
-        return arrays.files
-
-
 def read_npy(path, mmap_mode=None):
     """Read an .npy, or map it into memory."""
     with reading("the array"):
@@ -87,17 +81,11 @@ def read_embedding(path):
     import dask.array as da
 
     stored = OnDisk(path)
-    if stored.dtype.names:  # a table whose columns have names
-        table = read_npy(path)
-        columns = {name: table[name] for name in table.dtype.names}
-        for name, column in columns.items():
-            if column.dtype.kind == "U":
-                codes = np.ascontiguousarray(column).view(np.uint32)
-                is_letter = (codes < 0xD800) | (codes > 0xDFFF) & (codes <= 0x10FFFF)
-                require(
-                    is_letter.all(), f"text in {name!r} is damaged: copy or write the file again"
-                )
-        return columns
+    require(
+        not stored.dtype.names,
+        "is a structured array: save its fields as arrays, np.savez('faces.npz', **{name: array["
+        "name] for name in array.dtype.names})",
+    )
     if stored.ndim < 2:
         return {"embedding": read_npy(path)}
     chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
@@ -212,11 +200,11 @@ def _check_chunks(name, array):
 
 
 def _columns(stored):
-    """Return the variables of a faces Dataset; `image_attributes` lists those marked "keep"."""
+    """Return the variables of a faces Dataset; people whom an earlier frkit split are whole."""
     labels = [name for name in stored.variables if stored[name].dims in (("image",), ("model",))]
     columns = {str(name): stored[name].values for name in labels}
-    keep = [name for name in columns if stored[name].attrs.get("varying") == "keep"]
-    columns["image_attributes"] = np.array(keep, str)
+    if "person" in columns:
+        columns["identity"] = columns.pop("person")
     columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
     return columns
 
@@ -230,12 +218,6 @@ READERS = {
     "zarr": read_zarr,
     "folder": read_folder,
 }
-
-
-def is_table(columns):
-    """Return whether arrays are the columns of a table: one dimension, one length, no vectors."""
-    arrays = [np.shape(column) for column in columns.values() if np.ndim(column) > 0]
-    return len(arrays) > 1 and len({*arrays}) == 1 and len(arrays[0]) == 1
 
 
 def open_tree(path, kind_of_file: str) -> xr.DataTree:

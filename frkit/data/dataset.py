@@ -16,6 +16,11 @@ from frkit.data.face_columns import faces_of_frame
 from frkit.data.labels import model_names
 from frkit.data.square import refuse_scores
 
+NAMED_DIMS = (
+    "; if it is an embedding all the same, name its dimensions: "
+    "fk.faces(xr.DataArray(values, dims=['image', 'feature']), identity)"
+)
+
 
 def faces(
     embedding: ArrayLike | pd.DataFrame,
@@ -23,7 +28,6 @@ def faces(
     *,
     image: ArrayLike | str | None = None,
     model: Sequence[str] | None = None,
-    varying: str | Mapping[str, str] = "error",
     columns: Mapping[str, str | Sequence[str]] | None = None,
     **attributes: ArrayLike | str,
 ) -> xr.Dataset:
@@ -47,33 +51,28 @@ def faces(
         Distinct names of the images; default "0", "1", ...
     model : sequence of str, shape (n_models,), optional
         Names of the encoders: required where `embedding` has three dimensions, refused otherwise.
-    varying : str or mapping of attribute to str, default "error"
-        What to do where an attribute varies within an identity: "error", "keep", "split", "first"
-        or "most frequent", for all attributes or for each (those not named: "error"). Attributes
-        that were guessed may vary. To compare groups of an attribute that was kept, choose the rule
-        then: `evaluate(..., varying="keep")`.
     columns : mapping, optional
         With a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
         "identity": "who"}. With it, attributes need not be named.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
-        "unknown".
+        "unknown". A label may vary within an identity: who compares groups of such an attribute
+        says what to do then, as in `evaluate(..., varying="split")`.
 
     Returns
     -------
     xr.Dataset
         Variable `embedding` float32 (image, feature) or (model, image, feature); coordinates
-        `image`, `identity(image)`, one per attribute, `model` where stacked, and `person(image)`
-        where identities were split. Attributes kept as they vary carry `attrs["varying"] = "keep"`.
+        `image`, `identity(image)`, one per attribute, and `model` where stacked.
 
     Raises
     ------
     InputError
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths
         differ, an identity or an image name is missing (or "unknown"), image names are equal, there
-        are fewer than two identities or none with two images, an attribute has a reserved name, an
-        attribute varies and `varying` is "error", or the array is a matrix of scores (symmetric,
-        with a constant diagonal). Messages count rows and columns from 0.
+        are fewer than two identities or none with two images, an attribute has a reserved name, or
+        the array is a matrix of scores (symmetric, with a constant diagonal). Messages count rows
+        and columns from 0.
 
     Examples
     --------
@@ -93,16 +92,18 @@ def faces(
     names = {"identity": identity, "image": image, **attributes}
     is_named = any(isinstance(labels, str) for labels in names.values())
     if isinstance(embedding, pd.DataFrame) and (identity is None or columns or is_named):
-        return faces_of_frame(embedding, names, columns, varying)
+        return faces_of_frame(embedding, names, columns)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
     inputs = aligned({"embedding": embedding, **names}, "image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
+    names_features = isinstance(embedding, xr.DataArray) and "feature" in embedding.dims
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
-    refuse_scores(values)
-    return collected(values, identity, image, model, varying, inputs)
+    if not names_features:
+        refuse_scores(values, NAMED_DIMS)
+    return collected(values, identity, image, model, inputs)
 
 
 def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:

@@ -5,18 +5,18 @@ import numpy as np
 from frkit.base import listed, require
 from frkit.data.alignment import aligned
 from frkit.data.checks import checked_embedding
-from frkit.data.collect import AS_IT_IS, collected
+from frkit.data.collect import collected
 from frkit.data.face_roles import face_roles, gathered
 from frkit.data.files import not_read
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named
 from frkit.data.roles import as_mapping
 
-# arguments of `faces`, and what a stored Dataset contains beside its labels
-NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "varying", "person", "image_attributes"}
+# roles, and an array of files that an earlier frkit wrote
+NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
 
 
-def faces_of_frame(frame, names, columns, varying):
+def faces_of_frame(frame, names, columns):
     """Return the faces of a DataFrame, by what is named and what can be guessed.
 
     Parameters
@@ -26,8 +26,6 @@ def faces_of_frame(frame, names, columns, varying):
         Identity, image and attributes: names of columns, or labels of their own.
     columns : mapping, optional
         The roles of columns.
-    varying : str or mapping
-        The rule for attributes that are named.
     """
     names = {name: labels for name, labels in names.items() if labels is not None}
     pattern = names.pop("identity") if is_pattern(names.get("identity")) else None
@@ -37,13 +35,11 @@ def faces_of_frame(frame, names, columns, varying):
     given = as_mapping(columns) | names | dict(zip(arrays, arrays))
     contents = gathered(frame, given)
     attributes = [name for name in given if name not in NO_ATTRIBUTES]
-    if varying == "error":
-        varying = dict.fromkeys(attributes, "error")
     only = attributes if names and not columns else None
-    return faces_of_columns(contents, given, varying, only, pattern=pattern)
+    return faces_of_columns(contents, given, only, pattern=pattern)
 
 
-def faces_of_columns(columns, given, varying=None, only=None, metadata=None, pattern=None):
+def faces_of_columns(columns, given, only=None, metadata=None, pattern=None):
     """Return the faces Dataset of columns whose roles are said or guessed.
 
     Parameters
@@ -51,8 +47,6 @@ def faces_of_columns(columns, given, varying=None, only=None, metadata=None, pat
     columns : dict of str to array
     given : mapping
         Role or attribute to columns.
-    varying : str or mapping, optional
-        The rule for attributes that vary; those without one vary as they do.
     only : sequence of str, optional
         The attributes; by default all columns that have one label for each image.
     metadata : path, optional
@@ -78,12 +72,7 @@ def faces_of_columns(columns, given, varying=None, only=None, metadata=None, pat
     if metadata is not None:
         more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: labels for name, [labels] in more.items()}
-    if not isinstance(varying, str):
-        keep = np.atleast_1d(columns.get("image_attributes", [])).astype(str)
-        rules = dict.fromkeys(attributes, AS_IT_IS) | dict.fromkeys(keep.tolist(), "keep")
-        varying = rules | dict(varying or {})
-    person = None if roles.column("identity") == "person" else columns.get("person")
-    faces = collected(values, identity, image, model, varying, attributes, person)
+    faces = collected(values, identity, image, model, attributes)
     return faces.assign_attrs(roles.attrs())
 
 

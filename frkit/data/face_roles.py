@@ -45,6 +45,7 @@ def face_roles(columns, given=None, by_name=False):
         roles.columns["embedding"] = [name]
         refuse_scores(columns[name], f"; if it is an embedding: columns={{'embedding': {name!r}}}")
     n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
+    _check_orientation(columns, roles.column("embedding"))
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
         images = [name for name in _usual(labels, "image") if pd.Series(labels[name]).is_unique]
@@ -65,6 +66,17 @@ def face_roles(columns, given=None, by_name=False):
             return roles, _people_by_image(roles, columns)
         roles.columns["identity"] = [name]
     return roles, columns.get(roles.column("identity"))
+
+
+def _check_orientation(columns, name):
+    """Refuse an embedding with a column for each image, as MATLAB often has it."""
+    shape = np.shape(columns[name])[-2:]
+    lengths = {len(values) for values in columns.values() if np.ndim(values) == 1}
+    require(
+        shape[0] in lengths or shape[1] not in lengths,
+        f"{name!r} has {shape[0]} rows and {shape[1]} columns, and there are {shape[1]} labels: it "
+        "needs a row for each image, so save it transposed",
+    )
 
 
 def _labels(roles, columns, n_images):
@@ -246,8 +258,10 @@ def _blocks(table):
 def _is_list(column):
     """Return whether a column has a list of numbers in each row, also as JSON text."""
     first = column.iloc[0]
+    if isinstance(first, (list, tuple, np.ndarray)):
+        return len(first) > 0 and not isinstance(first[0], (str, dict, list))
     if not isinstance(first, str):
-        return np.ndim(first) == 1
+        return False
     numbers = _words_in_list(first)
     # a note such as "[blurred]" is none
     return len(numbers) > 0 and is_number_column(pd.Series(numbers))

@@ -90,7 +90,7 @@ def file_kind(path):
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
     for ending, kind in KINDS.items():
         if name.endswith(ending):
-            return "json lines" if kind == "json" and _begins_with_list(path) else kind
+            return kind
     instead = INSTEAD.get(path.suffix.lower())
     require(not instead, f"frkit does not read {path.suffix} files: {instead}")
     if path.is_dir():
@@ -101,12 +101,6 @@ def file_kind(path):
     is_text = beginning.strip() and (b"\0" not in beginning or beginning.startswith(UTF_16))
     require(is_text, f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name")
     return "text"
-
-
-def _begins_with_list(path):
-    """Return whether a JSON file is a list of objects, which is a table as JSON Lines are."""
-    with reading("the file"), opener(path)(path, "rb") as file:
-        return file.read(100).lstrip().startswith(b"[")
 
 
 def check_regular(path):
@@ -135,6 +129,12 @@ def encoding_of(path):
     """Return how a text file is encoded: UTF-8, or UTF-16 as Excel writes "Unicode text"."""
     with opener(path)(path, "rb") as file:
         return "utf-16" if file.read(2) in UTF_16 else "utf-8-sig"
+
+
+def open_text(path):
+    """Open a text file, plain or .gz."""
+    require(path.is_file(), "there is no such file")
+    return opener(path)(path, "rt", encoding=encoding_of(path), newline="")
 
 
 def beside(path, endings, description):

@@ -347,13 +347,6 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     return images.identity.map(label_of).to_numpy(str), identity, person
 
 
-def varies(labels, identity):
-    """Return whether somebody's images have different labels, not counting those without one."""
-    pairs = pd.DataFrame({"identity": identity, "label": labels})
-    pairs = pairs[pairs.label != UNKNOWN].drop_duplicates()
-    return bool(pairs.identity.duplicated().any())
-
-
 def _filled(images, several, name):
     """Return labels, those of a person's other images where an image has none; none may vary."""
     labelled = several[several.label != UNKNOWN]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
@@ -11,13 +12,12 @@ from frkit.data.face_columns import faces_of_columns
 from frkit.data.face_roles import gathered
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import is_pattern
-from frkit.data.json_vectors import read_json_vectors
+from frkit.data.json_files import read_json
 from frkit.data.roles import as_mapping
 from frkit.data.tables import read_frame
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 PREVIEW = 200  # rows that show what a table contains
-JSON_VECTORS = "JSON of embeddings must contain {person: [vector, ...]} or {image: vector}"
 TABLES = ("text", "parquet", "json lines")
 
 
@@ -29,7 +29,6 @@ def open_faces(
     identity: str | None = None,
     image: str | None = None,
     attributes: Sequence[str] | None = None,
-    varying: str | Mapping[str, str] | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
 ) -> xr.Dataset:
@@ -55,9 +54,6 @@ def open_faces(
         the image names that says who is in them, such as "{name}_{number}.jpg".
     attributes : sequence of str, optional
         Which columns become attributes. Default: every other column with one label per image.
-    varying : str or mapping of attribute to str, optional
-        What to do where an attribute varies within an identity, as in `faces`. Default: nothing;
-        `evaluate` and `report` ask where they are told to compare groups of that attribute.
     metadata : str or Path, optional
         A table of people or images in any order, joined on whichever of its columns names them; its
         other columns become attributes, in lower case.
@@ -105,7 +101,7 @@ def open_faces(
                 f"{listed(twice)} are in the file and in {labels}; leave them in one",
             )
             contents |= more
-        return faces_of_columns(contents, given, varying, attributes, metadata, pattern)
+        return faces_of_columns(contents, given, attributes, metadata, pattern)
 
 
 def demo_file(name: str) -> Path:
@@ -171,11 +167,10 @@ def demo_faces() -> xr.Dataset:
 def read_columns(path, given=None):
     """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
     kind = file_kind(path)
-    if kind == "json":
-        columns = read_json_vectors(path)
-        require(columns is not None, JSON_VECTORS)
-        return columns
-    return gathered(read_frame(path), given) if kind in TABLES else READERS[kind](path)
+    contents = read_json(path)[0] if kind == "json" else None
+    if kind in TABLES or isinstance(contents, pd.DataFrame):
+        return gathered(read_frame(path) if contents is None else contents, given)
+    return READERS[kind](path) if contents is None else contents
 
 
 def column_names(path):

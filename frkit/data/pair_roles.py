@@ -102,6 +102,11 @@ def _find_named_scores(roles, sample):
         for role in ("score", "distance"):
             if stems & NAMES[role] and is_number_column(sample[name]):
                 roles.columns.setdefault(role, []).append(name)
+    of_sides = [name for sides in side_columns(roles.scores()).values() for name in sides]
+    others = [name for name in roles.scores() if name not in of_sides]
+    if of_sides and others:
+        why = f"{listed(of_sides)} may be scores of two models, or values of the two sides"
+        roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
 
 
 def role_of_score(name):
@@ -131,7 +136,8 @@ def _find_other_scores(roles, table, sample, genuine):
     for name, role in candidates.items():
         area, errors = _separation(table[name], genuine, role)
         if errors < CLEAR and area < 1:
-            why = f"{name!r} may be the {role}, but the data do not show that"
+            role = OPPOSITE[role] if errors < -CLEAR else role
+            why = f"{name!r} may be a {role}, but neither its name nor the data make that sure"
             roles.ask(table, why, {role: name})
         roles.columns.setdefault(role, []).append(name)
 
@@ -214,18 +220,17 @@ def _is_same(table, columns):
     return np.asarray(first == second, bool)
 
 
-def warn_of_unconfirmed(roles, table, genuine):
-    """Say what nothing else in the file can show about a truth that was guessed."""
+def check_unconfirmed(roles, table, genuine, is_preset):
+    """Ask, or warn, about a truth that was guessed and that nothing else in the file confirms."""
     truth = roles.column("genuine")
     role = "distance" if roles.columns.get("distance") else "score"
     name = roles.column(role)
     if truth is None or name is None or roles.given & {"genuine", "impostor"}:
         return
-    if _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST:
-        warn(
-            f"column {name!r} separates all genuine pairs of {truth!r} from all impostors: make "
-            f"sure that {truth!r} is not the system's own decision"
-        )
+    is_separated = _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST
+    if is_separated and not is_preset:
+        why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "
+        roles.ask(table, f"{why}system's own decision would: is it the truth?", {"genuine": truth})
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
     if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
         turned = {"impostor": truth, OPPOSITE[role]: name}

@@ -13,7 +13,7 @@ from frkit.data.tables import check_header
 
 SIDES = ("probe", "reference")
 WHO = ("probe_identity", "reference_identity")
-OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO, "trial")
+OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
 MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turned round)"}
 FLAGS = frozenset("1 0 -1 1.0 0.0 true false yes no y n".split())  # words that may say anything

@@ -1,7 +1,6 @@
 """Tables as DataFrames: text between commas, semicolons, tabs or blanks, JSON lines, Parquet."""
 
 import csv
-import json
 import re
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -10,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
-from frkit.data.files import encoding_of, file_kind, need, opener, reading
+from frkit.data.files import encoding_of, file_kind, need, open_text, opener, reading
+from frkit.data.json_files import by_row, read_json
 from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
@@ -29,7 +29,7 @@ def read_frame(path, names=None, n_rows=None):
     Parameters
     ----------
     path : Path
-        Text of any name, plain or .gz; JSON Lines; Parquet or Feather.
+        Text of any name, plain or .gz; JSON and JSON Lines; Parquet or Feather.
     names : list of str, optional
         Names of the cells of a line where there is no header. Default: the header's, or "1", "2",
         ... where the first line contains data already.
@@ -47,6 +47,9 @@ def read_frame(path, names=None, n_rows=None):
         table = _read_arrow(path)
     elif kind == "json lines":
         table = _read_records(path)
+    elif kind == "json":
+        table, _ = read_json(path)
+        require(isinstance(table, pd.DataFrame), "it contains embeddings where labels are needed")
     else:
         table = _read_text(path, names, n_rows)
     require(len(table) > 0, "the file has no row of data")
@@ -68,30 +71,11 @@ def _read_arrow(path):
 
 
 def _read_records(path):
-    """Read one object a line, or a list of objects."""
+    """Read one object a line."""
     with reading("the JSON"), open_text(path) as file:
-        if ".json" in path.suffixes:
-            return by_row(pd.json_normalize(json.load(file), sep="_"))
         table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
         require(isinstance(table, pd.DataFrame), "a line is not a JSON object")
     return by_row(table)
-
-
-def by_row(table):
-    """Return a table whose index counts rows from 1, and whose names are text."""
-    table = pd.concat([_flat(table[name]) for name in table], axis=1) if len(table) else table
-    table.index = pd.RangeIndex(1, len(table) + 1, name="row")
-    return table.rename(columns=str)
-
-
-def _flat(column):
-    """Return a column, or of a column of objects their fields: probe_image, probe_subject."""
-    cells = column.array
-    if isinstance(cells[0], (list, np.ndarray)) and all(len(cell) == 1 for cell in cells):
-        cells = [cell[0] for cell in cells]  # as of DeepFace, which lists the faces of an image
-    if not all(isinstance(cell, dict) for cell in cells):
-        return column
-    return pd.json_normalize(list(cells), sep="_").add_prefix(f"{column.name}_")
 
 
 def check_header(header):
@@ -99,12 +83,6 @@ def check_header(header):
     require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
     twice = pd.Index(header)[pd.Index(header).duplicated()]
     require(len(twice) == 0, f"column names must be distinct, but {listed(twice)} occur twice")
-
-
-def open_text(path):
-    """Open a text file, plain or .gz."""
-    require(path.is_file(), "there is no such file")
-    return opener(path)(path, "rt", encoding=encoding_of(path), newline="")
 
 
 # --- text ----------------------------------------------------------------------------------------

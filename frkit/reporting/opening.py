@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require, require_path
-from frkit.data.arrays import OnDisk, is_table, names_of_npz
+from frkit.data.arrays import OnDisk
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named
-from frkit.data.json_vectors import read_json_vectors
+from frkit.data.json_files import read_json
 from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
 from frkit.data.pair_roles import looks_like_pairs
@@ -28,9 +29,9 @@ from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_arrays import matrix_roles
-from frkit.scores.matrix_files import OF_ARRAYS, open_scores
+from frkit.scores.matrix_files import OF_ARRAYS, both_sides, open_scores
 from frkit.scores.matrix_names import is_matrix, is_nameless
-from frkit.scores.models import stack_lists, stack_matrices, stack_swept
+from frkit.scores.models import stack_lists, stack_matrices
 from frkit.scores.pair_formats import (
     format_of_header,
     kinds_of_scores,
@@ -42,7 +43,7 @@ from frkit.scores.pairs import pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 DISTANCES = NAMES["distance"]
-OF_FACES = "columns labels embedding identity image attributes varying metadata".split()
+OF_FACES = "columns labels embedding identity image attributes metadata".split()
 OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
@@ -72,7 +73,7 @@ def open_data(
     columns : mapping, optional
         What columns are: role to column, or to several. The roles are, for pairs, `score` (larger
         is more alike), `distance` (smaller is), `genuine`, `impostor` (the opposite of genuine),
-        `probe`, `reference` (names of images), `probe_identity`, `reference_identity`, `trial`; for
+        `probe`, `reference` (names of images), `probe_identity`, `reference_identity`; for
         embeddings `embedding`, `identity`, `image`. Any other name is an attribute, with one column
         or with one for each side. Several columns of scores or embeddings are models. None says
         that no column has the role.
@@ -196,21 +197,25 @@ def guess_format(path, options):
     """Return "faces", "matrix" or a format of `open_pairs`, from a file's content."""
     kind = file_kind(path)
     if kind == "json":
-        is_pairs = {*options.get("columns", {})} & {*ROLES_OF_PAIRS}
-        return "json" if is_pairs or read_json_vectors(path) is None else "faces"
+        contents, roles = read_json(path)
+        is_table = isinstance(contents, pd.DataFrame)
+        kind = "faces" if not is_table else "columns" if roles else kind_of_table(contents, options)
+        return "json" if kind == "columns" else kind
     if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
         return "matrix"
-    if kind == "npz" and kinds_of_scores(names_of_npz(path)):
-        return "vectors"
     columns = options.get("columns", {})
     are_faces = bool({*columns, *options} & {"embedding", "image"})
     if kind == "npy" and not are_faces and role_of_square(OnDisk(path)):
         return "matrix"
     if kind in OF_ARRAYS and not are_faces:
         arrays = read_columns(path)
-        if matrix_roles(arrays, columns) is not None:
+        if kinds_of_scores(arrays):
+            return "columns"
+        given = {} if "labels" in options else both_sides(columns)
+        if matrix_roles(arrays, given) is not None:
             return "matrix"
-        if is_table(arrays):
+        has_rows = any(np.ndim(array) > 1 for array in arrays.values())
+        if not has_rows or {*columns} & {*ROLES_OF_PAIRS}:
             return kind_of_table(read_table(path)[0], options)
     if kind in ARRAYS:
         return "faces"
@@ -256,7 +261,7 @@ def kind_of_table(table, options):
 def _opened_frame(frame, format, options):
     """Return the faces, pairs or matrix of a DataFrame."""
     kind = format or kind_of_table(frame, options)
-    takes = {"faces": "columns identity image varying", "matrix": "distance missing failed"}
+    takes = {"faces": "columns identity image", "matrix": "distance missing failed"}
     takes = takes.get(kind, "columns distance missing failed").split()
     extra = listed(name for name in options if name not in takes)
     require(not extra, f"a DataFrame as {kind} takes no {extra}; it takes {', '.join(takes)}")
@@ -328,8 +333,12 @@ def together(models):
     if kinds == {"faces"}:
         return stack_models(models)
     require(not several, f"{listed(several)} contains several models already")
-    stack = {"pairs": stack_lists, "kept pairs": stack_swept}.get(*kinds, stack_matrices)
-    return stack(models)
+    require(
+        kinds != {"kept pairs"},
+        "kept pairs of several models must come from one call: "
+        "fk.sweep(fk.score_tensor(fk.stack_models(faces_by_model)))",
+    )
+    return stack_lists(models) if kinds == {"pairs"} else stack_matrices(models)
 
 
 def kind_of(data):

@@ -111,14 +111,14 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
         require_attributes(by, names - {"identity"})
     columns = []
     for name in attributes_of(by):
-        sides = f"probe_{name}", f"reference_{name}", name
-        present = [column for column in sides if column in scores.coords][:2]
+        sides = f"probe_{name}", f"reference_{name}"
+        present = [column for column in sides if column in scores.coords]
         columns.append([scores[present[0]].values, scores[present[-1]].values])
     return [crossed(list(side)) for side in zip(*columns, strict=True)]
 
 
 def is_of_people(scores: xr.DataArray, by) -> bool:
-    """Whether both sides have labels of their own; a trial's label is one for both."""
+    """Whether both sides have labels; an attribute of one side alone is one of comparisons."""
     names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
     return set(names) <= set(scores.coords)
 

@@ -185,7 +185,7 @@ def _note_varying(pairs, label, identity, by, stratified):
     """Say where labels vary within a person; strata must not."""
     rule = f"strata must be a property of the person, but {by!r}"
     if not is_of_people(pairs, by):
-        require(not stratified, f"{rule} is one of the trial: draw without strata")
+        require(not stratified, f"{rule} is a label of one side alone: draw without strata")
         return
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()

@@ -104,7 +104,7 @@ def open_scores(
                 "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
             )
             arrays = _from_table(read_frame(path))
-        given = _both_sides(columns, identity)
+        given = both_sides(columns, identity)
         if labels is not None:
             arrays = _with_labels(arrays, labels)
         if SIDES[0] in arrays and not {*given} & {*SIDES, *WHO}:
@@ -114,7 +114,7 @@ def open_scores(
         return matrix_of_arrays(arrays, given, **options)
 
 
-def _both_sides(columns, identity):
+def both_sides(columns, identity=None):
     """Return roles of a matrix; those of images, such as identity, are of both its sides."""
     given = as_mapping(columns)
     if identity is not None and not is_pattern(identity):

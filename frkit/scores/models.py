@@ -3,16 +3,11 @@
 import pandas as pd
 import xarray as xr
 
-from frkit.base import InputError, listed, require, warn
+from frkit.base import listed, require, warn
 from frkit.data.alignment import merged_labels, require_same_names
 from frkit.data.roles import SIDES, WHO
 from frkit.scores.kept import (
-    DESIGN,
-    IMAGES,
-    is_list,
     kept_list,
-    node_of_model,
-    nodes_of_models,
 )
 
 
@@ -87,26 +82,3 @@ def _stacked(datasets):
     attrs = next(iter(datasets.values())).attrs
     coords = labels | {"model": [*datasets]}
     return stacked.assign_coords(coords).to_dataset(name="score").assign_attrs(attrs)
-
-
-def stack_swept(models: dict[str, xr.DataTree]) -> xr.DataTree:
-    """Kept pairs of the same images that were swept for each model, as one."""
-    trees = [*models.values()]
-    first = trees[0]
-    for name, tree in models.items():
-        is_same = (
-            not is_list(tree)
-            and tree.attrs[DESIGN] == first.attrs[DESIGN]
-            and tree[IMAGES].dataset.identical(first[IMAGES].dataset)
-        )
-        if not is_same:
-            raise InputError(
-                f"the kept pairs of model {name!r} are of other images, labels or another order "
-                "than those of the first model: sweep the scores of all models together"
-            )
-    names = xr.Variable("model", [*models])
-    nodes = {"/": xr.Dataset(coords={"model": names}, attrs=first.attrs)}
-    nodes[IMAGES] = first[IMAGES].dataset
-    for name, tree in models.items():
-        nodes[node_of_model(name)] = next(iter(nodes_of_models(tree).values()))
-    return xr.DataTree.from_dict(nodes)

@@ -6,7 +6,6 @@ and no images; "repeats": a name may stand for two images, as in RFW, where 13 p
 two races).
 """
 
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -16,16 +15,15 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, warn
-from frkit.data.arrays import is_table
-from frkit.data.files import file_kind, named, not_read, reading
+from frkit.data.files import file_kind, named, not_read, open_text, reading
+from frkit.data.json_files import NO_TABLE, by_row, read_json
 from frkit.data.names import NAMES, simplified, words_of_truth
-from frkit.data.opening import TABLES, read_columns
+from frkit.data.opening import TABLES as KINDS_OF_TABLES
+from frkit.data.opening import read_columns
 from frkit.data.roles import SIDES, WHO
 from frkit.data.tables import (
-    by_row,
     is_number,
     is_number_column,
-    open_text,
     read_frame,
     refuse_cells,
     text_layout,
@@ -46,40 +44,27 @@ LINES = {  # the cells of a line without a header
     "bob5": "reference_identity reference probe_identity probe score",
 }
 WITHOUT_SCORES = ("lfw", "voxceleb", "kaldi", "ijbc")
-RFW_TABLE = {
-    "probe": "img_1",
-    "reference": "img_2",
-    "probe_identity": "id_1",
-    "reference_identity": "id_2",
-    "genuine": "label",
-    "distance": "dist",
-    "ethnicity": "ethnicity",
+TABLES = {  # roles and columns that a table of this format has; then those that it may have
+    "rfw": (
+        "probe img_1, reference img_2, probe_identity id_1, reference_identity id_2, "
+        "genuine label, distance dist, ethnicity ethnicity",
+        "",
+    ),
+    "bfw": (
+        "probe p1, reference p2, probe_identity id1, reference_identity id2, genuine label, "
+        "subgroup att1 att2",
+        "gender g1 g2, ethnicity e1 e2",
+    ),
+    "bob-csv": (
+        "probe_identity probe_subject_id, reference_identity bio_ref_subject_id, score score",
+        "probe probe_reference_id, probe probe_key, probe probe_template_id, "
+        "probe probe_subject_id, reference bio_ref_reference_id, reference bio_ref_key, "
+        "reference bio_ref_template_id, reference bio_ref_subject_id",
+    ),
 }
+NO_SCORES_OF_BFW = ("fold", "a1", "a2", "")
 RFW_NO_GROUP = "ambiguous"
-BFW_TABLE = {
-    "probe": "p1",
-    "reference": "p2",
-    "probe_identity": "id1",
-    "reference_identity": "id2",
-    "genuine": "label",
-    "subgroup": ["att1", "att2"],
-    "gender": ["g1", "g2"],
-    "ethnicity": ["e1", "e2"],
-}
-BFW_OTHERS = ("fold", "a1", "a2", "")
-BOB_SIDES = {"probe": "probe_", "reference": "bio_ref_"}
-BOB_NAMES = ("reference_id", "key", "template_id")  # columns that name an image, the first one wins
-TWO_KINDS = {"score": "score", "genuine": "genuine"}
 BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")
-HEADERS = {  # columns that a table of this format has
-    "rfw": {*RFW_TABLE.values()},
-    "bfw": {"p1", "p2", "id1", "id2", "label", "att1", "att2"},
-    "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
-}
-JSON = (
-    "JSON must contain {probe: {reference: score}}, {model: {probe: {reference: score}}}, "
-    "{'genuine': [...], 'impostor': [...]}, or a table as a list of objects or an object of lists"
-)
 
 
 # --- which format it is --------------------------------------------------------------------------
@@ -105,7 +90,15 @@ def recognised_format(path):
 
 def format_of_header(header):
     """Return the format of which a table has the columns, else None."""
-    return next((name for name, columns in HEADERS.items() if columns <= {*header}), None)
+    for name, (needed, _) in TABLES.items():
+        if {column for _, *columns in _rows(needed) for column in columns} <= {*header}:
+            return name
+    return None
+
+
+def _rows(text):
+    """Return lists of a role and its columns."""
+    return [row.split() for row in text.split(",") if row.strip()]
 
 
 def _content_of_role(role):
@@ -142,11 +135,21 @@ def _is_count(cells):
 
 def read_table(path):
     """Read any table, or arrays of one length, whose columns are guessed or named."""
-    if file_kind(path) in TABLES:
+    kind = file_kind(path)
+    if kind == "json":
+        table, roles = read_json(path)
+        require(isinstance(table, pd.DataFrame), NO_TABLE)
+        return table, roles, ""
+    if kind in KINDS_OF_TABLES:
         return read_frame(path), {}, ""
-    columns = read_columns(path)
-    require(is_table(columns), f"its arrays {listed(columns)} have different lengths or shapes")
-    columns = {name: column for name, column in columns.items() if np.ndim(column) == 1}
+    arrays = read_columns(path)
+    columns = {name: pd.Series(array) for name, array in arrays.items() if np.ndim(array) == 1}
+    longest = max(map(len, columns.values()), default=0)
+    require(longest > 0, f"its arrays {listed(arrays)} are no columns of a table")
+    if not kinds_of_scores(columns):  # which may differ in length
+        shorter = [name for name, column in columns.items() if len(column) < longest]
+        not_read(shorter, f"they are shorter than others, which have {longest:,} entries")
+        columns = {name: column for name, column in columns.items() if name not in shorter}
     return by_row(pd.DataFrame(columns)), {}, ""
 
 
@@ -168,19 +171,22 @@ def read_lines(format, path):
     return table, columns, "linked"
 
 
+def roles_of_format(format, table):
+    """Return the roles of a table's columns; of several columns the first that is there counts."""
+    roles = {}
+    for role, *columns in _rows(", ".join(TABLES[format])):
+        if {*columns} <= {*table}:
+            roles.setdefault(role, columns if len(columns) > 1 else columns[0])
+    return roles
+
+
 def read_bfw(path):
     """Read BFW's data table; by default all other numbers are scores."""
     table = read_frame(path)
-    preset = {}
-    others = table.columns.difference(BFW_OTHERS, sort=False)
-    for role, source in BFW_TABLE.items():
-        columns = source if isinstance(source, list) else [source]
-        others = others.difference(columns, sort=False)
-        if {*columns} <= {*table}:
-            preset[role] = source
-    preset["score"] = [name for name in others if is_number_column(table[name])]
-    not_read(others.difference(preset["score"]), "no numbers")
-    return table, preset, ""
+    roles = roles_of_format("bfw", table)
+    used = np.hstack([*roles.values(), NO_SCORES_OF_BFW])
+    others = table.columns.difference(used, sort=False)
+    return table, roles | {"score": [name for name in others if is_number_column(table[name])]}, ""
 
 
 def read_rfw(path):
@@ -191,7 +197,8 @@ def read_rfw(path):
         require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
         table = read_frame(paths[0])
-        return _without_no_group(table) if "ethnicity" in table else table, RFW_TABLE, "repeats"
+        table = _without_no_group(table) if "ethnicity" in table else table
+        return table, roles_of_format("rfw", table), "repeats"
     races = []
     for path in paths:
         with named(path):
@@ -248,15 +255,11 @@ def _numbered_pairs(path, race=None):
 def read_bob_csv(path):
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = _without_attacks(read_frame(path))
-    roles = {"score": "score"}
-    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna()
-    for name in fields.unique().drop(["subject_id", *BOB_NAMES], errors="ignore"):
-        sides = [f"{prefix}{name}" for prefix in BOB_SIDES.values()]
+    roles = roles_of_format("bob-csv", table)
+    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna().unique()
+    for name in fields.drop(["subject_id", "reference_id", "key", "template_id"], errors="ignore"):
+        sides = [f"probe_{name}", f"bio_ref_{name}"]
         roles[name] = [side if side in table else None for side in sides]
-    for side, prefix in BOB_SIDES.items():
-        names = [f"{prefix}{name}" for name in (*BOB_NAMES, "subject_id")]
-        roles[f"{side}_identity"] = f"{prefix}subject_id"
-        roles[side] = next((name for name in names if name in table), None)
     return table, roles, "models"
 
 
@@ -275,15 +278,13 @@ def _without_attacks(table):
 def read_vectors(path):
     """Read genuine scores and impostor scores from two files, or from two arrays of one."""
     if isinstance(path, Path):
-        table = two_kinds(read_columns(path))
-        require(table is not None, "it must have genuine and impostor scores, and nothing else")
-        return table, TWO_KINDS, ""
+        return read_table(path)
     require(len(path) == 2, "two files are needed, a pair of paths: (genuine, impostor)")
-    scores = []
-    for file in path:
+    scores = {}
+    for kind, file in zip(("genuine", "impostor"), path):
         with named(file):
-            scores.append(to_numbers(read_frame(Path(file), ["score"])["score"]))
-    return _table_of_kinds(*scores), TWO_KINDS, ""
+            scores[kind] = pd.Series(to_numbers(read_frame(Path(file), ["score"])["score"]))
+    return by_row(pd.DataFrame(scores)), {}, ""
 
 
 def kinds_of_scores(names):
@@ -296,74 +297,19 @@ def kinds_of_scores(names):
     return kinds if len(names) == len(kinds) == 2 else None
 
 
-def two_kinds(columns):
+def two_kinds(table):
     """Return a table of pairs from a column of genuine and one of impostor scores, else None."""
-    kinds = kinds_of_scores(columns)
+    kinds = kinds_of_scores(table)
     if kinds is None:
         return None
-    scores = []
-    for kind in ("genuine", "impostor"):
-        column = pd.Series(columns[kinds[kind]]).rename(kinds[kind])
+    tables = []
+    for kind, is_genuine in (("genuine", 1), ("impostor", 0)):
+        column = table[kinds[kind]]
         # blanks at the end fill the shorter column of a table
-        scores.append(to_numbers(column.loc[: column.last_valid_index()]))
-    is_flag = all(np.isin(values, [0, 1]).all() for values in scores)
-    return None if is_flag else _table_of_kinds(*scores)
-
-
-def _table_of_kinds(genuine, impostor):
-    """Return a table of genuine and of impostor scores."""
-    tables = [
-        pd.DataFrame({"score": genuine, "genuine": 1}),
-        pd.DataFrame({"score": impostor, "genuine": 0}),
-    ]
-    return pd.concat(tables, ignore_index=True)
-
-
-# --- JSON ----------------------------------------------------------------------------------------
-
-
-def read_json(path):
-    """Read scores nested by names, of one model or several; two lists of scores; or a table."""
-    with reading("the JSON"), open_text(path) as file:
-        data = json.load(file, object_pairs_hook=_object)
-    if isinstance(data, dict):
-        lists = [value for value in data.values() if isinstance(value, list)]
-        if len(lists) == 1 and lists[0] and isinstance(lists[0][0], dict):
-            data = lists[0]  # records, with facts about all of them around
-        elif data and all(isinstance(value, dict) for value in data.values()):
-            return _nested(data)
-        elif {*data} == {"genuine", "impostor"}:
-            with reading("the JSON"):
-                return _table_of_kinds(**data), TWO_KINDS, ""
-    with reading("the JSON"):
-        is_list = isinstance(data, list)
-        table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
-    require(len(table) > 0 and len(table.columns) > 1, JSON)
-    return by_row(table), {}, ""
-
-
-def _object(pairs):
-    """Return an object of JSON; a name that stands twice would hide the first."""
-    data = dict(pairs)
-    require(len(data) == len(pairs), f"a name occurs twice in the object of {listed(data)}")
-    return data
-
-
-def _nested(data):
-    """Return the scores of {probe: {reference: score}}, or of several such by model."""
-    has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
-    scores = {}
-    for model, rows in (data if has_models else {"score": data}).items():
-        pairs = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
-        scores[model] = pd.Series(pairs, dtype=object)
-    table = pd.DataFrame(scores)
-    require(len(table) > 0, JSON)
-    is_same = all(len(scores_of_model) == len(table) for scores_of_model in scores.values())
-    require(is_same, f"models {listed(scores)} did not score the same pairs")
-    table.index.names = SIDES
-    roles = {side: side for side in SIDES}
-    roles["score"] = {name: name for name in scores} if has_models else "score"
-    return by_row(table.reset_index()), roles, ""
+        scores = to_numbers(column.loc[: column.last_valid_index()])
+        tables.append(pd.DataFrame({"score": scores, "genuine": is_genuine}))
+    pairs = pd.concat(tables, ignore_index=True)
+    return None if pairs["score"].isin([0, 1]).all() else pairs
 
 
 PAIR_FORMATS: dict[str, Callable] = {
@@ -374,5 +320,5 @@ PAIR_FORMATS: dict[str, Callable] = {
     **{format: partial(read_lines, format) for format in LINES},
     "columns": read_table,
     "vectors": read_vectors,
-    "json": read_json,
+    "json": read_table,
 }

@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import (
-    UNKNOWN,
     listed,
     real_numbers,
     refuse_infinite,
@@ -24,7 +23,6 @@ FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show which one is a mark
 APART = 0.1  # of the spread of other scores, by which a mark such as -1 lies below or above them
 FREQUENT = 10  # times as often as any other score, and in 1 % of comparisons, stands a mark
-BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
 def listed_pairs(
@@ -32,7 +30,6 @@ def listed_pairs(
     genuine,
     images,
     people,
-    trial,
     attributes,
     *,
     model=None,
@@ -57,7 +54,6 @@ def listed_pairs(
     for names, sides in ((SIDES, images), (WHO, people)):
         columns |= zip(names, sides.columns()) if sides else {}
     columns |= _attribute_labels(attributes, n)
-    columns |= _trial_labels(trial, columns, n)
     coords = {name: ("pair", column) for name, column in columns.items()}
     if models is not None:
         coords["model"] = models
@@ -256,27 +252,8 @@ def _attribute_labels(attributes, n):
             require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
             sides = [v if v is None else clean_labels(v, n, name, "pair") for v in values]
         else:
-            sides = _split(clean_labels(values, n, name, "pair"))
+            sides = [clean_labels(values, n, name, "pair")] * 2
         for side, clean in zip(SIDES, sides):
             if clean is not None:
                 labels[f"{side}_{name}"] = clean
     return labels
-
-
-def _split(labels):
-    """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
-    distinct, code = np.unique(labels, return_inverse=True)
-    sides = []
-    for label in distinct.tolist():
-        both = [side.strip() or UNKNOWN for side in label.split(BETWEEN)]
-        sides.append(both if len(both) == 2 else [label, label])
-    return np.array(sides, str).T[:, code]
-
-
-def _trial_labels(trial, columns, n):
-    """Clean labels of the attributes of trials, under their bare names."""
-    check_names(trial)
-    taken = {"pair", *columns}
-    again = [name for name in trial if {name, f"probe_{name}", f"reference_{name}"} & taken]
-    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
-    return {name: clean_labels(values, n, name, "pair") for name, values in trial.items()}

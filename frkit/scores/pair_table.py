@@ -13,14 +13,15 @@ from frkit.base import InputError, listed, require, require_one_of, require_path
 from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
-from frkit.data.pair_roles import OPPOSITE, pair_roles, warn_of_unconfirmed
+from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
 from frkit.data.tables import refuse_cells, to_numbers
-from frkit.scores.pair_formats import PAIR_FORMATS, TWO_KINDS, WITHOUT_SCORES, two_kinds
+from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES, two_kinds
 from frkit.scores.pair_list import listed_pairs
 from frkit.scores.pair_scores import read_scores, repeats
 
+TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
     "identities of both sides such as id1 and id2, or names of images that say who it is, with "
@@ -61,7 +62,7 @@ def open_pairs(
     columns : mapping, optional
         What the columns are, as in `open_data`: roles or attributes to columns, e.g. {"score":
         ["arcface", "cosface"], "distance": "l2", "genuine": "mated?", "probe": "img1", "race":
-        ("race1", "race2"), "trial": ["age_gap"]}. What is not named is guessed.
+        ("race1", "race2"), "age_gap": ("gap", None)}. What is not named is guessed.
     identity : str, optional
         A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or
         "{id}/{video}/{file}".
@@ -141,11 +142,8 @@ def pairs_of_table(
     """
     require(len(table) > 0, "the table has no row")
     needs_score = scores is None
-    kinds = None
-    if not preset and given in ({}, {"distance": "score"}):
-        kinds = two_kinds(table)
-    if kinds is not None:
-        table, preset = kinds, TWO_KINDS
+    if not preset and given in ({}, {"distance": "score"}) and two_kinds(table) is not None:
+        table, preset = two_kinds(table), TWO_KINDS
     columns = {
         role: source
         for role, source in (preset or {}).items()
@@ -172,7 +170,7 @@ def pairs_of_table(
     if not people:
         if genuine is None:
             roles.ask(table, UNSAID)
-        warn_of_unconfirmed(roles, table, genuine)
+        check_unconfirmed(roles, table, genuine, bool(preset))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)
         if not keep.all():
@@ -185,13 +183,10 @@ def pairs_of_table(
         sides = {"image": images, "identity": people}
         keys = {kind: names.columns() for kind, names in sides.items() if names}
         attributes |= joined(metadata, keys, attributes)
-    trial = {roles.models.get(name, name): table[name] for name in roles.columns.get("trial", [])}
     if len(scores) == 1 and not (roles.models and needs_score):
         [scores] = scores.values()
         distances = bool(distances)
-    pairs = listed_pairs(
-        scores, genuine, images, people, trial, attributes, distance=distances, **options
-    )
+    pairs = listed_pairs(scores, genuine, images, people, attributes, distance=distances, **options)
     pairs.attrs.update(roles.attrs())
     return pairs
 

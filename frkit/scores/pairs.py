@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_mapping
+from frkit.base import require
 from frkit.data.alignment import aligned
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.scores.kept import refuse_file_name
@@ -28,7 +28,6 @@ def pairs(
     distance: bool | Sequence[str] = False,
     missing: ArrayLike | None = None,
     failed: str = "left out",
-    trial: Mapping | None = None,
     columns: Mapping | None = None,
     **attributes: ArrayLike | tuple,
 ) -> xr.DataTree:
@@ -59,26 +58,22 @@ def pairs(
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, which a warning counts, or
         it is rejected at every threshold (its score becomes one just below all others).
-    trial : mapping of name to labels, array-like of str, shape (n_pairs,), optional
-        Attributes of the comparison and not of people, such as occlusion or an age gap in classes:
-        each pair counts in the group of its own label.
     columns : mapping, optional
         With a DataFrame: what its columns are, such as {"genuine": "mated?", "distance": "l2"}.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
         One label per pair (both sides have it), or a tuple (labels of probes, labels of
-        references). A label such as "Asian x White" names both sides. Missing labels become
-        "unknown". Where one side of the tuple is None, a pair counts in the group of the other
-        side's label.
+        references). Missing labels become "unknown". Where one side of the tuple is None, a pair
+        counts in the group of the other side's label: so an attribute of the comparison and not
+        of people, such as an age gap in classes, is (labels, None).
 
     Returns
     -------
     xr.DataTree
         Kept pairs, as `sweep` makes them of a tensor, in the order given. Variable `score` float64
         over ([model,] pair), larger = more alike, NaN where the comparison failed; coordinates over
-        pair: `genuine` (bool) and, where given, `probe`, `reference`,
-        `probe_identity`, `reference_identity`, `probe_<attribute>`, `reference_<attribute>`,
-        `<attribute of the trial>`. A pair belongs to a group where both sides have that label;
-        otherwise it is a cross-group pair.
+        pair: `genuine` (bool) and, where given, `probe`, `reference`, `probe_identity`,
+        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`. A pair belongs to a
+        group where both sides have that label; otherwise it is a cross-group pair.
 
     Raises
     ------
@@ -95,33 +90,31 @@ def pairs(
     Examples
     --------
     >>> import frkit as fk
-    >>> ds = fk.pairs([0.9, 0.2, 0.4], [True, False, False], race=["Asian", "Asian x White", None])
+    >>> race = ["A", "A", None], ["A", "W", None]
+    >>> ds = fk.pairs([0.9, 0.2, 0.4], [True, False, False], race=race)
     >>> ds.probe_race.values.tolist(), ds.reference_race.values.tolist()
-    (['Asian', 'Asian', 'unknown'], ['Asian', 'White', 'unknown'])
+    (['A', 'A', 'unknown'], ['A', 'W', 'unknown'])
     """
     refuse_file_name(score)
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
     options = {"missing": missing, "failed": failed}
     if isinstance(score, pd.DataFrame):
-        given = sides | {"genuine": genuine, "trial": trial}
+        given = sides | {"genuine": genuine}
         given = {role: names for role, names in given.items() if names is not None}
         given |= as_mapping(columns) | attributes
         table = score.rename(columns=str)
         return pairs_of_table(table, given, distance=distance or None, **options)
-    if trial is not None:
-        require_mapping("trial", trial, '{"camera": labels}', 0)
     require(columns is None, "columns= says what the columns of a DataFrame are")
-    scores, inputs, trial, attributes = _in_one_order(
+    scores, inputs, attributes = _in_one_order(
         score if isinstance(score, Mapping) else {"score": score},
         {"genuine": genuine, **sides},
-        trial or {},
         attributes,
     )
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))
     options |= {"model": model, "distance": distance}
-    return listed_pairs(scores, inputs["genuine"], images, people, trial, attributes, **options)
+    return listed_pairs(scores, inputs["genuine"], images, people, attributes, **options)
 
 
 def _in_one_order(*inputs):

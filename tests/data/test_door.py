@@ -161,9 +161,13 @@ TRAPS = {
     "a distance called score": (FILES.assign(label=NUMBERS, score=PAIRS.distance), "'distance'"),
     "a distance called cosine": (IDS.assign(cosine=1 - PAIRS.cosine), "'distance': 'cosine'"),
     "decision": (pd.DataFrame({"decision": ACCEPTED, "score": PAIRS.cosine}), "'genuine'"),
+    "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
+    "values of both sides": (IDS.assign(score_1=NOISE, score_2=NOISE, sim=PAIRS.cosine),
+                             "'score_1', 'score_2' may be scores of two models"),
+    "an angle": (IDS.assign(angle=PAIRS.distance), "'distance': 'angle'"),
     "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "no column looks like sco"),
     "quality": (IDS.assign(quality=NOISE), "no column looks like scores"),
-    "some number": (IDS.assign(sharp=NOISE), "'sharp' may be the score"),
+    "some number": (IDS.assign(sharp=NOISE), "'sharp' may be a score"),
     "two numbers": (IDS.assign(foo=PAIRS.cosine, bar=NOISE), "'foo', 'bar' could be scores"),
     "same gender": (IDS.rename(columns={"id1": "x1", "id2": "x2"}).assign(
         same_gender=ACCEPTED, score=NOISE), "which pairs are genuine|not clearly"),
@@ -193,7 +197,6 @@ def test_a_wrong_guess_is_a_question(tmp_path, name):
 
 NOTICED = {
     "both turned": (pd.DataFrame({"label": 1 - NUMBERS, "score": PAIRS.distance}), "other way ro"),
-    "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
     "stands twice": (pd.concat([FIVE, FIVE[:3]]), "3 pairs occur twice with the same score"),
 }
 
@@ -262,8 +265,9 @@ def test_frames_are_as_good_as_files():
     np.testing.assert_allclose(frr_of(fk.open_data(WIDE)), OF_FACES)
     np.testing.assert_allclose(frr_of(fk.faces(WIDE)), OF_FACES)
     named = {"embedding": "f", "identity": "subject", "race": "ethn"}
+    scores = fk.score_tensor(fk.faces(WIDE, columns=named))
     with pytest.warns(fk.DataWarning, match="'race' is blank"):
-        assert "race" in fk.faces(WIDE, columns=named)
+        fk.evaluate(scores, by="race", far=[0.1])
     table = renamed(id1="subject1", id2="subject2", l2="distance")
     np.testing.assert_allclose(frr_of(fk.pairs(table)), OF_PAIRS)
     np.testing.assert_allclose(frr_of(fk.open_data(table)), OF_PAIRS)
@@ -643,7 +647,7 @@ def test_people_that_are_whole_floats_on_one_side_are_the_same_people(tmp_path, 
 
 def test_labels_of_which_some_are_no_whole_floats_stay_as_they_are():
     versions = np.array(["2.0", "3.1"])[np.arange(240) % 2]
-    faces = fk.faces(VECTORS, SUBJECT, version=versions, varying="keep")
+    faces = fk.faces(VECTORS, SUBJECT, version=versions)
     assert {*faces["version"].values.tolist()} == {"2.0", "3.1"}
 
 

@@ -25,7 +25,7 @@ def small_pieces(monkeypatch):
 
 
 def in_memory(values=VALUES, **more):
-    return fk.faces(values, WHO, gender=GENDER, varying="keep", **more)
+    return fk.faces(values, WHO, gender=GENDER, **more)
 
 
 def write_npy(path, values=VALUES):
@@ -52,7 +52,7 @@ WRITERS = {"npy": write_npy, "zarr": write_zarr}
 @pytest.mark.parametrize("kind", WRITERS)
 def test_results_are_the_same_to_the_bit(tmp_path, monkeypatch, kind, similarity, kept):
     monkeypatch.setattr(tensor, "KEPT", kept)
-    stored = fk.open_faces(WRITERS[kind](tmp_path), varying="keep")
+    stored = fk.open_faces(WRITERS[kind](tmp_path))
     assert isinstance(stored.embedding.data, da.Array)
     # a Zarr store has names of images
     names = {"image": stored.image.values} if kind == "zarr" else {}
@@ -78,7 +78,7 @@ SIMILARITIES = ["cosine", "euclidean", lambda a, b: a @ b.T]
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize("similarity", SIMILARITIES, ids=["cosine", "euclidean", "own"])
 def test_any_part_is_that_of_the_scores_in_memory(tmp_path, part, similarity):
-    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"), similarity)
+    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path)), similarity)
     whole = fk.score_tensor(in_memory(), similarity)
     part = dict(zip(("probe", "reference"), part, strict=True))
     np.testing.assert_array_equal(stored.isel(part), whole.isel(part))
@@ -90,7 +90,7 @@ def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         both.to_zarr(tmp_path / "faces.zarr")
-    stored = fk.open_faces(tmp_path / "faces.zarr", varying="keep")
+    stored = fk.open_faces(tmp_path / "faces.zarr")
     assert isinstance(stored.embedding.data, da.Array)
     for similarity in ("cosine", "euclidean"):
         ours, theirs = fk.score_tensor(both, similarity), fk.score_tensor(stored, similarity)
@@ -107,12 +107,12 @@ def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, message):
     values[70, 2 if value else slice(None)] = value
     path = WRITERS[kind](tmp_path, values)
     with pytest.raises(fk.InputError, match=message):
-        fk.open_faces(path, varying="keep")
+        fk.open_faces(path)
 
 
 def test_a_file_that_went_away_is_named(tmp_path):
     path = write_npy(tmp_path)
-    scores = fk.score_tensor(fk.open_faces(path, varying="keep"))
+    scores = fk.score_tensor(fk.open_faces(path))
     path.unlink()
     with pytest.raises(fk.InputError, match=r"faces\.npy"):
         fk.evaluate(scores, far=[0.1])

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy.io import savemat
 
 import frkit as fk
@@ -29,12 +30,6 @@ def in_one_group(path):
         group["features"] = EMBEDDING
         group["subject_ids"] = CODES
         group["filenames"] = np.array(IMAGES.tolist(), h5py.string_dtype())
-
-
-def structured(path):
-    kinds = [("subject", "U20"), ("gender", "U8"), ("feature", "f4", (6,))]
-    rows = [(who, "f", row) for who, row in zip(PEOPLE, EMBEDDING)]
-    np.save(path, np.array(rows, kinds))
 
 
 def paths_beside(path):
@@ -60,7 +55,6 @@ def with_structs(path):
 
 FACES = {
     "group.hdf5": in_one_group,
-    "table.npy": structured,
     "paths.npy": paths_beside,
     "represent.json": deepface,
     "structs.parquet": with_structs,
@@ -178,3 +172,51 @@ def test_the_command_line_can_say_that_no_score_marks_a_failure(tmp_path, capsys
     assert "-1 is a failed comparison" in shown and "give --missing none" in shown
     assert main(["look", str(tmp_path / "m.csv"), "--missing", "none"]) == 0
     assert "failed" not in capsys.readouterr().out
+
+
+def test_arrays_of_any_name_are_embeddings_once_the_identity_is_named(tmp_path):
+    np.savez(tmp_path / "f.npz", embedding=EMBEDDING, wer=CODES, sex=np.repeat(["f", "m"], 24))
+    with pytest.raises(fk.InputError, match="no column says whom"):
+        fk.open_data(tmp_path / "f.npz")
+    faces = fk.open_data(tmp_path / "f.npz", columns={"identity": "wer"})
+    assert faces.identity.values.tolist() == CODES.astype(str).tolist()
+
+
+def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
+    savemat(tmp_path / "f.mat", {"feat": EMBEDDING.T, "id": CODES})
+    with pytest.raises(fk.InputError, match="'feat' has 6 rows and 48 columns.*transposed"):
+        fk.open_data(tmp_path / "f.mat")
+
+
+def test_pictures_and_lists_of_words_are_no_labels(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    image = [{"bytes": b"\x89PNG\xff", "path": name} for name in IMAGES]
+    columns = {"image": image, "identity": CODES, "tags": [["a"]] * 48, "emb": [*EMBEDDING]}
+    pd.DataFrame(columns).to_parquet(tmp_path / "f.parquet")
+    faces = fk.open_data(tmp_path / "f.parquet")
+    assert faces.image.values.tolist() == IMAGES.tolist()
+    assert {*faces.coords} == {"image", "identity"}
+
+
+def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
+    arrays = {"dist": 1 - SCORE, "actual_issame": GENUINE, "tpr": np.linspace(0, 1, 40)}
+    np.savez(tmp_path / "p.npz", **arrays)
+    with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter"):
+        pairs = fk.open_data(tmp_path / "p.npz")
+    np.testing.assert_allclose(pairs.score.values, SCORE - 1)
+
+
+def test_a_frame_in_json_by_columns(tmp_path):
+    columns = {"img": IMAGES, "person": PEOPLE, "embedding": [*EMBEDDING.astype(float)]}
+    pd.DataFrame(columns).to_json(tmp_path / "f.json", double_precision=15)
+    faces = fk.open_data(tmp_path / "f.json")
+    np.testing.assert_allclose(faces.embedding.values, EMBEDDING, rtol=1e-6)
+    assert faces.identity.values.tolist() == PEOPLE.tolist()
+
+
+def test_a_symmetric_embedding_is_taken_if_its_dimensions_are_named():
+    array = UNIT @ UNIT.T
+    with pytest.raises(fk.InputError, match=r"xr.DataArray\(values, dims="):
+        fk.faces(array, PEOPLE)
+    faces = fk.faces(xr.DataArray(array, dims=["image", "feature"]), PEOPLE)
+    np.testing.assert_allclose(faces.embedding.values, array, rtol=1e-6)

@@ -32,7 +32,7 @@ def write_faces(path):
 
 
 def open_faces(path):
-    return fk.open_faces(path, varying={"age": "keep"})
+    return fk.open_faces(path)
 
 
 def write_json(path):

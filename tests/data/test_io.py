@@ -35,11 +35,7 @@ def two_encoders():
     return stack_models({"A": faces_of_an_encoder(), "B": faces_of_an_encoder(5)})
 
 
-def split_identities():
-    return faces(embedding(), IDENTITY[:3] + ["bo", "anna"], age=AGE, varying="split")
-
-
-CASES = {"plain": faces_of_an_encoder, "stacked": two_encoders, "split": split_identities}
+CASES = {"plain": faces_of_an_encoder, "stacked": two_encoders}
 
 
 def check_same(back, ds):
@@ -69,7 +65,7 @@ def test_any_faces_dataset_comes_back(tmp_path, case, name):
 def test_tables_and_matlab_files_come_back(tmp_path, name):
     ds, path = faces_of_an_encoder(), tmp_path / name
     WRITERS[name](ds, path)
-    check_same(open_faces(path, varying={"age": "keep"}), ds)
+    check_same(open_faces(path), ds)
 
 
 def test_netcdf_of_another_format_and_order_is_read(tmp_path):
@@ -98,17 +94,7 @@ def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
     assert ds.image.values.tolist() == list("vwxyz")
     assert "y" not in ds
     with pytest.warns(DataWarning, match="not read: 'box'"):
-        assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id", varying="keep")
-
-
-def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
-    labels = dict(identity=IDENTITY, age=AGE, image_attributes=["age"])
-    np.savez(tmp_path / "f.npz", embedding=embedding(), **labels)
-    assert open_faces(tmp_path / "f.npz").age.attrs == {"varying": "keep"}
-    first = open_faces(tmp_path / "f.npz", varying="first")
-    assert first.age.values.tolist() == ["20"] * 4 + ["30"]
-    with pytest.raises(InputError, match=r"f\.npz: attribute 'age' varies"):
-        open_faces(tmp_path / "f.npz", varying="error")
+        assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id")
 
 
 def test_labels_from_another_file(tmp_path):
@@ -243,9 +229,9 @@ import resource, sys, os
 resource.setrlimit(resource.RLIMIT_AS, (8_000_000 * 1024,) * 2)
 import frkit as fk
 for path in sys.argv[1:]:
-    fk.open_faces(path, varying="keep")
+    fk.open_faces(path)
     if os.fork() == 0:
-        os._exit(fk.open_faces(path, varying="keep").sizes["image"])
+        os._exit(fk.open_faces(path).sizes["image"])
     assert os.waitstatus_to_exitcode(os.wait()[1]) == 5, path
 """
 
@@ -263,4 +249,4 @@ def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
 def test_a_note_in_brackets_is_no_list_of_numbers(tmp_path):
     path = tmp_path / "faces.csv"
     path.write_text("id,note,f0,f1\na,[blurred],1,2\na,[,2,1\nb,x,1,1\n")
-    assert open_faces(path, varying="keep").note.values.tolist() == ["[blurred]", "[", "x"]
+    assert open_faces(path).note.values.tolist() == ["[blurred]", "[", "x"]

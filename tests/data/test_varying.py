@@ -1,43 +1,27 @@
 """Attributes that vary within an identity: the rules, against a twin in plain words."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from frkit.base import UNKNOWN, InputError
-from frkit.data.dataset import faces
 from frkit.data.labels import resolve_varying
 
 
-def embedding(n_images):
-    return np.random.default_rng(0).normal(size=(n_images, 3))
-
-
-def test_two_splits_compose_in_any_order_with_the_other_rules():
+def test_two_splits_compose_with_another_rule():
     identity = ["anna"] * 5 + ["bo"] * 2
-    labels = {
-        "age": list("1122211"),
-        "pose": list("lrlrrll"),
-        "sex": ["f", "f", "f", "m", "f", "m", "m"],
-    }
-    rules = {"age": "split", "pose": "split", "sex": "most frequent"}
-    ds = faces(embedding(7), identity, **labels, varying=rules)
-    identities = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
-    assert ds.identity.values.tolist() == identities
-    assert ds.person.values.tolist() == identity
-    assert ds.sex.values.tolist() == ["f"] * 5 + ["m"] * 2
-
-
-def test_a_split_that_leaves_no_genuine_pair_is_refused():
-    with pytest.raises(InputError, match="no identity has two images after splitting"):
-        faces(embedding(4), ["a", "a", "b", "c"], age=["1", "2", "1", "1"], varying="split")
+    _, who, person = resolve_varying(list("1122211"), identity, "split", "age")
+    _, who, person = resolve_varying(list("lrlrrll"), who, "split", "pose", person)
+    parts = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
+    assert who.tolist() == parts and person.tolist() == identity
+    sex = resolve_varying(list("fffmfmm"), identity, "most frequent", "sex")[0]
+    assert sex.tolist() == ["f"] * 5 + ["m"] * 2
 
 
 def test_a_split_never_merges_people():
     identity = ["a", "a", "a|1", "a|1"]
     with pytest.raises(InputError, match=r"taken already: 'a\|1'"):
-        faces(embedding(4), identity, age=["1", "2", "1", "1"], varying="split")
+        resolve_varying(["1", "2", "1", "1"], identity, "split", "age")
 
 
 def twin(labels, identity, rule):

@@ -13,6 +13,7 @@ from engine_cases import (
     evaluate_and_check,
     looked_up,
     people,
+    split_by,
     table,
 )
 from sklearn.metrics import roc_auc_score
@@ -115,7 +116,7 @@ def test_a_callable_with_its_own_diagonal(scheme, weighting, symmetric):
 def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
     faces = people([6, 5, 4, 6, 3], ties=True)
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
-    split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
+    split = split_by(fk.faces(faces.embedding.values, faces.identity.values, age=age), "age")
     scores = fk.score_tensor(split, chunks=10)
     assert len(np.unique(scores.probe_person)) == 5 < len(np.unique(scores.probe_identity))
     resampling = fk.Resampling(scheme, n=3)

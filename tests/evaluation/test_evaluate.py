@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import xarray as xr
-from engine_cases import FAR, check_evaluation, people
+from engine_cases import FAR, check_evaluation, people, split_by
 
 import frkit as fk
 
@@ -68,11 +68,11 @@ def test_crossed_attributes_make_one_label():
 def test_an_age_that_varies_is_refused_or_settled():
     faces = people([6, 5, 4, 6, 3], ties=True)
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
-    kept = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="keep")
+    kept = fk.faces(faces.embedding.values, faces.identity.values, age=age)
     scores = fk.score_tensor(kept, chunks=10)
     with pytest.raises(fk.InputError, match="age"):
         fk.evaluate(scores, by="age", far=FAR)
-    split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
+    split = split_by(kept, "age")
     options = dict(by="age", far=FAR, resampling=fk.Resampling("image", n=2))
     at_use = fk.evaluate(scores, varying="split", **options)
     check_evaluation(at_use, fk.score_tensor(split, chunks=10), **options)
@@ -84,7 +84,7 @@ def test_a_label_that_was_kept_belongs_to_the_image():
     faces = people([6, 5, 4, 6, 3])
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
     who = faces.identity.values
-    kept = fk.faces(faces.embedding.values, who, age=age, varying="keep")
+    kept = fk.faces(faces.embedding.values, who, age=age)
     scores = fk.score_tensor(kept)
     options = dict(by="age", varying="keep", weighting="pair", threshold=[0.2])
     rates = fk.evaluate(scores, **options)["empirical"].dataset.isel(threshold_level=0)

@@ -6,6 +6,7 @@ from twin import Scores, empirical, urns, vstatistic, weighted
 from twin_rates import UNKNOWN, summary
 
 import frkit as fk
+from frkit.data.labels import resolve_varying
 
 FAR = (0.02, 0.05, 0.1, 0.3)
 THRESHOLD = (-0.2, 0.1, 0.5)
@@ -19,6 +20,13 @@ DIMS = (
     "reference_group",
     "score_bin",
 )
+
+
+def split_by(faces, attribute):
+    """Faces whose people are split where a label varies, as `varying="split"` does when used."""
+    labels, who = faces[attribute].values, faces.identity.values
+    _, parts, person = resolve_varying(labels, who, "split", attribute)
+    return faces.assign_coords(identity=("image", parts), person=("image", person))
 
 
 def people(

@@ -24,12 +24,11 @@ def embedding(n_features=3, seed=0):
 
 def faces_of_an_encoder(n_features=3):
     labels = dict(image=list("vwxyz"), gender=GENDER, age=AGE)
-    return faces(embedding(n_features), IDENTITY, varying={"age": "keep"}, **labels)
+    return faces(embedding(n_features), IDENTITY, **labels)
 
 
 def as_arrays(ds):
-    columns = {name: ds[name].values for name in [*ds.coords, "embedding"]}
-    return columns | {"image_attributes": [name for name in ds.coords if ds[name].attrs]}
+    return {name: ds[name].values for name in [*ds.coords, "embedding"]}
 
 
 def write_zarr(ds, path):

@@ -419,7 +419,7 @@ def test_a_ratio_to_a_group_without_an_error_has_a_lower_end_only():
 def test_eers_are_not_tested_where_people_stand_in_several_groups():
     faces = fk.vmf.mixture(30, 16, kappa=(5, 25), seed=3).sample(8, seed=3)
     light = np.where(np.arange(240) % 2, "dark", "light")
-    faces = fk.faces(faces.embedding.values, faces.identity.values, light=light, varying="keep")
+    faces = fk.faces(faces.embedding.values, faces.identity.values, light=light)
     tree = fk.evaluate(fk.score_tensor(faces), far=[0.05], by="light", varying="split")
     assert np.isfinite(fk.band(tree, "frr_max_difference").p.item())
     with pytest.warns(fk.DataWarning, match="stand in several groups"):

@@ -38,7 +38,6 @@ def evaluation():
         "subspace_mixture": fk.vmf.subspace_mixture,
         "sample_encoders": fk.vmf.sample_encoders,
         "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
-        "pairs": lambda value: fk.pairs([1, 0], [1, 0], trial=value),
         "n_sigma": lambda value: fk.nsigma.with_risk(N_SIGMA, value),
     }.items(),
     ids=lambda item: item[0],

@@ -1,0 +1,154 @@
+"""JSON: a table of objects, scores by the names of both sides, or embeddings by name."""
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import listed, require
+from frkit.data.files import open_text, reading
+from frkit.data.names import is_known_name
+
+EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent returns
+NO_TABLE = (
+    "JSON must contain a table (a list of objects, or an object of lists), embeddings as {person: "
+    "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}}, one such for "
+    "each model, or {'genuine': [...], 'impostor': [...]}"
+)
+
+
+def read_json(path):
+    """Read a file of JSON.
+
+    Returns
+    -------
+    pd.DataFrame or dict of array
+        A table; or embeddings, and names of people or images.
+    dict
+        The roles of columns of scores that are nested by names.
+    """
+    with reading("the JSON"), open_text(path) as file:
+        data = json.load(file, object_pairs_hook=_object)
+    if isinstance(data, dict):
+        records = [value for value in data.values() if _are_records(value)]
+        embeddings = _embeddings_by_name(data)
+        if len(data) > 1 and len(records) == 1:
+            data = records[0]  # with facts about all of them around
+        elif embeddings is not None:
+            return embeddings, {}
+        elif len(records) == 1:
+            data = records[0]
+        elif data and all(isinstance(value, dict) for value in data.values()):
+            rows = {tuple(value) for value in data.values()}
+            if {*data} & {"0"} or rows != {tuple(map(str, range(len(min(rows)))))}:
+                return _scores_by_name(data)
+        elif {*data} == {"genuine", "impostor"}:
+            data = {kind: pd.Series(scores) for kind, scores in data.items()}
+    try:
+        is_list = isinstance(data, list)
+        table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
+    except (ValueError, TypeError, AttributeError, NotImplementedError):
+        table = ()
+    require(len(table) > 0 and len(table.columns) > 1, NO_TABLE)
+    return by_row(table), {}
+
+
+def _object(pairs):
+    """Return an object of JSON; a name that occurs twice would hide the first."""
+    data = dict(pairs)
+    require(len(data) == len(pairs), f"a name occurs twice in the object of {listed(data)}")
+    return data
+
+
+def _are_records(value):
+    """Return whether something is a list of objects."""
+    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
+
+
+def by_row(table):
+    """Return a table whose index counts rows from 1, and whose names are text."""
+    table = pd.concat([_flat(table[name]) for name in table], axis=1) if len(table) else table
+    table = table.drop(columns=[name for name in table if _has_no_labels(table[name])])
+    table.index = pd.RangeIndex(1, len(table) + 1, name="row")
+    return table.rename(columns=str)
+
+
+def _flat(column):
+    """Return a column, or of a column of objects their fields: probe_image, probe_subject."""
+    cells = column.array
+    if all(isinstance(cell, (list, np.ndarray)) and len(cell) == 1 for cell in cells):
+        cells = [cell[0] for cell in cells]  # as of DeepFace, which lists the faces of an image
+    if not all(isinstance(cell, dict) for cell in cells):
+        return column
+    return pd.json_normalize(list(cells), sep="_").add_prefix(f"{column.name}_")
+
+
+def _has_no_labels(column):
+    """Return whether cells are neither labels nor vectors: pictures, objects, lists of text."""
+    cells = column.array if column.dtype == object else []
+    first = cells[0] if len(cells) > 0 else None
+    if isinstance(first, (list, np.ndarray)):
+        return len(first) > 0 and not isinstance(first[0], (int, float, np.number))
+    try:
+        for cell in cells:
+            if isinstance(cell, bytes):
+                cell.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _scores_by_name(data):
+    """Return the scores of {probe: {reference: score}}, or of several such by model."""
+    has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
+    scores = {}
+    for model, rows in (data if has_models else {"score": data}).items():
+        pairs = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
+        scores[model] = pd.Series(pairs, dtype=object)
+    table = pd.DataFrame(scores)
+    require(len(table) > 0, NO_TABLE)
+    is_same = all(len(scores_of_model) == len(table) for scores_of_model in scores.values())
+    require(is_same, f"models {listed(scores)} did not score the same pairs")
+    models = {name: name for name in scores} if has_models else "score"
+    roles = {"probe": "probe", "reference": "reference", "score": models}
+    return by_row(table.rename_axis(["probe", "reference"]).reset_index()), roles
+
+
+# --- embeddings ----------------------------------------------------------------------------------
+
+
+def _embeddings_by_name(data):
+    """Return the columns of {person: [vectors]} or {image: vector}; None of anything else.
+
+    A vector may be the `embedding` of an object. Names with one vector each are names of images.
+    """
+    if not data or any(map(is_known_name, data)):
+        return None
+    vectors = {name: _vectors(value) for name, value in data.items()}
+    if not all(vectors.values()):
+        return None
+    rows = [(name, vector) for name, several in vectors.items() for vector in several]
+    widths = sorted({str(len(vector)) for _, vector in rows})
+    require(
+        len(widths) == 1,
+        f"embeddings of {listed(data, 3)} have {' and '.join(widths)} numbers: all need as many",
+    )
+    names = np.array([name for name, _ in rows], str)
+    role = "image" if len(rows) == len(data) else "identity"
+    return {EMBEDDING: np.array([vector for _, vector in rows], float), role: names}
+
+
+def _vectors(value):
+    """Return the vectors of one name, a list of numbers each; none where it is something else."""
+    items = value if isinstance(value, list) else []
+    if items and all(map(_is_number, items)):
+        items = [items]
+    items = [item.get(EMBEDDING) if isinstance(item, Mapping) else item for item in items]
+    is_vector = [isinstance(item, list) and all(map(_is_number, item)) for item in items]
+    return items if all(is_vector) and all(items) else []
+
+
+def _is_number(cell):
+    """Return whether a cell is a number, and not True or False."""
+    return type(cell) in (int, float)
