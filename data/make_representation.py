@@ -133,7 +133,6 @@ def crossed_faces(
     return fk.faces(
         values,
         np.char.mod("id%04d", person),
-        varying="keep" if crossed else "error",
         sex=np.array(SEX)[sex],
         race=np.array(RACE)[race],
     )

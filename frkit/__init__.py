@@ -15,19 +15,9 @@ Start with faces or scores, evaluate them, and ask for intervals:
 help has an example that runs; the notebooks teach the methods.
 """
 
-import inspect
-
 import lazy_loader
 
 __version__ = "0.1.0"
 
 # Public names stand in __init__.pyi; each is imported when it is first used.
-_find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name):
-    """A public name, imported when it is first used; a function names unfit arguments."""
-    from frkit.base import explained  # NumPy takes a moment
-
-    value = _find(name)
-    return explained(value) if inspect.isfunction(value) else value
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

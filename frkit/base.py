@@ -1,15 +1,10 @@
 """Errors, warnings and checks of arguments, and small helpers that all packages share."""
 
-import inspect
-import re
-import reprlib
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -237,100 +232,3 @@ def compiled(**options) -> Callable:
             return njit(**options)(function)
 
     return decorate
-
-
-# --- arguments of the wrong kind -----------------------------------------------------------------
-
-
-def _is_number(value):
-    """Whether this is one real number, and not NaN."""
-    return isinstance(value, Real) and value == value
-
-
-def _is_filled(value):
-    """Whether this is a list or an array with something in it."""
-    is_list = isinstance(value, Collection) and not isinstance(value, (str, Mapping))
-    return is_list and len(value) > 0
-
-
-# first word of an annotation -> in plain English, and whether a value is of this kind
-KINDS: dict[str, tuple[str, Callable]] = {
-    "int": ("a whole number of at least 0", lambda v: _is_number(v) and v >= 0 and v % 1 == 0),
-    "float": ("a number", _is_number),
-    "str": ("a text", lambda v: isinstance(v, str)),
-    "Path": ("a path", lambda v: isinstance(v, Path)),
-    "None": ("None", lambda v: v is None),
-    "Sequence": ("a list", _is_filled),
-    "list": ("a list", _is_filled),
-    "tuple": ("a tuple", _is_filled),
-    "Mapping": ("a mapping", lambda v: isinstance(v, Mapping)),
-    "Dataset": ("a Dataset", lambda v: hasattr(v, "dims")),
-    "DataArray": ("a DataArray", lambda v: hasattr(v, "dims")),
-    "DataTree": ("a DataTree", lambda v: hasattr(v, "dims")),
-    "ArrayLike": ("a number or a list", lambda v: _is_number(v) or _is_filled(v)),
-}
-
-# what xarray says where an evaluation is given for a study, say
-MISSING = re.compile(r"'Data\w+' object has no attribute '\w+'|No variable named '\w+'")
-
-
-def _kind_of(annotation):
-    """Words and test of one part of an annotation, such as int or Sequence[int]."""
-    name = annotation.partition("[")[0].rpartition(".")[-1]
-    return KINDS.get(name, (annotation, lambda v: True))
-
-
-def _unfit_argument(function, args, options):
-    """What is wrong with the first argument that is not of its annotated kind; "" if none is."""
-    signature = inspect.signature(function)
-    try:
-        given = signature.bind(*args, **options).arguments
-    except TypeError:  # Python says which argument is missing or unknown
-        return ""
-    for name, value in given.items():
-        annotation = signature.parameters[name].annotation
-        if not isinstance(annotation, str):
-            annotation = inspect.formatannotation(annotation)
-        kinds = [_kind_of(part) for part in annotation.split(" | ")]
-        if not any(fits(value) for _, fits in kinds):
-            expected = " or ".join(words for words, _ in kinds)
-            return f"{name} must be {expected}, got {reprlib.repr(value)}"
-    return ""
-
-
-def explained(function):
-    """The public function; where it fails for an argument of the wrong kind, it names that one."""
-    if hasattr(function, "explains_arguments"):
-        return function
-
-    @wraps(function)
-    def call(*args, **options):
-        try:
-            return function(*args, **options)
-        except InputError:
-            raise
-        except Exception as error:
-            message = _unfit_argument(function, args, options)
-            missing = MISSING.search(str(error))
-            if missing and not message:
-                message = f"{missing[0]}: give fk.{function.__name__} what its help says"
-            if not message:
-                raise
-            raise InputError(message) from error
-
-    call.explains_arguments = True
-    if function.__name__ == function.__qualname__:  # no method; pickle looks for it there
-        setattr(sys.modules[function.__module__], function.__name__, call)
-    return call
-
-
-def explain_arguments(namespace):
-    """Let all public functions of a package name arguments of the wrong kind; methods, too."""
-    for name in namespace["__all__"]:
-        value = namespace[name]
-        if inspect.isfunction(value):
-            namespace[name] = explained(value)
-        elif inspect.isclass(value):
-            for method_name, method in inspect.getmembers(value, inspect.isfunction):
-                if not method_name.startswith("_"):
-                    setattr(value, method_name, explained(method))

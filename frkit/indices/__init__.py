@@ -1,6 +1,5 @@
 """Fairness indices of whole score distributions: SFI, CFI, DFI, their intervals and floors."""
 
-from frkit.base import explain_arguments
 from frkit.indices.canonical import canonical_scores, with_fewer_people
 from frkit.indices.distributions import distributions, fairness_indices, summary
 from frkit.indices.maps import SCORE_MAPS, unit_scores
@@ -14,5 +13,3 @@ __all__ = [
     "with_fewer_people",
     "unit_scores",
 ]
-
-explain_arguments(globals())

@@ -1,6 +1,5 @@
 """Intervals: bands, floors, comparisons, normalised uncertainty and replicate curves."""
 
-from frkit.base import explain_arguments
 from frkit.intervals.bands import METHODS, band, replicate_curves, uncertainty
 from frkit.intervals.compare import compare
 from frkit.intervals.floors import fair_floor
@@ -19,5 +18,3 @@ __all__ = [
     "provenance",
     "uncertainty",
 ]
-
-explain_arguments(globals())

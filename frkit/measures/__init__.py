@@ -1,6 +1,5 @@
 """Measures: functions of evaluations with any dimensions, found by name."""
 
-from frkit.base import explain_arguments
 from frkit.measures.disparity import fdr, garbe, ir
 from frkit.measures.registry import Measure, measure, names, register
 from frkit.measures.sfi_cfi_dfi import cfi, dfi, fusion_weights, sfi, unnormalised_weight
@@ -19,5 +18,3 @@ __all__ = [
     "sfi",
     "unnormalised_weight",
 ]
-
-explain_arguments(globals())

@@ -1,6 +1,5 @@
 """N-Sigma: how far groups lie apart, in standard deviations of a reference group's error."""
 
-from frkit.base import explain_arguments
 from frkit.nsigma.sensitivity import by_subset_size, by_subsets, floor, p_value
 from frkit.nsigma.statistics import RISK_LEVELS, n_sigma, parity, summarise, with_risk
 from frkit.nsigma.subsets import subset_rates
@@ -17,5 +16,3 @@ __all__ = [
     "summarise",
     "with_risk",
 ]
-
-explain_arguments(globals())

@@ -1,6 +1,5 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
-from frkit.base import explain_arguments
 from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.errors_by_person import errors_by_person
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
@@ -55,5 +54,3 @@ __all__ = [
     "threshold",
     "trials",
 ]
-
-explain_arguments(globals())

@@ -16,7 +16,6 @@ statistical dependence  R, Z      `distance_correlation`; `representation_bias` 
 ======================  ========  ===============================================================
 """
 
-from frkit.base import explain_arguments
 from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.leakage import leakage
@@ -38,5 +37,3 @@ __all__ = [
     "representation_bias",
     "shifted_classes",
 ]
-
-explain_arguments(globals())

@@ -1,6 +1,5 @@
 """The papers' experiments, each as one call that returns a labelled Dataset."""
 
-from frkit.base import explain_arguments
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
@@ -25,5 +24,3 @@ __all__ = [
     "trial",
     "true_bias",
 ]
-
-explain_arguments(globals())

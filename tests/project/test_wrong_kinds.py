@@ -1,7 +1,5 @@
 """A value of the wrong kind is refused in frkit's words, whichever function it is given to."""
 
-import pickle
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -93,14 +91,6 @@ WRONG = {
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
     "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),
-    "no list": (
-        lambda ev: fk.nsigma.by_subset_size(SCORES, 5, by="gender"),
-        "sizes must be a list",
-    ),
-    "empty": (lambda ev: fk.nsigma.by_subset_size(SCORES, [], by="gender"), "sizes must be a"),
-    "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
-    "reads": (lambda ev: fk.measures.register("a", reads=3), "reads must be a text or a list or N"),
-    "store": (lambda ev: fk.studies.coverage(MIX, store=3), "store must be a text or a path or No"),
     "two ends": (lambda ev: fk.studies.sup_distance(GROWN, far=[1, 2, 3]), "the lowest and the hi"),
     "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute must be one of gender, id"),
     "permutations": (
@@ -125,17 +115,3 @@ def test_the_worst_pairs_of_people_who_are_not_there():
     name = who.frr_share.idxmax("identity").item()
     alone, listed = (fk.worst_pairs(SCORES, who, identities=names) for names in (name, [name]))
     assert alone.sizes["pair"] > 0 and alone.identical(listed)
-
-
-def test_errors_that_no_argument_explains_stay_as_they_are():
-    """A user's measure that fails is not the fault of an argument; Python names missing ones."""
-
-    def broken(tallies):
-        return tallies.frr + {}["nothing"]
-
-    evaluation = fk.evaluate(SCORES, far=[0.1])
-    with pytest.raises(KeyError, match="nothing"):
-        fk.band(evaluation, broken)
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'sizes'"):
-        fk.nsigma.by_subset_size(SCORES)
-    assert pickle.loads(pickle.dumps(fk.band)) is fk.band
