@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require
+from frkit.data.labels import model_names
 
 
 def aligned(inputs, dim=None):
@@ -95,6 +96,30 @@ def require_same_names(what, first_model, names, model, others):
         f"and {len(only_other):,} only in {model!r}, such as "
         f"{listed([*only_first[:2], *only_other[:2]])}: leave them out, or add them to the other",
     )
+
+
+def in_one_order(models, dims):
+    """Return data of several models in the order of the first, by names along some dimensions."""
+    first_name, first = next(iter(models.items()))
+    orders = {dim: first[dim].to_index() for dim in dims}
+    in_order = {}
+    for name, data in models.items():
+        names = {dim: data[dim].to_index() for dim in dims}
+        for dim, order in orders.items():
+            require_same_names(f"{dim}s", first_name, order, name, names[dim])
+        is_same = all(names[dim].equals(orders[dim]) for dim in dims)
+        in_order[name] = data if is_same else data.sel(orders)
+    return in_order
+
+
+def stacked(models, variable):
+    """Return a variable of several models, in one order, along a new dimension `model`."""
+    coords = merged_labels(models)
+    coords["model"] = xr.Variable("model", model_names([*models], len(models)))
+    arrays = [data[variable].drop_vars([*data.coords]) for data in models.values()]
+    joined = xr.concat(arrays, coords["model"], combine_attrs="override")
+    attrs = next(iter(models.values())).attrs
+    return joined.assign_coords(coords).to_dataset(name=variable).assign_attrs(attrs)
 
 
 def merged_labels(models):

@@ -9,11 +9,10 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require, require_mapping
-from frkit.data.alignment import aligned, merged_labels, require_same_names
+from frkit.data.alignment import aligned, in_one_order, stacked
 from frkit.data.checks import check_faces, checked_embedding
 from frkit.data.collect import collected
 from frkit.data.face_columns import faces_of_frame
-from frkit.data.labels import model_names
 from frkit.data.square import refuse_scores
 
 NAMED_DIMS = (
@@ -53,7 +52,7 @@ def faces(
         Names of the encoders: required where `embedding` has three dimensions, refused otherwise.
     columns : mapping, optional
         With a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
-        "identity": "who"}. With it, attributes need not be named.
+        "identity": "who"}.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
         "unknown". A label may vary within an identity: who compares groups of such an attribute
@@ -140,17 +139,10 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
         require("model" not in faces.dims, f"model {name!r} contains several models already")
-    first_name, first = next(iter(models.items()))
     n_features = max(faces.sizes["feature"] for faces in models.values())
-    images = first["image"].to_index()
-    in_order = {}
-    for name, faces in models.items():
-        require_same_names("images", first_name, images, name, faces["image"].to_index())
-        faces = faces.sel(image=images).transpose("image", "feature")
+    padded = {}
+    for name, faces in in_one_order(models, ["image"]).items():
         width = n_features - faces.sizes["feature"]
-        in_order[name] = faces.pad(feature=(0, width), constant_values=0)
-    labels = merged_labels(in_order)
-    embeddings = [faces["embedding"].drop_vars([*faces.coords]) for faces in in_order.values()]
-    names = xr.Variable("model", model_names(list(models), len(models)))
-    stacked = xr.concat(embeddings, names, combine_attrs="override")
-    return stacked.assign_coords(labels | {"model": names}).to_dataset().assign_attrs(first.attrs)
+        faces = faces.transpose("image", "feature")
+        padded[name] = faces.pad(feature=(0, width), constant_values=0)
+    return stacked(padded, "embedding")

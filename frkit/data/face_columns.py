@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from frkit.base import listed, require
 from frkit.data.alignment import aligned
 from frkit.data.checks import checked_embedding
 from frkit.data.collect import collected
@@ -34,12 +33,10 @@ def faces_of_frame(frame, names, columns):
     frame = in_order.pop("frame").assign(**in_order)
     given = as_mapping(columns) | names | dict(zip(arrays, arrays))
     contents = gathered(frame, given)
-    attributes = [name for name in given if name not in NO_ATTRIBUTES]
-    only = attributes if names and not columns else None
-    return faces_of_columns(contents, given, only, pattern=pattern)
+    return faces_of_columns(contents, given, pattern=pattern)
 
 
-def faces_of_columns(columns, given, only=None, metadata=None, pattern=None):
+def faces_of_columns(columns, given, metadata=None, pattern=None):
     """Return the faces Dataset of columns whose roles are said or guessed.
 
     Parameters
@@ -47,8 +44,6 @@ def faces_of_columns(columns, given, only=None, metadata=None, pattern=None):
     columns : dict of str to array
     given : mapping
         Role or attribute to columns.
-    only : sequence of str, optional
-        The attributes; by default all columns that have one label for each image.
     metadata : path, optional
         A table of more attributes.
     pattern : str, optional
@@ -61,14 +56,7 @@ def faces_of_columns(columns, given, only=None, metadata=None, pattern=None):
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
     attributes, others = _attributes(columns, roles, values.shape[-2])
-    if only is None:
-        not_read(others, "not one label per image; attributes=[...] says which columns to take")
-    else:
-        absent = [name for name in only if name not in attributes]
-        require(
-            not absent, f"no labels of images {listed(absent)}; there is {listed(attributes, 12)}"
-        )
-        attributes = {name: attributes[name] for name in only}
+    not_read(others, "not one label per image")
     if metadata is not None:
         more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: labels for name, [labels] in more.items()}

@@ -28,7 +28,6 @@ def open_faces(
     embedding: str | Sequence[str] | None = None,
     identity: str | None = None,
     image: str | None = None,
-    attributes: Sequence[str] | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
 ) -> xr.Dataset:
@@ -52,8 +51,6 @@ def open_faces(
         Names of the columns with identities and with image names. Default: "identity" and "image",
         or a usual name, where only one is there. An identity with fields in braces is a pattern of
         the image names that says who is in them, such as "{name}_{number}.jpg".
-    attributes : sequence of str, optional
-        Which columns become attributes. Default: every other column with one label per image.
     metadata : str or Path, optional
         A table of people or images in any order, joined on whichever of its columns names them; its
         other columns become attributes, in lower case.
@@ -86,7 +83,7 @@ def open_faces(
     path = require_path("path", path)
     with named(path):
         pattern = identity if is_pattern(identity) else None
-        given = as_mapping(columns) | {name: name for name in attributes or ()}
+        given = as_mapping(columns)
         named_roles = {"embedding": embedding, "identity": identity, "image": image}
         given |= {role: name for role, name in named_roles.items() if name and name != pattern}
         contents = read_columns(path, given)
@@ -101,7 +98,7 @@ def open_faces(
                 f"{listed(twice)} are in the file and in {labels}; leave them in one",
             )
             contents |= more
-        return faces_of_columns(contents, given, attributes, metadata, pattern)
+        return faces_of_columns(contents, given, metadata, pattern)
 
 
 def demo_file(name: str) -> Path:

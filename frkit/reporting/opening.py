@@ -43,7 +43,7 @@ from frkit.scores.pairs import pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 DISTANCES = NAMES["distance"]
-OF_FACES = "columns labels embedding identity image attributes metadata".split()
+OF_FACES = "columns labels embedding identity image metadata".split()
 OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix

@@ -4,7 +4,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, require, warn
-from frkit.data.alignment import merged_labels, require_same_names
+from frkit.data.alignment import in_one_order, require_same_names, stacked
 from frkit.data.roles import SIDES, WHO
 from frkit.scores.kept import (
     kept_list,
@@ -54,31 +54,20 @@ def _in_order(first_name, first, name, pairs):
 
 def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
     """Matrices of scores of the same images, each of one model, as one; joined by image names."""
-    first_name, first = next(iter(models.items()))
-    in_order = {}
-    for name, scores in models.items():
-        for side in SIDES:
-            names, others = first[side].to_index(), scores[side].to_index()
-            require_same_names(f"{side}s", first_name, names, name, others)
-        is_same = all(scores[side].equals(first[side]) for side in SIDES)
-        in_order[name] = scores if is_same else scores.sel({s: first[s].values for s in SIDES})
-    stacked = _stacked({name: scores.to_dataset(name="score") for name, scores in in_order.items()})
+    tensors = {name: scores.to_dataset(name="score") for name, scores in models.items()}
+    scores = _stacked(in_one_order(tensors, SIDES))["score"]
     is_symmetric = all(scores.attrs["symmetric"] for scores in models.values())
-    return stacked["score"].assign_attrs(symmetric=int(is_symmetric))
+    return scores.assign_attrs(symmetric=int(is_symmetric))
 
 
-def _stacked(datasets):
+def _stacked(models):
     """Return scores of models in the same order along a new dimension `model`."""
-    labels = merged_labels(datasets)
-    scores = [data["score"].drop_vars([*data.coords]) for data in datasets.values()]
-    is_distance = [name for name, data in datasets.items() if data["score"].attrs["distance"]]
-    stacked = xr.concat(scores, xr.Variable("model", [*datasets]), combine_attrs="override")
-    if 0 < len(is_distance) < len(scores):
+    scores = stacked(models, "score")
+    is_distance = [name for name, data in models.items() if data["score"].attrs["distance"]]
+    if 0 < len(is_distance) < len(models):
         warn(
             f"scores of {listed(is_distance)} are distances: they and their thresholds are shown "
             "with the sign changed, so that larger means more alike"
         )
-        stacked.attrs["distance"] = 0
-    attrs = next(iter(datasets.values())).attrs
-    coords = labels | {"model": [*datasets]}
-    return stacked.assign_coords(coords).to_dataset(name="score").assign_attrs(attrs)
+        scores["score"].attrs["distance"] = 0
+    return scores
