@@ -81,13 +81,13 @@ def equals_transpose(values, marks=(), whole=True):
     last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
     slack = SLACK * (high - low)
 
-    def is_symmetric(rows, columns):
+    is_whole = whole and isinstance(values, np.ndarray)
+    starts = range(0, n, WINDOW) if is_whole else [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
+    for start in starts:
+        rows = slice(start, start + WINDOW)
+        columns = slice(None) if is_whole else rows
         scores = np.asarray(values[rows, columns], float)
-        turned = scores.T if columns == rows else np.asarray(values[columns, rows], float).T
-        return np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True)
-
-    if whole and isinstance(values, np.ndarray):
-        strips = [slice(start, start + WINDOW) for start in range(0, n, WINDOW)]
-        return all(is_symmetric(rows, slice(None)) for rows in strips)
-    starts = [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
-    return all(is_symmetric(*[slice(start, start + WINDOW)] * 2) for start in starts)
+        turned = np.asarray(values[:, rows], float).T if is_whole else scores.T
+        if not np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True):
+            return False
+    return True

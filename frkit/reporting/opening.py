@@ -28,8 +28,7 @@ from frkit.data.tables import is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
-from frkit.scores.matrix_arrays import matrix_roles
-from frkit.scores.matrix_files import OF_ARRAYS, both_sides, open_scores
+from frkit.scores.matrix_files import OF_ARRAYS, both_sides, matrix_roles, open_scores
 from frkit.scores.matrix_names import is_matrix, is_nameless
 from frkit.scores.models import stack_lists, stack_matrices
 from frkit.scores.pair_formats import (
@@ -46,7 +45,6 @@ DISTANCES = NAMES["distance"]
 OF_FACES = "columns labels embedding identity image metadata".split()
 OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
-ID_FILES = ("_probe.txt", "_probe.csv", "_probe.npy")  # beside the .npy of a matrix
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
 ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf", "folder")
 
@@ -201,8 +199,6 @@ def guess_format(path, options):
         is_table = isinstance(contents, pd.DataFrame)
         kind = "faces" if not is_table else "columns" if roles else kind_of_table(contents, options)
         return "json" if kind == "columns" else kind
-    if kind == "npy" and any(path.with_name(path.stem + end).exists() for end in ID_FILES):
-        return "matrix"
     columns = options.get("columns", {})
     are_faces = bool({*columns, *options} & {"embedding", "image"})
     if kind == "npy" and not are_faces and role_of_square(OnDisk(path)):

@@ -1,4 +1,4 @@
-"""Score matrices from files: a text table with ids on both sides, or an .npy with files of ids."""
+"""Score matrices from files: which array is the matrix, and which are labels of both its sides."""
 
 from __future__ import annotations
 
@@ -10,21 +10,36 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_path
+from frkit.base import listed, require, require_path, warn
 from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.files import beside, file_kind, named
-from frkit.data.joins import is_pattern
-from frkit.data.labels import clean_labels
-from frkit.data.names import simplified
+from frkit.data.joins import identities_from, is_pattern, joined
+from frkit.data.labels import can_be_named, clean_labels
+from frkit.data.names import NAMES, WEAK, simplified
 from frkit.data.opening import LABEL_FILES, read_columns, read_labels
-from frkit.data.roles import SIDES, WHO, as_mapping
+from frkit.data.pair_roles import OPPOSITE, role_of_score
+from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
+from frkit.data.sides import side_columns
 from frkit.data.square import role_of_square
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
-from frkit.scores.matrix_arrays import PEOPLE, matrix_of_arrays
-from frkit.scores.matrix_names import GUESS, is_nameless
+from frkit.scores.matrix import score_matrix
+from frkit.scores.matrix_names import (
+    GUESS,
+    check_direction,
+    failed_mark,
+    is_nameless,
+    people_of_matrix,
+)
+from frkit.scores.pair_list import failed_as_nan
 
 CELLS = "all cells"  # of a file that is one matrix
+NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 OF_ARRAYS = ("npz", "mat", "hdf5")
+PEOPLE = NAMES["identity"] | WEAK["identity"]
+AS_DISTANCES = (
+    "the matrix is read as distances (smaller is more alike): it is symmetric with 0 on its "
+    "diagonal, and one person's values are lower; if larger means more alike, say distance=False"
+)
 
 
 def open_scores(
@@ -35,9 +50,10 @@ def open_scores(
     identity: str | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
+    distance: bool | None = None,
     **options,
 ) -> xr.DataArray:
-    r"""Open a matrix file: a table with ids on both sides, an .npz, or .npy with files of ids.
+    r"""Open a matrix file: a table with ids on both sides, an .npz, or an .npy with labels.
 
     Parameters
     ----------
@@ -54,7 +70,7 @@ def open_scores(
         A table with a row for each image, where rows and columns are the same images: in their
         order, or with a column of the names that the matrix has. Or files with the ids of probes
         and of references (.txt with one per line, .npy, or a table with a column `identity`).
-        Default of an .npy: the files `<stem>_probe` and `<stem>_reference`, or `<stem>`, beside it.
+        Default of an .npy: the table of the same name beside it.
     identity : str, optional
         The column of identities; or, where the ids are names of images, a pattern that says who is
         in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id stands once;
@@ -91,33 +107,37 @@ def open_scores(
     [[0.9, nan], [0.2, 0.8]]
     """
     path = require_path("path", path)
+    pattern = identity if is_pattern(identity) else None
     with named(path):
-        kind = file_kind(path)
-        if kind in OF_ARRAYS:
-            arrays = read_columns(path)
-        elif kind == "npy":
-            arrays = {CELLS: OnDisk(path)}
-            labels = labels or _ids_beside(path)
-        else:
-            require(
-                kind in ("text", "parquet"),
-                "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
-            )
-            arrays = _from_table(read_frame(path))
-        given = both_sides(columns, identity)
+        arrays = _arrays(path)
+        if labels is None and file_kind(path) == "npy":
+            labels = beside(path, LABEL_FILES, "labels")
         if labels is not None:
             arrays = _with_labels(arrays, labels)
-        if SIDES[0] in arrays and not {*given} & {*SIDES, *WHO}:
-            given |= dict(zip(SIDES, SIDES))
-        identity = identity if is_pattern(identity) else None
-        options |= {"missing": missing, "identity": identity, "metadata": metadata}
-        return matrix_of_arrays(arrays, given, **options)
+        roles = _certain_roles(arrays, both_sides(columns, None if pattern else identity))
+        values = arrays[roles.scores()[0]]
+        missing, failed = failed_mark(values, missing)
+        people, images = _settle(arrays, roles, missing, pattern, distance)
+        attributes = {
+            name: tuple(arrays[side] for side in (sides * 2)[:2])
+            for name, sides in roles.attributes.items()
+        }
+        if metadata is not None:
+            keys = {"image": images or (None, None), "identity": people}
+            attributes |= joined(metadata, keys, attributes)
+        options |= dict(zip(SIDES, images or ()))
+        options |= {"attributes": attributes, "missing": missing}
+        scores = score_matrix(values, *people, distance=bool(roles.column("distance")), **options)
+        _require_genuine_pairs(scores)
+    attrs = roles.attrs()
+    attrs["columns"] += failed and f"\nscores{failed}"
+    return scores.assign_attrs(attrs)
 
 
 def both_sides(columns, identity=None):
     """Return roles of a matrix; those of images, such as identity, are of both its sides."""
     given = as_mapping(columns)
-    if identity is not None and not is_pattern(identity):
+    if identity is not None:
         given["identity"] = identity
     for role, sides in (("identity", WHO), ("image", SIDES)):
         if role in given:
@@ -125,8 +145,21 @@ def both_sides(columns, identity=None):
     return given
 
 
-def _from_table(table):
-    """Return the scores of a text table and, where it has such, names of both sides."""
+# --- arrays of a file, and labels ----------------------------------------------------------------
+
+
+def _arrays(path):
+    """Return the arrays of a file, one of which may be a matrix."""
+    kind = file_kind(path)
+    if kind in OF_ARRAYS:
+        return read_columns(path)
+    if kind == "npy":
+        return {CELLS: OnDisk(path)}
+    require(
+        kind in ("text", "parquet"),
+        "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
+    )
+    table = read_frame(path)
     if is_nameless(table):
         return {CELLS: table.to_numpy(float)}
     ids = table.iloc[:, 0].rename("the probes' ids")
@@ -136,7 +169,7 @@ def _from_table(table):
     sides = [clean_labels(each, len(each), "ids") for each in (ids, table.columns[1:])]
     if all(_are_places(side) for side in sides) and role_of_square(values):
         return {CELLS: values}
-    return {CELLS: values} | dict(zip(SIDES, sides))
+    return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 
 
 def _are_places(names):
@@ -145,32 +178,29 @@ def _are_places(names):
 
 
 def _with_labels(arrays, labels):
-    """Return arrays with labels of both sides, of a table for both or of two files."""
+    """Return arrays with labels of both sides, of a table for both or of a file for each."""
     paths = [labels] if isinstance(labels, (str, Path)) else labels
     require(len(paths) in (1, 2), f"labels must be one path or a pair of paths, got {len(paths)}")
-    tables = [_columns_of_labels(Path(path)) for path in paths]
-    if len(tables) == 1 and len(tables[0]) > 1:
-        if SIDES[0] not in arrays:
-            return arrays | tables[0]
-        with named(paths[0]):
-            names = [arrays[side] for side in SIDES]
-            return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(tables[0]), names)
-    arrays = arrays | dict(zip(SIDES, [_ids(table) for table in tables] * 2))
-    sides = zip(SIDES, tables)
-    return arrays | {f"{side}_{name}": table[name] for side, table in sides for name in table}
+    tables = [_labels_of_images(Path(path)) for path in paths]
+    if len(tables) == 2:
+        role = "image" if any("image" in table for table in tables) else "identity"
+        for side, table in zip(SIDES, tables):
+            people = [name for name in table if simplified(name) in PEOPLE][:1]
+            for name, column in table.items():
+                arrays[f"{side}_{role if name in people else name}"] = column
+        return arrays
+    if len(tables[0]) == 1 or NAMES_OF_SIDES[0] not in arrays:
+        return arrays | tables[0]
+    with named(paths[0]):
+        names = [arrays[side] for side in NAMES_OF_SIDES]
+        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(tables[0]), names)
 
 
-def _ids(table):
-    """Return, and take out of a table, its only column or that of identities."""
-    people = [name for name in table if len(table) == 1 or simplified(name) in PEOPLE]
-    require(people, f"no column says who is in the images; the columns are {listed(table, 12)}")
-    return table.pop(people[0])
-
-
-def _columns_of_labels(path):
-    """Read labels of images: a table, or one id a line or in an .npy."""
+def _labels_of_images(path):
+    """Read labels of images; a column without others has names of people, or of images."""
     with named(path):
-        return {"id": read_npy(path)} if file_kind(path) == "npy" else read_labels(path)
+        table = {"id": read_npy(path)} if file_kind(path) == "npy" else read_labels(path)
+    return table if len(table) > 1 else {"image": next(iter(table.values()))}
 
 
 def _by_names(table, names):
@@ -189,10 +219,131 @@ def _by_names(table, names):
     return columns
 
 
-def _ids_beside(path):
-    """Return the labels beside an .npy: two files of ids, or one table for both sides."""
-    endings = (".txt", ".csv", ".npy")
-    ids = {side: tuple(f"_{side}{end}" for end in endings) for side in SIDES}
-    if any(path.with_name(path.stem + end).exists() for end in LABEL_FILES):
-        return beside(path, LABEL_FILES, "labels")
-    return [beside(path, ids[side], "ids") for side in SIDES]
+# --- roles ---------------------------------------------------------------------------------------
+
+
+def matrix_roles(columns, given=None, is_certain=False):
+    """Find out which array is a matrix of scores, and which are labels of both its sides.
+
+    It is the only array with rows and columns, and is called a score or a distance, has labels of
+    two sides, or is symmetric with a diagonal as of images with themselves.
+
+    Parameters
+    ----------
+    columns : dict of str to array
+    given : mapping, optional
+        What the user says: role or attribute to column(s).
+    is_certain : bool
+        Whether the only array with rows and columns is a matrix of scores, as the user says.
+
+    Returns
+    -------
+    Roles or None
+        None where no array is clearly a matrix of scores.
+    """
+    roles = given_roles("pairs", given, list(columns))
+    tables = [name for name, array in columns.items() if np.ndim(array) == 2]
+    if not roles.scores() and len(tables) == 1:
+        [name] = tables
+        role = role_of_score(name) or role_of_square(columns[name])
+        has_sides = role or _arrays_of_sides(roles, columns, columns[name].shape)
+        if is_certain or has_sides and simplified(name) not in NAMES["embedding"]:
+            roles.columns[role or "score"] = tables
+    if not roles.scores() or roles.scores()[0] not in tables:
+        return None
+    labels = _labels_of_sides(roles, columns, columns[roles.scores()[0]].shape)
+    for stem, sides in labels.items():
+        if simplified(stem) in PEOPLE and not any(map(roles.column, WHO)):
+            roles.columns |= {role: [name] for role, name in zip(WHO, sides)}
+        elif simplified(stem) in NAMES["image"] and not any(map(roles.column, SIDES)):
+            roles.columns |= {role: [name] for role, name in zip(SIDES, sides)}
+        elif can_be_named(stem):
+            roles.attributes.setdefault(stem, list(sides))
+    roles.unused += [*{*roles.free(columns)}.difference(*labels.values())]
+    return roles
+
+
+def _arrays_of_sides(roles, columns, shape):
+    """Return the arrays that are labels of rows and of columns, by what their names share."""
+    lengths = [(length,) for length in shape]
+    sides_by_stem = side_columns(roles.free(columns))
+    return {
+        stem: sides
+        for stem, sides in sides_by_stem.items()
+        if [np.shape(columns[name]) for name in sides] == lengths
+    }
+
+
+def _labels_of_sides(roles, columns, shape):
+    """Return the same; of a square, an array without the mark of a side is labels of both."""
+    labels = _arrays_of_sides(roles, columns, shape)
+    if shape[0] != shape[1]:
+        return labels
+    alone = {*roles.free(columns)}.difference(*labels.values())
+    shared = [name for name in columns if name in alone and np.shape(columns[name]) == shape[:1]]
+    return labels | {name: (name, name) for name in shared}
+
+
+def _certain_roles(columns, given):
+    """Return the roles of named arrays, one of which the user calls a matrix of scores."""
+    roles = matrix_roles(columns, given, is_certain=True)
+    if roles is None:
+        roles = given_roles("pairs", given, list(columns))
+        roles.ask(columns, "no array is clearly a matrix of scores", {"score": "..."})
+    return roles
+
+
+def _settle(columns, roles, missing, pattern, distance):
+    """Return people, and images or None, of both sides; settle whether scores are distances."""
+    [name] = roles.scores()
+    role = role_of_square(columns[name])
+    is_said = distance is not None or bool(roles.given & {*OPPOSITE})
+    if distance is not None:
+        role = "distance" if distance else "score"
+    if distance is not None or not is_said and role is not None:
+        roles.columns |= {role: [name], OPPOSITE[role]: []}
+    is_distance = bool(roles.column("distance"))
+    people, images = _who(columns, roles, missing, pattern, is_said or is_distance)
+    if not is_said and tuple(map(len, people)) == tuple(columns[name].shape):
+        is_guess = is_distance and role_of_score(name) != "distance"
+        check_direction(columns[name], people, missing, is_distance, is_guess)
+        if is_guess:
+            warn(AS_DISTANCES)
+    return people, images
+
+
+def _who(columns, roles, missing, pattern, is_direction_known):
+    """Return people, and images or None, of both sides: by their roles, or by names of images."""
+    people, images = (
+        [columns[roles.column(role)] for role in names] if all(map(roles.column, names)) else None
+        for names in (WHO, SIDES)
+    )
+    if pattern is not None:
+        names = images or people
+        require(names, "identity= reads the names of images, but this file has none")
+        roles.who = f"by the pattern {pattern!r} of names of images"
+        return [identities_from(side, pattern) for side in names], names
+    if people is None and images is not None:
+        values = columns[roles.scores()[0]]
+        people, images, roles.who = images, None, "the ids are people"
+        if isinstance(values, np.ndarray):  # and not on disk
+            scores = failed_as_nan(values, missing, bool(roles.column("distance")))
+            people, images, roles.who = people_of_matrix(scores, people, is_direction_known)
+    if people is None:
+        roles.ask(
+            columns,
+            "no array says who is on each row and each column of the matrix; labels= is a table "
+            "with a row for each image",
+            {"probe_identity": "...", "reference_identity": "..."},
+        )
+    return people, images
+
+
+def _require_genuine_pairs(scores):
+    """Refuse a symmetric matrix in which each person has one image: the ids may be images."""
+    people = scores["probe_identity"].values
+    require(
+        not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
+        f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
+        "names of images, say who is in them: identity='{name}_{number}.jpg'",
+    )

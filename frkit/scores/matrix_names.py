@@ -158,11 +158,9 @@ def with_names(values, probes, references, distance):
         values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
     sides = []
     for side, labels, own_names in zip(SIDES, (probes, references), names):
-        labels = {(name, f"{side} {name}"): each for name, each in labels.items()}
-        if own_names is not None:
-            labels = {"the matrix": pd.Series(range(len(own_names)), own_names)} | labels
-        ordered = aligned(labels)
-        sides.append({key[0]: each for key, each in ordered.items() if key != "the matrix"})
+        matrix = None if own_names is None else pd.Series(range(len(own_names)), own_names)
+        ordered = aligned({"the matrix": matrix} | {f"{side} {key}": labels[key] for key in labels})
+        sides.append({key: ordered[f"{side} {key}"] for key in labels})
     has_names = all(own_names is not None for own_names in names)
     if all(labels["identity"] is None for labels in sides):
         require(

@@ -87,9 +87,9 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
     ids.write_text("a\nb\n")
     np.save(path, SCORES)
-    with pytest.raises(InputError, match="needs ids: no s_probe.txt, .* say which, labels="):
+    with pytest.raises(InputError, match="needs labels: no s.csv, .* say which, labels="):
         fk.open_scores(path)
-    with pytest.raises(InputError, match="reference_identity has 2 labels, but there are 3"):
+    with pytest.raises(InputError, match="no array says who is on each row and each column"):
         fk.open_scores(path, missing=-1, labels=ids)
 
 
