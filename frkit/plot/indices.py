@@ -153,6 +153,8 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
+    bottom, _ = ax.get_ylim()
+    ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < 1.0001])
     has_intervals = "sfi_lower" in result and bool(np.isfinite(result.sfi_lower).any())
     captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
     return finish(

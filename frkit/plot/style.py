@@ -321,20 +321,20 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
         plain_ticks(ax.yaxis)
-    if levels.name == "far_level" and 1 < levels.max() / levels.min() < 10:
+    if levels.name == "far_level" and 1 < levels.max() / levels.min() < 11:
         plain_ticks(ax.xaxis)
     xlabel = levels.attrs.get("axis", LEVEL_WORDS[levels.name])
     return finish(ax, xlabel, ylabel, captions)
 
 
-def plain_ticks(axis, most=200):
+def plain_ticks(axis, most=1000):
     """Write numbers such as 0.02 at a log axis, more than powers of ten where there is room."""
     low, high = axis.get_view_interval()
     axis.set_major_formatter("{x:g}")
     few = high < most * low
     axis.set_minor_locator(LogLocator(subs=(2, 5) if few else "auto"))
-    if high < 6 * low:
-        axis.set_minor_locator(LogLocator(subs=(2, 3, 5, 7)))
+    if high < 4 * low:
+        axis.set_minor_locator(LogLocator(subs=range(2, 10)))
     axis.set_minor_formatter("{x:g}" if few else NullFormatter())
 
 
@@ -344,7 +344,7 @@ def thin_ticks(ax):
         low, high = axis.get_view_interval()
         if not isinstance(axis.get_minor_locator(), LogLocator):
             continue
-        if high > 100 * low:
+        if high > 1000 * low:
             axis.set_minor_locator(NullLocator())
         elif high > 6 * low:
             axis.set_minor_locator(LogLocator(subs=(2, 5)))

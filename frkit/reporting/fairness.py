@@ -147,13 +147,18 @@ def fairness_measures(inputs):
         rows += _permutation_tests(inputs, section)
     caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
-    section.lines.append(say("fair_model", not inputs.quick))
+    section.lines.append(say("fair_model", contains_permutation_tests(section)))
     for rate in _compared(section):
         curve = inputs.band_of_curve(f"{rate}_max_min")
         title = f"Ratio of highest to lowest {rate.upper()}"
         if np.isfinite(curve.estimate).any():
             section.figures[title] = partial(plot.fairness, curve)
     return section
+
+
+def contains_permutation_tests(section):
+    """Whether the data allowed permutation tests."""
+    return any(name.endswith("permutation") for name in section.results)
 
 
 def _compared(section):

@@ -27,6 +27,8 @@ STYLE = {
     "legend.fontsize": 7,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
+    "xtick.minor.size": 3.5,  # as the major ones, so that labels stand in one line
+    "ytick.minor.size": 3.5,
     "svg.fonttype": "path",
     "svg.hashsalt": "frkit",
     "pdf.fonttype": 42,

@@ -211,7 +211,7 @@ def report(
         evaluated = partial(Inputs, source.data, by, levels, options, level, quick, seed)
         inputs, sections, left_out = _make(evaluated, quick, progress)
         used = {*DESCRIBED} & {*sections}
-        if "fairness" in sections and not quick:
+        if "fairness" in sections and fairness.contains_permutation_tests(sections["fairness"]):
             used.add("permutations")
         methods = describe(inputs.evaluation, used=used)
     sections["methods"] = Section("Methods", lines=[methods.paragraph])

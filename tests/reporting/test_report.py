@@ -157,7 +157,7 @@ def test_tiles_say_what_the_numbers_say(report):
     pooled = fk.evaluate(scores, weighting="pair", **at_threshold)["empirical"].frr.item()
     shown = float(re.search("Pooled over pairs: (.*) %", bad.text)[1])
     assert shown == pytest.approx(100 * pooled, abs=0.51)
-    assert f"that of {float(frr.n_effective):,.0f} independent comparisons" in bad.note
+    assert f"that of {float(frr.n_effective):,.0f} independent genuine comparisons" in bad.note
     assert "good is better than bad: FRR of good − bad is" in tile(report, "Which model").text
     assert tile(report, "Which model").value == "good is better."
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
