@@ -220,6 +220,8 @@ def test_a_limit_that_no_rate_can_reach_is_refused(written, capsys):
     """5 is meant as 5 %, and would always be kept."""
     assert main(["check", str(written), "--max", "frr@0.1=5"]) == 3
     assert "write 5%" in capsys.readouterr().err
+    assert main(["check", str(written), "--max", "frr@0.1=-0.1"]) == 3
+    assert "frr is never below 0" in capsys.readouterr().err
 
 
 def test_a_measure_that_falls_from_its_fair_value_has_no_limit(tmp_path_factory, capsys):
@@ -249,6 +251,8 @@ def test_a_damaged_report_is_no_outcome(written, tmp_path, capsys):
         path.write_text(text)
         assert run("check", path, "--max", "eer=1e-9") == 3
         assert "report.json" in capsys.readouterr().err
+    assert run("check", written / "evaluation.nc", "--max", "eer=1e-9") == 3
+    assert len(capsys.readouterr().err) < 300
 
 
 def test_check_of_one_model(written, capsys):

@@ -228,6 +228,7 @@ def test_a_threshold_without_an_upper_end_is_undecided():
     assert np.isinf(fk.band(report.evaluation, "threshold").upper.item())
     threshold = tile(report, "Where is the threshold?")
     assert threshold.state == "undecided" and "∞" in threshold.value and "∞" in threshold.note
+    assert report.tiles[0].state == "undecided" and "and 100 %" in report.tiles[0].text
 
 
 @pytest.mark.parametrize("n", [40, 20])
@@ -268,6 +269,18 @@ def test_who_drives_a_mean_over_people_is_no_matter_of_numbers_of_pairs():
     assert many not in texts["identity"].text.partition(".")[0]
     by_number = f"By number of pairs, 1 person makes {errors.sel(identity=many).item():.0%} of the"
     assert f"{by_number} false rejects: {many}." in texts["identity"].text
+
+
+def test_two_people_who_are_mistaken_for_each_other_are_named():
+    faces = fk.vmf.mixture(40, 32, kappa=(40, 60), seed=0).sample(5, seed=1)
+    embedding = faces.embedding.values
+    embedding[5:10] = embedding[:5] + 0.02 * np.random.default_rng(0).standard_normal((5, 32))
+    faces = faces.assign(embedding=(faces.embedding.dims, embedding))
+    report = fk.report(faces, far=[0.002], quick=True, progress=False)
+    people = tile(report, "Who drives the errors?")
+    assert re.search("2 of 40 people make .* of the FAR: id0000, id0001", people.text)
+    n_accepts = int(report.evaluation["empirical"].false_accepts.item())
+    assert f"and {n_accepts} false accepts" in people.note
 
 
 def test_people_stand_by_number_of_errors_then_by_own_rate():
@@ -364,7 +377,7 @@ def test_what_is_no_data_and_a_bad_level_are_refused(faces):
 
 @pytest.fixture(scope="module")
 def nasty():
-    faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc"))
+    faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc \ue000"))  # a letter that no font has
     people = np.char.add(NASTY, faces.identity.values)
     faces = faces.assign_coords(model=[NASTY, "plain"], identity=("image", people))
     return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
@@ -378,6 +391,7 @@ def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
     assert addresses and all(address.startswith(inside) for address in addresses)
     assert "default-src 'none'" in html and html.count("<h2") <= 7
     assert "\x1b" not in str(nasty) and "_b $x" in str(nasty)
+    assert "the font of figures lacks some letters" in html  # a warning would fail this test
     screen = nasty._repr_html_()
     assert "<html" not in screen and screen.count("<figure>") == 2
 

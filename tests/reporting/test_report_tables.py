@@ -143,6 +143,8 @@ def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
     cited = re.findall(r"@\w+\{(\w+),", description.bibtex)
     assert cited == ["frkit", "conti2024", "conti2022", "dealcala2023"]
     assert str(description) == f"{description.paragraph}\n\n{description.bibtex}"
+    scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1))
+    assert "groups" not in fk.describe(fk.evaluate(scores, far=FAR)).paragraph
     with pytest.raises(fk.InputError, match="used names 'rates2'"):
         fk.describe(evaluation, used=["rates2"])
 
