@@ -73,7 +73,7 @@ def fairness_indices(
     by : str or list of str
         Attribute(s) whose groups are compared.
     score_map : str or callable
-        How scores are mapped to [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean", "chord" or
+        How scores are mapped to [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean" or
         a function of an array; see `indices.unit_scores`.
     bins : int
         Equal bins on [0, 1], at least 2.

@@ -25,9 +25,8 @@ def unit_scores(
         Score tensor, score matrix or list of pairs.
     score_map : str or callable
         "cosine" is (1 + s) / 2 and "angular" 1 - arccos(s) / pi, for cosines; "identity" leaves
-        scores as they are; "euclidean" is 1 / (1 + distance) and "chord" 1 - distance / 2 (unit
-        vectors), for scores that are minus a distance; or an increasing function that takes an
-        array of scores and returns one of the same shape.
+        scores as they are; "euclidean" is 1 / (1 + distance), for scores that are minus a distance;
+        or an increasing function that takes an array of scores and returns one of the same shape.
 
     Returns
     -------
@@ -104,5 +103,4 @@ SCORE_MAPS = {
     "angular": _angular,
     "identity": lambda score: score,
     "euclidean": lambda score: 1 / (1 - score),
-    "chord": lambda score: 1 + score / 2,
 }

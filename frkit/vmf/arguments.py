@@ -24,14 +24,12 @@ def one_per_identity(name, values, n_identities):
     return np.broadcast_to(given, n_identities)
 
 
-def levels_in(name, values, low):
-    """Return levels (n,) in (low, 1), from one number or several."""
-    levels = np.atleast_1d(real_numbers(name, values)).astype(float)
-    inside = (levels > low) & (levels < 1)
-    require(
-        levels.ndim == 1 and levels.size > 0 and bool(inside.all()),
-        f"{name} must be numbers in ({low}, 1), got {values}",
-    )
+def far_in(values):
+    """Return FAR levels (n,) in (0, 1), from one number or several."""
+    levels = np.atleast_1d(real_numbers("far", values)).astype(float)
+    inside = (levels > 0) & (levels < 1)
+    is_line = levels.ndim == 1 and levels.size > 0
+    require(is_line and bool(inside.all()), f"far must be numbers in (0, 1), got {values}")
     return levels
 
 

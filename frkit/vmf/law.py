@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from frkit.base import require, require_whole
-from frkit.vmf.arguments import kappa_range, levels_in, options_of_groups
-from frkit.vmf.densities import uniform_tail
+from frkit.vmf.arguments import far_in, kappa_range, options_of_groups
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
@@ -92,33 +91,6 @@ class IdentityLaw:
         """
         return mixture(n_identities, self.dim, self.kappa, seed, self.groups)
 
-    def population_rates(self, threshold: ArrayLike, *, by: str | None = None) -> xr.Dataset:
-        """Exact FAR and FRR of infinitely many identities at cosine thresholds in (-1, 1).
-
-        Parameters
-        ----------
-        threshold : float or array (threshold_level,)
-        by : "group", optional
-            Adds `far_group`, `frr_group` and `error_bound_group` over (threshold_level, group).
-
-        Returns
-        -------
-        xr.Dataset
-            `threshold, far, frr, error_bound` (of FAR, relative to it) over threshold_level.
-
-        Raises
-        ------
-        InputError
-            For a threshold outside (-1, 1), or groups that the law does not have.
-
-        References
-        ----------
-        Conti & Clemencon 2024, eq. 2-3.
-        """
-        threshold = levels_in("threshold", threshold, -1)
-        far = uniform_tail(threshold, self.dim)
-        return self._rates(threshold, far, "threshold_level", threshold, by)
-
     def population_roc(self, far: ArrayLike, *, by: str | None = None) -> xr.Dataset:
         """Exact thresholds and FRR of infinitely many identities at FAR levels in (0, 1).
 
@@ -126,12 +98,12 @@ class IdentityLaw:
         ----------
         far : float or array (far_level,)
         by : "group", optional
-            As in `population_rates`.
+            Adds `far_group`, `frr_group` and `error_bound_group` over (far_level, group).
 
         Returns
         -------
         xr.Dataset
-            The variables of `population_rates`, over far_level.
+            `threshold, far, frr, error_bound` (of FAR, relative to it) over far_level.
 
         Raises
         ------
@@ -142,25 +114,21 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-4.
         """
-        far = levels_in("far", far, 0)
-        half = self.dim / 2 - 0.5
-        threshold = 1 - 2 * betaincinv(half, half, far)
-        return self._rates(threshold, far, "far_level", far, by)
-
-    def _rates(self, threshold, far, level, levels, by):
-        """Rates at thresholds with their labels."""
+        far = far_in(far)
         require(
             by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",
         )
+        half = self.dim / 2 - 0.5
+        threshold = 1 - 2 * betaincinv(half, half, far)
         group_frr = [genuine.frr(threshold) for genuine in self._genuine]
         error_bound = np.full(far.shape, FAR_ERROR)
         rates = []
         for frr in (self._shares @ group_frr, *group_frr):
             rates.append({"far": far, "frr": frr, "error_bound": error_bound})
         dataset = xr.Dataset(
-            {"threshold": (level, threshold)},
-            {level: levels},
+            {"threshold": ("far_level", threshold)},
+            {"far_level": far},
             {"source": "exact rates of infinitely many von Mises-Fisher identities"},
         )
         return with_groups(dataset, rates, [] if by is None else self._names)

@@ -186,7 +186,6 @@ class Mixture:
         return Mixture(np.concatenate(directions), concentrations, groups)
 
     sample = sampling.sample
-    population_rates = population.population_rates
     population_roc = population.population_roc
     population_summary = population.population_summary
 

@@ -16,53 +16,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from frkit.base import require
-from frkit.vmf.arguments import levels_in
+from frkit.vmf.arguments import far_in
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.impostors import ImpostorScores
-
-
-def population_rates(
-    mix,
-    threshold: ArrayLike,
-    *,
-    by: str | None = None,
-) -> xr.Dataset:
-    """Exact population FAR and FRR of a mixture; a pair is accepted when its score exceeds t.
-
-    Parameters
-    ----------
-    mix : Mixture
-    threshold : float or array (threshold_level,)
-        Cosine thresholds in (-1, 1).
-    by : str, optional
-        Attribute of the mixture: adds the rates of each of its groups (both identities in the
-        group).
-
-    Returns
-    -------
-    xr.Dataset
-        `threshold, far, frr, error_bound` (threshold_level); with `by` also `far_group,
-        frr_group, error_bound_group` (threshold_level, group). Error bounds are those of FAR,
-        relative to it.
-
-    Raises
-    ------
-    InputError
-        Where an error bound exceeds 1e-6 of its FAR, a threshold is outside (-1, 1), an attribute
-        is unknown, or a group has one identity.
-
-    References
-    ----------
-    Conti & Clemencon 2024, eq. 2-3, 21-22.
-
-    Examples
-    --------
-    >>> from frkit.vmf import mixture
-    >>> mixture(50, dim=32).population_rates([0.3, 0.5]).far.dims
-    ('threshold_level',)
-    """
-    threshold = levels_in("threshold", threshold, -1)
-    return _rates(groups_of_mixture(mix, by), "threshold_level", threshold)
 
 
 def population_roc(
@@ -78,22 +34,26 @@ def population_roc(
     mix : Mixture
     far : float or array (far_level,)
         FAR levels in (0, 1).
-    by
-        As in `population_rates`. Thresholds are always those of the whole population.
+    by : str, optional
+        Attribute of the mixture: adds the rates of each of its groups (both identities in the
+        group), at the thresholds of the whole population.
 
     Returns
     -------
     xr.Dataset
-        The variables of `population_rates`, over `far_level` instead of `threshold_level`.
+        `threshold, far, frr, error_bound` (far_level); with `by` also `far_group, frr_group,
+        error_bound_group` (far_level, group). Error bounds are those of FAR, relative to it.
 
     Raises
     ------
     InputError
-        As in `population_rates`. At the paper's sizes the error bound holds down to FAR 1e-20.
+        Where an error bound exceeds 1e-6 of its FAR, a level is outside (0, 1), an attribute is
+        unknown, or a group has one identity. At the paper's sizes the bound is small enough down to
+        FAR 1e-20.
 
     References
     ----------
-    Conti & Clemencon 2024, eq. 2-4.
+    Conti & Clemencon 2024, eq. 2-4, 21-22.
 
     Examples
     --------
@@ -101,8 +61,20 @@ def population_roc(
     >>> mixture(50, dim=32).population_roc([1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    far = levels_in("far", far, 0)
-    return _rates(groups_of_mixture(mix, by), "far_level", far)
+    levels = far_in(far)
+    population = groups_of_mixture(mix, by)
+    threshold = population[0].impostors.threshold_at(levels)
+    rates = []
+    for members in population:
+        far, error_bound = members.impostors.far(threshold, f"'{members.name}'")
+        frr = members.genuine.frr(threshold)
+        rates.append({"far": far, "frr": frr, "error_bound": error_bound})
+    dataset = xr.Dataset(
+        {"threshold": ("far_level", threshold)},
+        {"far_level": levels},
+        {"source": "exact von Mises-Fisher population rates"},
+    )
+    return with_groups(dataset, rates, [group.name for group in population[1:]])
 
 
 def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
@@ -113,7 +85,7 @@ def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
     Parameters
     ----------
     mix, by
-        As in `population_rates`; groups have their own EER and threshold.
+        As in `population_roc`; groups have their own EER and threshold.
 
     Returns
     -------
@@ -124,7 +96,7 @@ def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
     Raises
     ------
     InputError
-        As in `population_rates`.
+        As in `population_roc`.
 
     Examples
     --------
@@ -165,23 +137,6 @@ def groups_of_mixture(mix, by=None):
         population.append(Subpopulation(name, directions, concentrations, impostors, genuine))
     mix._populations[by] = population
     return population
-
-
-def _rates(population, level, levels):
-    """FAR, FRR and error bounds at thresholds, or at the thresholds of FAR levels."""
-    by_far = level == "far_level"
-    threshold = population[0].impostors.threshold_at(levels) if by_far else levels
-    rates = []
-    for members in population:
-        far, error_bound = members.impostors.far(threshold, f"'{members.name}'")
-        frr = members.genuine.frr(threshold)
-        rates.append({"far": far, "frr": frr, "error_bound": error_bound})
-    dataset = xr.Dataset(
-        {"threshold": (level, threshold)},
-        {level: levels},
-        {"source": "exact von Mises-Fisher population rates"},
-    )
-    return with_groups(dataset, rates, [group.name for group in population[1:]])
 
 
 def with_groups(dataset, values, groups):

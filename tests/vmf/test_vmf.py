@@ -81,7 +81,6 @@ def test_encoders_are_correlated_and_each_is_exact():
         (lambda m: vmf.mixture(10, 8, kappa=(5, 2)), "low <= high"),
         (lambda m: vmf.mixture(10, 8, groups={"a": {"size": 3}}), "unknown options"),
         (lambda m: vmf.IdentityLaw(8, groups={"a": {"cohesion": 3}, "b": {}}), "cohesion"),
-        (lambda m: m.population_rates(1.0), r"\(-1, 1\)"),
         (lambda m: m.population_roc([0.0]), r"\(0, 1\)"),
         (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), r"\[0, 1\]"),
         (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "different identities"),

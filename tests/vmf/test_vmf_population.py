@@ -73,7 +73,7 @@ def test_impostor_scores_on_the_ordinary_sphere():
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     values = np.array([np.mean([along(w, angle) for angle in angles]) for w in radial])
     exact = weight @ values / (weight @ np.exp(6 * (radial - 1)))
-    assert float(mix.population_rates(t).far[0]) == pytest.approx(exact, rel=1e-10)
+    assert float(mix.population_roc(exact).threshold[0]) == pytest.approx(t, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -89,10 +89,6 @@ def test_threshold_and_far_agree(small):
     levels = np.geomspace(1e-8, 0.5, 12)
     roc = small.population_roc(levels, by="group")
     np.testing.assert_allclose(roc.far, levels, rtol=1e-9)
-    rates = small.population_rates(roc.threshold.values, by="group")
-    assert rates.sizes["threshold_level"] == 12
-    for name in ("frr", "far_group", "frr_group", "error_bound"):
-        np.testing.assert_array_equal(rates[name], roc[name])
     assert np.all(np.diff(roc.threshold) < 0)
     assert float(roc.error_bound.max()) < 1e-9
 
@@ -102,43 +98,47 @@ def test_groups_have_the_rates_of_their_own_identities(small):
     np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
     in_b = small.groups["group"] == "b"
     alone = vmf.Mixture(small.mean_directions[in_b], small.concentrations[in_b])
-    alone = alone.population_rates(roc.threshold.values)
-    np.testing.assert_allclose(roc.far_group.sel(group="b"), alone.far, rtol=1e-12)
-    np.testing.assert_allclose(roc.frr_group.sel(group="b"), alone.frr, rtol=1e-12)
+    alone = alone.population_roc(roc.far_group.sel(group="b"))
+    np.testing.assert_allclose(roc.threshold, alone.threshold, rtol=1e-9)
+    np.testing.assert_allclose(roc.frr_group.sel(group="b"), alone.frr, rtol=1e-9)
     assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
 def test_summary_meets_the_rates(small):
     summary = small.population_summary(by="group")
-    rates = small.population_rates(float(summary.eer_threshold))
-    np.testing.assert_allclose([rates.far[0], rates.frr[0]], float(summary.eer), rtol=1e-9)
-    group = small.population_rates(summary.eer_threshold_group.values, by="group")
-    np.testing.assert_allclose(np.diag(group.frr_group), summary.eer_group, rtol=1e-9)
-    roc = small.population_rates(np.linspace(-0.9, 0.9, 1001))
-    assert float(summary.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
+    rates = small.population_roc(summary.eer)
+    assert float(rates.frr[0]) == pytest.approx(float(summary.eer), rel=1e-9)
+    assert float(rates.threshold[0]) == pytest.approx(float(summary.eer_threshold), rel=1e-9)
+    roc = small.population_roc(special.expit(np.linspace(-16, 8, 801)))
+    assert float(summary.auc) == pytest.approx(1 - integrate.trapezoid(roc.frr, roc.far), abs=1e-6)
+    in_b = small.groups["group"] == "b"
+    alone = vmf.Mixture(small.mean_directions[in_b], small.concentrations[in_b])
+    alone = alone.population_summary()
+    for name in ("eer", "eer_threshold", "auc"):
+        assert float(alone[name]) == pytest.approx(float(summary[f"{name}_group"].sel(group="b")))
 
 
 def test_far_is_the_tail_of_one_coordinate():
-    far = vmf.IdentityLaw(128).population_rates([-0.2, 0.1, 0.45]).far
+    thresholds = (-0.2, 0.1, 0.45)
 
     def weight(x):
         return (1 - x * x) ** mpmath.mpf(62.5)
 
     whole = mpmath.quad(weight, [-1, 0, 1])
-    for value, t in zip(far.values, (-0.2, 0.1, 0.45)):
-        tail = mpmath.quad(weight, [t, (1 + t) / 2, 1])
-        assert value == pytest.approx(float(tail / whole), rel=1e-12)
+    far = [float(mpmath.quad(weight, [t, (1 + t) / 2, 1]) / whole) for t in thresholds]
+    roc = vmf.IdentityLaw(128).population_roc(far)
+    np.testing.assert_allclose(roc.threshold, thresholds, rtol=1e-11)
 
 
 def test_frr_is_the_mean_over_kappa():
-    law, t = vmf.IdentityLaw(64, kappa=(40, 300)), 0.5
+    roc = vmf.IdentityLaw(64, kappa=(40, 300)).population_roc(1e-5)
 
     def frr_at_kappa(kappa):
-        return GenuineScores(np.array([kappa]), np.ones(1), 64).frr(np.array([t]))[0]
+        return GenuineScores(np.array([kappa]), np.ones(1), 64).frr(roc.threshold.values)[0]
 
     mean = integrate.quad(frr_at_kappa, 40, 300, epsrel=1e-11)[0] / 260
-    assert float(law.population_rates(t).frr[0]) == pytest.approx(mean, rel=1e-9)
+    assert float(roc.frr[0]) == pytest.approx(mean, rel=1e-9)
 
 
 def test_groups_have_shares_and_rates_of_their_own():
@@ -198,7 +198,7 @@ def test_a_level_that_cannot_be_computed_raises():
         vmf.mixture(20, 128).population_roc([1e-2, 1e-30])
     with pytest.raises(InputError, match="'a'.*leave out by="):
         apart = vmf.Mixture(np.eye(60)[[0, 1, 2, 2]], [3e3, 3e3, 300, 300], ["a", "a", "b", "b"])
-        apart.population_rates([0.9], by="group")
+        apart.population_roc([1e-9], by="group")
 
 
 def test_near_duplicates_are_refused():
