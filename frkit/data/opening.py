@@ -95,7 +95,7 @@ def open_faces(
             twice = sorted({*contents} & {*more})
             require(
                 not twice,
-                f"{listed(twice)} are in the file and in {labels}; leave them in one",
+                f"columns in both the file and {labels}: {listed(twice)}; leave them in one",
             )
             contents |= more
         return faces_of_columns(contents, given, metadata, pattern)

@@ -105,7 +105,7 @@ def test_labels_from_another_file(tmp_path):
     pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
     ds = open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv")
     assert ds.gender.values.tolist() == GENDER
-    with pytest.raises(InputError, match="'identity' are in the file and in .*who.txt"):
+    with pytest.raises(InputError, match="in both the file and .*who.txt: 'identity'"):
         open_faces(tmp_path / "f.npz", labels=who)
 
 
@@ -147,7 +147,7 @@ BAD_TABLES = {
     "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
     "two sets": ("identity,f0,x1\na,1,2\n", "no column is an embedding"),
     "number absent": ("identity,f0,f2\na,1,2\n", "no column is an embedding"),
-    "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
+    "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct; repeated: 'f0'"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
 }  # fmt: skip
