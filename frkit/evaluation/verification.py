@@ -7,13 +7,15 @@ from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from frkit.base import listed, require_inside, require_whole, warn
+from frkit.engine.compared import impostor_totals
 from frkit.engine.protocol import make_protocol
 from frkit.engine.tally import kinds_of_pairs
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
-FOLD = "fold"
+FAR_LEVELS = {"zero_fmr": 0.0, "fmr100": 1 / 100, "fmr1000": 1 / 1000}
+NO_PAIRS = pd.DataFrame({"score": 0.0, "weight": 1.0, "genuine": [True, False], "fold": 0})
 
 
 def verification_metrics(
@@ -89,21 +91,19 @@ def verification_metrics(
     require_inside("p_target", p_target, 0, 1)
     require_inside("cost_miss", cost_miss, 0, np.inf)
     require_inside("cost_fa", cost_fa, 0, np.inf)
-    n_folds = require_whole("folds", folds, 2) if is_list(scores) else 0
+    n_folds = require_whole("folds", folds, 2) * is_list(scores)
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     kept = swept(scores, by=by)
     protocol = make_protocol(kept, by=by, varying="keep", weighting="pair")
     results = []
     for pairs in pairs_of_models(kept):
-        table = _table_of_pairs(pairs, protocol)
-        result = _numbers(_in_folds(table, n_folds), n_folds, costs)
-        groups = [table[table.group == g] for g in range(len(protocol.groups))]
-        if groups:
-            numbers_of_groups = [
-                _numbers(_in_folds(group, n_folds), n_folds, costs) for group in groups
-            ]
-            result = _with_groups(result, numbers_of_groups, protocol.groups)
-        results.append(result)
+        table, totals = _table_of_pairs(pairs, protocol)
+        result = _numbers(table, totals.sum(), n_folds, costs)
+        of_groups = [
+            _numbers(table[table.group == group], totals[group], n_folds, costs)
+            for group in range(len(protocol.groups))
+        ]
+        results.append(_with_groups(result, of_groups, protocol.groups) if of_groups else result)
     result = results[0]
     if "model" in kept.dims:
         result = xr.concat(results, kept["model"].variable.to_index_variable())
@@ -111,70 +111,61 @@ def verification_metrics(
     if turned(kept):
         for name in {"best_threshold", "best_threshold_group"} & {*result}:
             result[name] = 0.0 - result[name]
-    if not result.dims:  # one row of `to_dataframe()`
-        result = result.assign_coords(scores=["all"])
-    return result
+    # one row of `to_dataframe()` where there is no dim
+    return result if result.dims else result.assign_coords(scores=["all"])
 
 
-def _table_of_pairs(pairs, protocol) -> pd.DataFrame:
-    """The pairs: score, weight, whether genuine, and the group of both sides, or -1."""
+def _table_of_pairs(pairs, protocol):
+    """The pairs (score, weight, whether genuine, group of both sides).
+
+    Also the numbers of impostor pairs by cell, 0 of a list, in which no pair stands for others.
+    """
     row, col, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
-    group = np.where(protocol.group[row] == protocol.group[col], protocol.group[row], -1)
-    table = pd.DataFrame(
-        {
-            "score": pairs.score,
-            "weight": 1.0 if pairs.stands_for is None else pairs.stands_for.astype(float),
-            "genuine": is_genuine,
-            "group": np.where(group < len(protocol.groups), group, -1),
-        }
-    )
-    return table[is_genuine | is_impostor]
+    group = protocol.group[row]
+    columns = {
+        "score": pairs.score,
+        "weight": 1.0 if pairs.stands_for is None else pairs.stands_for.astype(float),
+        "genuine": is_genuine,
+        "group": np.where(group == protocol.group[col], group, -1),
+    }
+    table = pd.DataFrame(columns)[is_genuine | is_impostor]
+    if protocol.listed is not None:
+        return table, np.zeros(protocol.n_cells)
+    failed = is_impostor & np.isnan(pairs.score)
+    return table, impostor_totals(protocol, pairs.failed, row[failed], col[failed])[:, 0]
 
 
-def _in_folds(table, n_folds):
-    """The pairs that were scored, with their fold.
+def _numbers(table, n_impostors, n_folds, costs):
+    """All numbers of one set of pairs; NaN where one kind has no scores.
 
     Folds are cut from all pairs of a kind in their order, those that failed included.
     """
     kinds = table.groupby("genuine").genuine
     fold = kinds.cumcount() * n_folds // kinds.transform("size")
-    return table.assign(fold=fold)[table.score.notna()]
-
-
-def _numbers(table, n_folds, costs):
-    """All numbers of one set of pairs; NaN where one kind has no scores."""
-    genuine = table[table.genuine]
-    impostor = table[~table.genuine]
-    if min(len(genuine), len(impostor)) == 0:
-        nobody = pd.DataFrame({"score": [0.0, 0.0], "weight": 1.0, "genuine": [True, False]})
-        return _numbers(nobody.assign(fold=0), n_folds, costs) * np.nan
-    rates = rates_at_scores(table)
-    accuracy, threshold = best_accuracy(table)
-    numbers = {"best_accuracy": accuracy, "best_threshold": threshold}
+    table = table.assign(fold=fold)[table.score.notna()]
+    if table.genuine.nunique() < 2:
+        return _numbers(NO_PAIRS, 0, n_folds, costs) * np.nan
+    share = weights_at_scores(table)
+    share /= share.sum()
+    score = share.index.to_numpy()[:, None]
+    mean = (share * score).sum()
+    variance = (share * (score - mean.to_numpy()) ** 2).sum()
+    nats = np.logaddexp(0, score * [-1, 1])  # of genuine scores, and of impostor scores
+    rates = rates_at_scores(table, n_impostors)
+    numbers = dict(zip(("best_accuracy", "best_threshold"), best_accuracy(table, n_impostors)))
+    numbers["min_dcf"] = (costs[0] * rates.frr + costs[1] * rates.far).min() / min(costs)
+    numbers["cllr"] = (share * nats).to_numpy().sum() / (2 * np.log(2))
+    numbers["min_cllr"] = least_cllr(share.to_numpy())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        numbers["d_prime"] = np.divide(mean[True] - mean[False], np.sqrt(variance.mean()))
+    for name, level in FAR_LEVELS.items():
+        numbers[name] = rates.frr[rates.far <= level * (1 + 1e-12)].min()
     if n_folds:
         accuracies = fold_accuracies(table, n_folds)
         numbers["accuracy"] = accuracies.mean()
         numbers["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
-    means, variances = zip(*(_moments(kind) for kind in (genuine, impostor)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        numbers["d_prime"] = (means[0] - means[1]) / np.sqrt(sum(variances) / 2)
-    cost_miss, cost_fa = costs
-    numbers["min_dcf"] = (cost_miss * rates.frr + cost_fa * rates.far).min() / min(costs)
-    nats = np.average(np.logaddexp(0, -genuine.score), weights=genuine.weight)
-    nats += np.average(np.logaddexp(0, impostor.score), weights=impostor.weight)
-    numbers["cllr"] = nats / (2 * np.log(2))
-    numbers["min_cllr"] = least_cllr(table)
-    for name, level in (("zero_fmr", 0.0), ("fmr100", 1 / 100), ("fmr1000", 1 / 1000)):
-        numbers[name] = rates.frr[rates.far <= level * (1 + 1e-12)].min()
-    if n_folds:
-        numbers["accuracy_fold"] = FOLD, accuracies
+        numbers["accuracy_fold"] = "fold", accuracies
     return xr.Dataset(numbers)
-
-
-def _moments(table):
-    """Mean and variance (ddof 0) of scores."""
-    mean = np.average(table.score, weights=table.weight)
-    return mean, np.average((table.score - mean) ** 2, weights=table.weight)
 
 
 def weights_at_scores(table):
@@ -183,70 +174,72 @@ def weights_at_scores(table):
     return weight.reindex(columns=[True, False], fill_value=0.0)
 
 
-def rates_at_scores(table):
-    """FRR and FAR at each distinct score, and at a threshold below all of them."""
+def rates_at_scores(table, n_impostors=None):
+    """FRR and FAR at each distinct score, and at a threshold below all of them.
+
+    n_impostors : as many as all pairs stand for; where some were thinned only about as many.
+    """
     weight = weights_at_scores(table)
-    lowest = pd.DataFrame({True: 0.0, False: 0.0}, index=[-np.inf])
-    not_above = pd.concat([lowest, weight]).cumsum() / weight.sum()
-    return pd.DataFrame({"frr": not_above[True], "far": 1 - not_above[False]})
+    n_genuine, n_all = weight.sum()
+    not_above = weight.cumsum()
+    not_above = pd.concat([0 * not_above[:1].set_axis([-np.inf]), not_above])
+    far = (n_all - not_above[False]) / (n_impostors or n_all)
+    return pd.DataFrame({"frr": not_above[True] / n_genuine, "far": far.clip(upper=1)})
 
 
-def best_accuracy(table):
+def best_accuracy(table, n_impostors=None):
     """The largest share of right decisions at any threshold, and the strictest such threshold.
 
     A threshold lies halfway between two scores.
     """
-    rates = rates_at_scores(table)
+    rates = rates_at_scores(table, n_impostors)
     scores = rates.index.to_numpy()
-    n_genuine = table.weight[table.genuine].sum()
-    n_impostor = table.weight.sum() - n_genuine
-    right = (n_genuine * (1 - rates.frr) + n_impostor * (1 - rates.far)) / (n_genuine + n_impostor)
+    n_pairs = table.weight.sum()
+    share = table.weight[table.genuine].sum() / n_pairs
+    right = share * (1 - rates.frr) + (1 - share) * (1 - rates.far)
     # rounding must not decide between equals: shares differ by a pair at least
-    best = np.flatnonzero(right >= right.max() - 0.5 / table.weight.sum())[-1]
+    best = np.flatnonzero(right >= right.max() - 0.5 / n_pairs)[-1]
     threshold = scores[best : best + 2].mean() if best else scores[1] - 1
     return float(right.iloc[best]), float(threshold)
 
 
 def fold_accuracies(table, n_folds):
     """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind."""
-    n_kinds = table.groupby("fold").genuine.nunique().reindex(range(n_folds), fill_value=0)
-    if n_kinds.min() < 2:
-        return np.full(n_folds, np.nan)
-    accuracies = []
-    for k in range(n_folds):
-        _, threshold = best_accuracy(table[table.fold != k])
-        fold = table[table.fold == k]
-        right = (fold.score > threshold) == fold.genuine
-        accuracies.append(np.average(right, weights=fold.weight))
-    return np.array(accuracies)
+    accuracies = np.full(n_folds, np.nan)
+    if len(table[["fold", "genuine"]].drop_duplicates()) == 2 * n_folds:
+        for k in range(n_folds):
+            _, threshold = best_accuracy(table[table.fold != k])
+            fold = table[table.fold == k]
+            accuracies[k] = np.mean((fold.score > threshold) == fold.genuine)
+    return accuracies
 
 
-def least_cllr(table):
-    """Cllr after the best monotone calibration; both kinds have the same weight."""
-    weight = weights_at_scores(table)
-    share = (weight / weight.sum()).to_numpy()
+def least_cllr(share):
+    """Cllr after the best monotone calibration; both kinds have the same weight.
+
+    share : (score, kind) of the genuine and of the impostor pairs, by rising score.
+    """
     both = share.sum(1)
-    posterior = isotonic_regression(share[:, 0] / both, weights=both).x
-    posterior = np.clip(posterior, 0, 1)
-    nats = xlogy(share[:, 0], posterior) + xlogy(share[:, 1], 1 - posterior)
+    posterior = np.clip(isotonic_regression(share[:, 0] / both, weights=both).x, 0, 1)
+    nats = xlogy(share, np.stack([posterior, 1 - posterior], 1))
     return float(0.0 - nats.sum() / (2 * np.log(2)))
 
 
 def _warn_of_missing(result, folds):
     """Warn where numbers are NaN, because a group or a fold lacks a kind of pairs."""
-    groups = result.get("best_accuracy_group")
-    if groups is not None and groups.isnull().any():
-        empty = groups["group"][groups.isnull().any([*{*groups.dims} - {"group"}])]
-        warn(
-            f"all numbers of {listed(empty.values)} are NaN: no genuine, or no impostor pair there"
-        )
-    without_folds = []
-    for suffix in ("", "_group"):
-        if f"accuracy{suffix}" in result:
-            missing = result[f"accuracy{suffix}"].isnull()
-            missing &= result[f"best_accuracy{suffix}"].notnull()
-            if missing.any():
-                without_folds.append(f"accuracy{suffix}")
+    missing = result.isnull()
+    if "group" in result.dims:
+        of_group = missing.best_accuracy_group
+        empty = of_group.any({*of_group.dims} - {"group"}).values
+        if empty.any():
+            names = listed(result["group"].values[empty])
+            warn(f"all numbers of {names} are NaN: no genuine, or no impostor pair there")
+    without_folds = [
+        f"accuracy{suffix}"
+        for suffix in ("", "_group")
+        if f"accuracy{suffix}" in result
+        and (missing[f"accuracy{suffix}"] & ~missing[f"best_accuracy{suffix}"]).any()
+    ]
     if without_folds:
         warn(
             f"{' and '.join(without_folds)}: NaN where one of the {folds} folds has no genuine or "

@@ -174,6 +174,9 @@ def test_thinned_pairs_count_for_all_for_which_they_stand(few_are_kept):
     expected = brute(values[same], values[~same])
     for name in ("d_prime", "cllr", "min_cllr", "min_dcf", "best_accuracy", "fmr100"):
         assert float(metrics[name]) == pytest.approx(expected[name], rel=0.03), name
+    rates = fk.evaluate(kept, far=[0.001, 0.01], weighting="pair")["empirical"]
+    agreed = [float(metrics[name]) for name in ("fmr1000", "fmr100")]
+    np.testing.assert_allclose(agreed, rates.frr, atol=1e-12)
 
 
 def test_failed_comparisons_and_distances():
