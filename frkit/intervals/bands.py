@@ -64,9 +64,8 @@ def band(
     are compared. The interval of a disparity contains its values for all rates on the line from
     equal ones to those seen, and beyond, that this test accepts; of a measure that also changes
     with the level of all rates (the largest difference, FDR), at every level that it accepts. The
-    interval contains the fair value where p >= 1 - level. Where p is smaller, the interval of a
-    ratio does not contain it; that of a measure which changes with the level of all rates may.
-    Groups of which fewer than two people were compared take no part.
+    interval contains the fair value exactly where p >= 1 - level. Groups of which fewer than two
+    people were compared take no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
@@ -98,9 +97,8 @@ def band(
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
         `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
         groups; NaN without an error, and where nobody's identity is known) and `includes_fair`
-        (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing;
-        for a ratio 1.0 exactly where p >= 1 - level, for a difference, FDR or spread of EERs at
-        least there); where replicates are read `centre` and `n_nonfinite` (replicates that are not
+        (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing);
+        where replicates are read `centre` and `n_nonfinite` (replicates that are not
         finite); for curves `resolved` (at least ten errors of its own; of an FRR at a FAR level
         also ten false accepts, because they set the threshold); over the measure's dimensions. A
         ratio has no upper end (inf) where a group has no error. The attrs name measure, method,

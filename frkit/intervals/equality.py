@@ -29,7 +29,7 @@ UNTESTED = (
     "no p-value of equal EERs, because many people stand in several groups: the test would call "
     "equal groups different too often there; FRR and FAR have one"
 )
-OF_FAR = ["rate", "variance", "noise", "people", "units", "comparisons"]
+OF_FAR = ["rate", "squares", "noise", "people", "units", "comparisons"]
 OTHER = "other_group"
 OF_GROUPS = {  # what a test of groups reads, and its dims
     "estimate": ["group"],
@@ -100,6 +100,7 @@ def equal_groups(evaluation, name, target):
     precision = _over_groups(precision_of, influence, dims=[OTHER])
     result = xr.Dataset({"estimate": rate, "n_people": np.inf, "precision": precision})
     if name == "far_group":
+        added = added.assign(squares=(influence**2).sum(UNIT))
         numbers = (added[number].where(estimable) for number in OF_FAR)
         n, of_people = _over_groups(pooled_far, *numbers, results=2)
         return result.assign(n_effective=n, of_people=of_people)

@@ -12,6 +12,7 @@ HIGHEST = 1 - 1e-9  # rate
 FEWEST_ERRORS = 5  # effective ones of a group that is not small
 MANY_ERRORS = 30  # of a group whose deviance is chi-square
 TINY = 1e-300
+TOLERANCE = 1e-6  # of X²
 FEWEST = 1e-3  # errors in all, of rates that are tried
 FARS = np.geomspace(1e-6, 1, 400)  # of curves
 
@@ -71,38 +72,53 @@ def pooled_frr(rate, pairs, weight):
     return 1 / (rho * if_one + (1 - rho) * if_zero)
 
 
-def pooled_far(rate, variance, noise, people, pairs_of_people, comparisons):
+def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     """Effective numbers of comparisons of the groups' FAR, and the share of variance people make.
 
-    A group's variance V has a part D of its single pairs of people, and a part r² c / K of its K
-    people, with one c for all groups: the mean of K (V - D) over that of the squared rates, means
-    over pairs of people. r² - V estimates a squared rate without bias, and their mean is at least
-    the square of the common rate p0. Two people of m image pairs are accepted in a share a with
-    Var a = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1] for all groups, so that U pairs of
-    people have D = Var a / U.
+    Of a group's K people, two are accepted in a share a = F + g_k + g_l + s of their m image pairs:
+    an analysis of variance of pairs (Griffing 1956). With U pairs of people, x = 4 Var g / K is
+    people's part of the variance of the group's FAR and y = Var s / U that of single pairs. The
+    squares of what people add sum to α x + β y on average, and those of single pairs to δ x + ε y,
+    if each person is in 2 U / K pairs. Both parts follow, times the determinant α ε - β δ, without
+    bias in small groups, too.
 
-    All arguments are of groups, (group,): r, V, D, K, U, and the number of pairs of images; NaN
-    where a group has no rate.
+    If groups are equal, x = r² c / K with one c for all: the mean of K x over that of the squared
+    rates, which r² - x - y estimates and of which the mean is at least that of the common rate p0.
+    And Var s = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1].
+
+    All arguments are of groups, (group,): r, both sums of squares, K, U, and the number of pairs of
+    images; NaN where a group has no rate.
     """
-    all_pairs = np.nansum(pairs_of_people)
-    errors = rate * pairs_of_people
-    p0 = np.nansum(errors) / all_pairs
+    p0 = np.nansum(pairs_of_people * rate) / np.nansum(pairs_of_people)
     if not 0 < p0 < 1:  # without an error a person counts as one comparison
         return np.minimum(people, comparisons), 0 * people
+    partners = 2 * pairs_of_people / people
+    alpha = (1 + 1 / partners - 4 / people) * people / (people - 1)
+    beta = 2 * (people - 2) / (people - 1)
+    delta = (1 - 2 / people) / partners
+    epsilon = 1 - 1 / pairs_of_people
+    determinant = alpha * epsilon - beta * delta
+    of_people = epsilon * squares - beta * noise
+    of_pairs = alpha * noise - delta * squares
 
-    def mean(values, weight):
-        return np.nansum(weight * values) / np.nansum(weight)
+    def total(values):
+        return np.nansum(pairs_of_people * values)
 
-    square = max(mean(rate**2 - variance, pairs_of_people), p0**2)
-    c = mean(people * (variance - noise), pairs_of_people) / square
+    weight = total(determinant)
+    square = max(total(determinant * rate**2 - of_people - of_pairs), weight * p0**2)
+    # groups of three people at most do not tell both parts apart
+    c = max(total(people * of_people) / square, 0) if weight > 1e-9 else 0.0
     variance_of_people = p0**2 * c / people
-    if_zero = pairs_of_people / comparisons  # D U in units of p0 (1 - p0), if ρ = 0
-    least = mean(if_zero, errors)
-    spread = mean(pairs_of_people * noise / (rate * (1 - rate)), errors)
+    if_zero = pairs_of_people / comparisons  # Var s in units of p0 (1 - p0), if ρ = 0
+    least = total(rate * if_zero) / total(rate)
+    of_single_pairs = (noise - delta * p0 * rate * c / people) * pairs_of_people / (1 - rate)
+    of_single_pairs = np.where((rate > 0) & (rate < 1), of_single_pairs, 0)
+    pairs_that_vary = total(epsilon * rate)  # none if each group has one pair of people
+    spread = total(of_single_pairs) / pairs_that_vary if pairs_that_vary > 0 else 1.0
     rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
     variance_of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
-    total = variance_of_people + variance_of_pairs
-    return p0 * (1 - p0) / total, variance_of_people / total
+    variance = variance_of_people + variance_of_pairs
+    return p0 * (1 - p0) / variance, variance_of_people / variance
 
 
 def precision_of(influence):
@@ -300,25 +316,31 @@ def compatible_rates(groups, *, level, free_level):
     the others. Rates have to be accepted by both tests of `p_of_equality`; equal rates are where
     its p is at least 1 - level.
 
-    free_level : the lowest and highest c r(λ) that are accepted, too, for measures that change with
-    the level of all rates. Returns (truth, group); the last row is the observed rates, which also
-    replace the rejected ones.
+    free_level : also the lowest and highest c r(λ) that are accepted, for measures that change with
+    the level of all rates; equality and what lies beyond it only where its p allows it. Returns
+    (truth, group); the last row is the observed rates, which also replace the rejected ones.
     """
     rate, n = groups.rate, groups.n
     if np.isnan(rate + n).any() or groups.n_people <= len(rate):
         return np.full((2 * (1 + 2 * free_level) * STEPS + 1, len(rate)), np.nan)
     tests = _tests_of(groups, level)
     line = np.vstack([_line_of_test(groups, test) for test in tests])
-    observed = np.maximum(rate, 0.5 / n)
+    observed = _observed(groups)
 
     def accepted(rates, excess):
-        return np.where(excess[..., None] > 1e-6, observed, rates)
+        return np.where(excess[..., None] > TOLERANCE, observed, rates)
 
     own_level = [_at_common_rate(test.groups, line[:, test.places]) for test in tests]
-    rows = [accepted(line, _excess(tests, own_level))]
+    excess = _excess(tests, own_level)
+    rows = [accepted(line, excess)]
     if free_level:
         logarithm = _accepted_levels(groups, tests, line)
-        rows += [*accepted(_at_level(line, logarithm), _excess_at(tests, line, logarithm))]
+        excess_at_level = _excess_at(tests, line, logarithm)
+        equality = np.arange(STEPS - 1, len(line), STEPS)
+        if (excess[equality] > TOLERANCE).all():  # then no level makes rates acceptable near it
+            nearer = np.concatenate([_positions(test.groups) < 1 for test in tests])
+            excess_at_level = np.where(nearer, np.maximum(excess, excess_at_level), excess_at_level)
+        rows += [*accepted(_at_level(line, logarithm), excess_at_level)]
     unused = np.repeat([observed], (2 - len(tests)) * len(rows) * STEPS, 0)
     return np.vstack([*rows, unused, observed])
 
@@ -419,19 +441,27 @@ def _likeliest_level(groups, line):
     return np.maximum(likeliest, np.log(FEWEST / errors))
 
 
+def _positions(groups):
+    """Values of λ, the last of them 0, to five standard deviations of the logarithms."""
+    logarithm = np.log(_observed(groups))
+    length = np.linalg.norm(logarithm - logarithm.mean())
+    sd_of_logs = np.sqrt((1 / np.maximum(groups.rate * groups.n, 0.5)).sum())
+    farthest = 1 + 5 * sd_of_logs / (length if length > 1e-12 else 1)
+    return np.append(np.linspace(-farthest, farthest, STEPS - 1), 0.0)
+
+
 def _line(groups):
-    """exp(λ d) for λ from below 0, where the order is reversed, to beyond 1: (λ, group)."""
-    rate, n = groups.rate, groups.n
-    observed = np.maximum(rate, 0.5 / n)
-    d = np.log(observed) - np.log(observed).mean()
-    length = float(np.linalg.norm(d))
-    if length < 1e-12:  # groups that are exactly equal: the first group's own direction
-        d = np.eye(len(rate))[0] - 1 / len(rate)
-        length = 1.0
-    sd_of_logs = np.sqrt((1 / np.maximum(rate * n, 0.5)).sum())
-    farthest = 1 + 5 * sd_of_logs / length
-    line = np.append(np.linspace(-farthest, farthest, STEPS - 1), 0.0)
-    return np.exp(line[:, None] * d)
+    """Rates in the proportions r(λ) ∝ exp(λ d), (λ, group)."""
+    logarithm = np.log(_observed(groups))
+    d = logarithm - logarithm.mean()
+    if np.linalg.norm(d) < 1e-12:  # groups that are exactly equal: the first group's own direction
+        d = np.eye(len(d))[0] - 1 / len(d)
+    return np.exp(_positions(groups)[:, None] * d)
+
+
+def _observed(groups):
+    """The rates of groups; one without an error counts half of one."""
+    return np.maximum(groups.rate, 0.5 / groups.n)
 
 
 # --- the floor -----------------------------------------------------------------------------------

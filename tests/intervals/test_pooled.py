@@ -148,7 +148,7 @@ def p_of_far_by_hand(rates, people_variance, pairs_variance, p0, n):
 
 
 def test_far_of_five_people_by_hand():
-    """People's part p² c / K and pairs' part p (1 - p) [ρ + (1 - ρ) / 9] / U."""
+    """An analysis of variance of all pairs of five and of six people (Griffing 1956, method 4)."""
     faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(3, seed=5)
     who = np.unique(faces.identity.values, return_inverse=True)[1]
     group = np.array(["a", "b"])[(who >= 5).astype(int)]
@@ -160,22 +160,24 @@ def test_far_of_five_people_by_hand():
         k = len(people)
         a = np.zeros((11, 11))
         for i, j in product(people, people):
-            a[i, j] = accepted[np.ix_(who == i, who == j)].mean()
+            a[i, j] = accepted[np.ix_(who == i, who == j)].mean() if i != j else 0
         cells = [a[i, j] for i in people for j in people if j < i]
         rate, u = np.mean(cells), len(cells)
-        noise = sum((cell - rate) ** 2 for cell in cells) / u**2
-        people_variance = 0.0
-        for i in people:
-            added = sum(a[i, j] - rate for j in people if j != i) / u
-            people_variance += added**2 * k / (k - 1)
-        variance = max(people_variance - noise, noise)
-        spread = noise * u / rate / (1 - rate)
-        numbers.append((rate, k, u, k * (variance - noise), rate**2 - variance, spread))
-    rate, k, u, people_variance, square, pairs_variance = np.transpose(numbers)
+        squares = sum((cell - rate) ** 2 for cell in cells)
+        of_people = sum((sum(a[i]) - (k - 1) * rate) ** 2 for i in people) / (k - 2)
+        of_pairs = (squares - of_people) / (k * (k - 3) / 2)
+        variance_of_people = (of_people / (k - 1) - of_pairs) / (k - 2)
+        weight = u * (k - 2) ** 2 * (k - 3) / (k - 1) ** 3
+        square = rate**2 - 4 * variance_of_people / k - of_pairs / u
+        numbers.append((rate, k, u, weight, 4 * variance_of_people, square, squares / u))
+    rate, k, u, weight, people_variance, square, noise = np.transpose(numbers)
     p0 = sum(rate * u) / sum(u)
-    c = sum(u * people_variance) / max(sum(u * square), sum(u) * p0**2)
-    m = np.average(pairs_variance, weights=rate * u)
+    c = sum(weight * people_variance) / max(sum(weight * square), sum(weight) * p0**2)
+    shared = (k - 2) / (2 * k) * c * p0 * rate  # of people, in the mean square of pairs
+    of_single_pairs = sum(u * (noise - shared) / (1 - rate)) / sum((u - 1) * rate)
+    m = max(of_single_pairs, 1 / 9)
     n = 1 / (p0 / (1 - p0) * c / k + m / u)
+    assert c > 0 and m > 1 / 9
     evaluation = fk.evaluate(scores, threshold=[threshold], by="group")
     band = fk.band(evaluation, "far_max_min").isel(threshold_level=0)
     assert float(band.estimate) == pytest.approx(rate.max() / rate.min())
@@ -472,10 +474,20 @@ def far_of_groups(rng, sizes, spread, far=0.01):
         pairs = k * (k - 1) / 2
         rate = accepted.sum() / 2 / pairs
         added = (accepted.sum(1) - (k - 1) * rate) / pairs * np.sqrt(k / (k - 1))
-        noise = rate * (1 - rate) / pairs
-        variance = max((added**2).sum() - noise, noise)
-        numbers.append((rate, variance, noise, k, pairs, pairs))
+        numbers.append((rate, (added**2).sum(), rate * (1 - rate) / pairs, k, pairs, pairs))
     return np.transpose(numbers)
+
+
+def test_the_variance_of_the_far_of_six_people_is_without_bias():
+    """Fifty groups at a time: the variance of their FARs, and what their people say it is."""
+    rng = np.random.default_rng(9)
+    rates, variances = [], []
+    for _ in range(40):
+        rate, *others = far_of_groups(rng, [6] * 50, 0.7, 0.1)
+        n, _ = pooled_far(rate, *others)
+        rates.append(rate)
+        variances.append(np.mean(rate) * (1 - np.mean(rate)) / n[0])
+    assert np.mean(variances) == pytest.approx(np.var(rates), rel=0.1)
 
 
 def test_equal_fars_of_small_groups_of_people_who_differ_are_seldom_called_different():
