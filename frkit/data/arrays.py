@@ -142,7 +142,7 @@ def read_hdf5(path):
         for name, item in items.items():
             if isinstance(item, h5py.Dataset):
                 is_text = h5py.check_string_dtype(item.dtype) is not None
-                columns[str(name)] = item.asstr()[()] if is_text else item[()]
+                columns[str(name)] = item.asstr("utf-8")[()] if is_text else item[()]
         require(
             columns,
             f"has no array at the top, but groups {listed(items)}: write the arrays of one model "
@@ -155,6 +155,7 @@ def read_netcdf(path):
     """Read a stored faces Dataset as columns."""
     check_heaps(path)
     with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
+        _require_embedding(stored)
         return _columns(stored.load())
 
 
@@ -166,6 +167,7 @@ def read_zarr(path):
         stored = xr.open_dataset(
             store, engine="zarr", chunks=None, consolidated=False, decode_times=False
         )
+        _require_embedding(stored)
         if path.is_file():
             return _columns(stored.load())
         embedding = stored["embedding"]
@@ -196,6 +198,15 @@ def _check_chunks(name, array):
         lost == 0,
         f"array {name!r} lacks {lost} of {array.nchunks} chunks: they are lost, or were left out "
         "because all values are the fill value; write it with write_empty_chunks=True",
+    )
+
+
+def _require_embedding(stored):
+    """Refuse a file of something else, such as an evaluation."""
+    require(
+        "embedding" in stored.variables,
+        "contains no variable `embedding`; an evaluation that was saved is opened by "
+        "fk.open_evaluation(path)",
     )
 
 

@@ -226,7 +226,12 @@ def _named_blocks(given_names, columns, blocks):
             )
             blocks[name] = runs[name]
         names.append(name)
-    return names
+    if len(names) == 1 or any(np.ndim(columns.get(name, [[]])) > 1 for name in names):
+        return names
+    for name in [name for name in blocks if {*blocks[name]} & {*names}]:
+        del blocks[name]
+    blocks["embedding"] = names  # several columns of numbers are one embedding
+    return ["embedding"]
 
 
 def has_embedding(table):

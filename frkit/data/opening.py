@@ -45,8 +45,8 @@ def open_faces(
         line). For .npy the default is the file of the same stem beside it; for other formats its
         columns are added.
     embedding : str or sequence of str, optional
-        Name of the embedding, or of those of several models. In a text or Parquet table: the prefix
-        of numbered columns (f0, f1, ...). Default: a usual name, where only one is there.
+        Name of the embedding. In a text or Parquet table: the prefix of numbered columns (f0, f1,
+        ...), or the names of the columns. Default: a usual name, where only one is there.
     identity, image : str, optional
         Names of the columns with identities and with image names. Default: "identity" and "image",
         or a usual name, where only one is there. An identity with fields in braces is a pattern of

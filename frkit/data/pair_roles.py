@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from frkit.base import listed, warn
+from frkit.base import listed, require_flag, warn
 from frkit.data.evidence import CLEAR, share_above
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import (
@@ -28,6 +28,7 @@ WORDS = {  # within a name, that say which of both it is
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 IDS = {"", "id", "ids", "name", "names"}  # of people or of images: the data say which
+MOST = 0.5  # share of numbers above which a column called "score" is one
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
@@ -84,6 +85,8 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
         else:
             roles.unused.append(name)
     roles.given &= {*from_user}
+    if distance is not None:
+        require_flag("distance", distance)
     if needs_score and distance is not None:
         role = "distance" if distance else "score"
         roles.columns |= {OPPOSITE[role]: [], role: roles.scores()}
@@ -100,7 +103,7 @@ def _find_named_scores(roles, sample):
     for name in roles.free(sample):
         stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
         for role in ("score", "distance"):
-            if stems & NAMES[role] and is_number_column(sample[name]):
+            if stems & NAMES[role] and is_number_column(sample[name], MOST):
                 roles.columns.setdefault(role, []).append(name)
     of_sides = [name for sides in side_columns(roles.scores()).values() for name in sides]
     others = [name for name in roles.scores() if name not in of_sides]

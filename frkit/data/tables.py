@@ -335,10 +335,10 @@ def as_numbers(column):
     return values, is_missing
 
 
-def is_number_column(column):
+def is_number_column(column, least=0.9):
     """Return whether the cells of a column are numbers, but for a few."""
     values, is_missing = as_numbers(column)
-    return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > 0.9
+    return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > least
 
 
 def refuse_cells(column, is_bad, reason):

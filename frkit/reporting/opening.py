@@ -158,6 +158,8 @@ def _opened(path, format, columns, score, options):
     """Open one file or DataFrame."""
     options = {name: value for name, value in options.items() if value is not None}
     if score is not None:
+        score = [score] if isinstance(score, str) else score
+        require(isinstance(score, (list, tuple)), f"score must name columns, got {score!r}")
         columns = score_roles(score) | as_mapping(columns)
     if columns is not None:
         options["columns"] = as_mapping(columns)

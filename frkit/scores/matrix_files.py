@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_path, warn
+from frkit.base import listed, require, require_flag, require_path, warn
 from frkit.data.arrays import OnDisk, read_npy
 from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, is_pattern, joined
@@ -299,7 +299,7 @@ def _settle(columns, roles, missing, pattern, distance):
     role = role_of_square(columns[name])
     is_said = distance is not None or bool(roles.given & {*OPPOSITE})
     if distance is not None:
-        role = "distance" if distance else "score"
+        role = "distance" if require_flag("distance", distance) else "score"
     if distance is not None or not is_said and role is not None:
         roles.columns |= {role: [name], OPPOSITE[role]: []}
     is_distance = bool(roles.column("distance"))

@@ -69,9 +69,10 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
     frame = pd.DataFrame(labels).assign(emb=list(values))
     xr.testing.assert_identical(faces(frame, **names).drop_attrs(deep=False), expected)
     wide = pd.concat([pd.DataFrame(labels), pd.DataFrame(values).add_prefix("q_")], axis=1)
-    from_frame = faces(wide, columns={"embedding": "q", "gender": "sex"}, **names)
-    from_frame = from_frame[[*expected.coords, "embedding"]].drop_attrs(deep=False)
-    xr.testing.assert_identical(from_frame, expected)
+    for columns in ("q", ["q_0", "q_1", "q_2"]):
+        from_frame = faces(wide, columns={"embedding": columns, "gender": "sex"}, **names)
+        from_frame = from_frame[[*expected.coords, "embedding"]].drop_attrs(deep=False)
+        xr.testing.assert_identical(from_frame, expected)
     names["gender"] = np.array(list("ffmmm"))
     from_frame = faces(frame, **names).drop_vars("sex").drop_attrs(deep=False)
     xr.testing.assert_identical(from_frame, expected)

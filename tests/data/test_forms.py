@@ -220,3 +220,30 @@ def test_a_symmetric_embedding_is_taken_if_its_dimensions_are_named():
         fk.faces(array, PEOPLE)
     faces = fk.faces(xr.DataArray(array, dims=["image", "feature"]), PEOPLE)
     np.testing.assert_allclose(faces.embedding.values, array, rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"format": "columns"}])
+def test_a_text_is_no_answer_to_whether_scores_are_distances(tmp_path, options):
+    table = pd.DataFrame({"score": SCORE, "genuine": GENUINE})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(fk.InputError, match="distance must be True or False, got 'no'"):
+        fk.open_data(tmp_path / "t.csv", distance="no", **options)
+    with pytest.raises(fk.InputError, match="score must name columns, got 3"):
+        fk.open_data(tmp_path / "t.csv", score=3)
+    assert fk.open_data(tmp_path / "t.csv", score="score").sizes["pair"] == len(SCORE)
+
+
+def test_one_bad_score_is_named_with_its_line(tmp_path):
+    (tmp_path / "t.csv").write_text("id1,id2,score\na,a,0.9\na,b,oops\nb,b,0.8\n")
+    with pytest.raises(fk.InputError, match="line 3, column 'score': 'oops' is not a finite"):
+        fk.open_data(tmp_path / "t.csv")
+
+
+def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
+    people = np.char.encode(np.char.add(PEOPLE, "ü"), "utf-8")
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        file["embedding"], file["identity"] = EMBEDDING, people
+    assert fk.open_data(tmp_path / "f.h5").identity.values[0] == "Person_00ü"
+    xr.Dataset({"frr": 1.0}).to_netcdf(tmp_path / "e.nc")
+    with pytest.raises(fk.InputError, match="fk.open_evaluation"):
+        fk.open_data(tmp_path / "e.nc")
