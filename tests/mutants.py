@@ -49,16 +49,11 @@ MUTANTS = [
         "(rising, thresholds))",
         "test_properties",
     ),
-    Mutant("engine/rates.py", "- accepted[begin, column]", "", "test_engine test_twin"),
-    Mutant("engine/rates.py", "before + added[place]", "added[place]", "test_engine test_twin"),
+    Mutant("engine/kernels.py", "so_far = accepted[mark]", "so_far = 0.0", "test_engine test_twin"),
+    Mutant("engine/rates.py", "so_far + added[place]", "added[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
-    Mutant("engine/people.py", "2 * together - weight", "together - weight", "test_people"),
-    Mutant(
-        "engine/people.py",
-        "(1 - 1 / impostors.stands_for)",
-        "(1 / impostors.stands_for)",
-        "test_sweep test_people",
-    ),
+    Mutant("engine/kernels.py", "2 * together[place]", "together[place]", "test_people"),
+    Mutant("engine/kernels.py", " / stands_for[u]", "", "test_sweep test_people"),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
     Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
     # indices
@@ -152,21 +147,21 @@ MUTANTS = [
     # what thinned pairs stand for, verification metrics, limits, plans
     Mutant(
         "engine/sweep.py",
-        "np.minimum(halvings[pairs], stands_for(score[pairs], cuts[number]))",
-        "halvings[pairs]",
+        "np.minimum(number[pairs], stands_for(score[pairs], cuts[small_group]))",
+        "number[pairs]",
         "test_sweep",
     ),
     Mutant("evaluation/sweep.py", " - n_probes @ n_references", "", "test_sweep"),
     Mutant(
         "evaluation/verification.py",
-        "(table.score - mean) ** 2, weights=table.weight",
-        "(table.score - mean) ** 2",
+        "(share * (score - mean.to_numpy()) ** 2).sum()",
+        "((score - mean.to_numpy()) ** 2).mean()",
         "test_verification",
     ),
     Mutant(
         "evaluation/verification.py",
-        "(0, impostor.score), weights=impostor.weight",
-        "(0, impostor.score)",
+        "(n_impostors or n_all)",
+        "n_all",
         "test_verification",
     ),
     Mutant(

@@ -46,9 +46,7 @@ def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
         lost = failed_weight * counts[row] * counts[col]
         left = totals_of_cells - np.bincount(failed_cell, lost, protocol.n_cells)
         # where all failed, rounding is left
-        totals[:, column] = (
-            np.where(left > 1e-12 * totals_of_cells, left, 0) if len(lost) else totals_of_cells
-        )
+        totals[:, column] = np.where(left > 1e-12 * totals_of_cells, left, 0)
     return totals
 
 

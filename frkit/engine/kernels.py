@@ -162,32 +162,50 @@ def add_sums(row, partner, weight, last_weight, cell, begins, ends, row_counts, 
 
 
 @compiled(**COMPILE)
-def lifting_scores(score, curve, column, allowed):
-    """Walk down to the scores at which the accepted weight exceeds what is allowed, (level,).
+def weight_of(pair, curve, column):
+    """Weight of a pair in a column of counts; 0 where it is of another curve.
 
     curve: the cell of the pairs that count, -1 for all. column: cells, rows, partners and weights
-    of the pairs, and the counts of both sides. allowed: rising. Where it is never exceeded, the
-    threshold is the lowest score that counts; it is NaN where none does.
+    of the pairs, and the counts of both sides.
     """
     cell, row, partner, weight, row_counts, col_counts = column
+    if curve >= 0 and cell[pair] != curve:
+        return 0.0
+    row_count = row_counts[np.uintp(row[pair])]
+    return weight[pair] * times(row_count, col_counts[np.uintp(partner[pair])])
+
+
+@compiled(**COMPILE)
+def lifting_scores(score, curve, column, allowed, n_above, accepted):
+    """Walk down to the scores at which the accepted weight exceeds what is allowed, (level,).
+
+    curve, column: as in `weight_of`. allowed: rising. n_above, accepted: (mark,) numbers of pairs,
+    from 0 on, and their weight, from which the walk goes on. Where what is allowed is never
+    exceeded, the threshold is the lowest score that counts; it is NaN where none does.
+    """
     thresholds = np.full(len(allowed), np.nan)
-    level = 0
-    accepted = 0.0
-    lowest = np.nan
-    for u in range(len(score)):
-        if curve >= 0 and cell[u] != curve:
-            continue
-        added = weight[u] * times(row_counts[np.uintp(row[u])], col_counts[np.uintp(partner[u])])
-        if added == 0:
-            continue
-        accepted += added
-        lowest = score[u]
-        while level < len(allowed) and accepted > allowed[level]:
-            thresholds[level] = score[u]
-            level += 1
-        if level == len(allowed):
+    mark = 0
+    u = 0
+    so_far = 0.0
+    for level in range(len(allowed)):
+        while mark + 1 < len(n_above) and accepted[mark + 1] <= allowed[level]:
+            mark += 1
+            if n_above[mark] > u:
+                u = n_above[mark]
+                so_far = accepted[mark]
+        while u < len(score):
+            added = weight_of(u, curve, column)
+            if so_far + added > allowed[level]:
+                break
+            so_far += added
+            u += 1
+        if u == len(score):
+            while u > 0 and weight_of(u - 1, curve, column) == 0:
+                u -= 1
+            if u > 0:
+                thresholds[level:] = score[u - 1]
             break
-    thresholds[level:] = lowest
+        thresholds[level] = score[u]
     return thresholds
 
 
@@ -195,54 +213,31 @@ def lifting_scores(score, curve, column, allowed):
 def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals, start):
     """Walk down to the last distinct score at which FRR >= FAR: the EER, and that score.
 
-    impostors, genuine: columns, of scores that fall and rise. totals: weight of both kinds. start:
-    how many impostor pairs are accepted and genuine ones rejected where FRR >= FAR, and the weights
-    of both. The EER lies on the line from the rates just below the score to the rates at it.
+    impostors, genuine: columns as in `weight_of`, of scores that fall and rise. totals: weight of
+    both kinds. start: how many impostor pairs are accepted and genuine ones rejected where FRR >=
+    FAR, and the weights of both. The EER lies on the line from the rates just below the score to
+    the rates at it.
     """
-    cell, row, partner, weight, row_counts, col_counts = impostors
-    cell_g, row_g, partner_g, weight_g, row_counts_g, col_counts_g = genuine
-    i, top, accepted, rejected = start
-    top -= 1
-    start = (i, top, accepted, rejected)
-    for j in range(top, -1, -1):  # quickly from one genuine score to the next
-        while i < len(impostor_score) and impostor_score[i] > genuine_score[j]:
-            count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
-            accepted += weight[i] * count * (curve < 0 or cell[i] == curve)
-            i += 1
-        if rejected / totals[1] - accepted / totals[0] < -TOLERANCE:
-            break
-        if j == top or genuine_score[j] < genuine_score[j + 1]:
-            start = (i, j, accepted, rejected)
-        if curve < 0 or cell_g[j] == curve:
-            count = times(row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])])
-            rejected -= weight_g[j] * count
-    i, j, accepted, rejected = start  # at the last genuine score where FRR >= FAR
-    far = accepted / totals[0]
-    frr = rejected / totals[1]
-    while True:
+    i, j, accepted, rejected = start
+    far = far_at = accepted / totals[0]
+    frr = frr_at = rejected / totals[1]
+    score = np.inf
+    while frr - far >= -TOLERANCE and (i < len(impostor_score) or j > 0):
+        far_at = far
+        frr_at = frr
         score = -np.inf
         if i < len(impostor_score):
             score = impostor_score[i]
-        if j >= 0:
-            score = max(score, genuine_score[j])
-        far_at = far
-        frr_at = frr
+        if j > 0:
+            score = max(score, genuine_score[j - 1])
         while i < len(impostor_score) and impostor_score[i] == score:
-            if curve < 0 or cell[i] == curve:
-                count = times(row_counts[np.uintp(row[i])], col_counts[np.uintp(partner[i])])
-                accepted += weight[i] * count
+            accepted += weight_of(i, curve, impostors)
             i += 1
-        while j >= 0 and genuine_score[j] == score:
-            if curve < 0 or cell_g[j] == curve:
-                count = times(
-                    row_counts_g[np.uintp(row_g[j])], col_counts_g[np.uintp(partner_g[j])]
-                )
-                rejected -= weight_g[j] * count
+        while j > 0 and genuine_score[j - 1] == score:
             j -= 1
+            rejected -= weight_of(j, curve, genuine)
         far = accepted / totals[0]
         frr = rejected / totals[1]
-        if frr - far < -TOLERANCE or (i == len(impostor_score) and j < 0):
-            break
     rise = (frr_at - far_at) - (frr - far)
     share = (far - frr) / rise if rise > 0 else 0.0
     eer = far + share * (far_at - far)
@@ -284,33 +279,29 @@ def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums
 
 
 @compiled(**COMPILE)
-def sums_so_far(first, second, n_members, weight):
-    """For each pair the weight of the pairs of the same two members up to this one.
+def growth_of_squares(first, second, n_members, weight, stands_for):
+    """By how much each pair raises the square of the weight that its two members have together.
 
-    first, second: (pair,) the members, in either order. The sums lie in a table of all couples, or,
-    where that would be larger, in a hash table, of which some places stay free.
+    From t it rises by a (2 t + a), and by a (2 t + a / s) where the pair stands for s pairs. first,
+    second: (pair,) the members, in either order. Their weights so far lie in a table of all
+    couples, or, where that would be larger, in a hash table, of which some places stay free.
     """
     size = 2
     while size < 1.4 * len(weight) + 2:
         size *= 2
-    so_far = np.empty(len(weight))
-    if n_members**2 <= size:
-        sums = np.zeros(n_members**2)
-        for u in range(len(weight)):
-            couple = min(first[u], second[u]) * n_members + max(first[u], second[u])
-            sums[couple] += weight[u]
-            so_far[u] = sums[couple]
-        return so_far
-    numbers = np.full(size, -1)
-    sums = np.zeros(size)
-    last_place = np.uint64(size - 1)
+    is_hashed = n_members**2 > size
+    size = size if is_hashed else n_members**2
+    numbers = np.full(size if is_hashed else 0, -1)
+    together = np.zeros(size)
+    growth = np.empty(len(weight))
     for u in range(len(weight)):
         couple = min(first[u], second[u]) * n_members + max(first[u], second[u])
-        hashed = np.uint64(couple) * np.uint64(0x9E3779B97F4A7C15)
-        place = (hashed >> np.uint64(20)) & last_place
-        while numbers[place] != couple and numbers[place] >= 0:
-            place = (place + np.uint64(1)) & last_place
-        numbers[place] = couple
-        sums[place] += weight[u]
-        so_far[u] = sums[place]
-    return so_far
+        place = np.uint64(couple)
+        if is_hashed:
+            place = (place * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & np.uint64(size - 1)
+            while numbers[place] != couple and numbers[place] >= 0:
+                place = (place + np.uint64(1)) & np.uint64(size - 1)
+            numbers[place] = couple
+        growth[u] = weight[u] * (2 * together[place] + weight[u] / stands_for[u])
+        together[place] += weight[u]
+    return growth

@@ -151,14 +151,13 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
 def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     """What each impostor pair adds to the sums over two people, of squares and of products.
 
-    The square of what two members have accepted together grows by a (2 t + a) where they have t
-    from higher scores. The pairs for which a kept one stands do not have the square of its weight.
+    The pairs for which a kept one stands do not have the square of its weight.
     """
     weight = impostors.weight
     member = members_of_rows(tally.protocol)
     first, second = member[impostors.row], member[impostors.col]
-    together = kernels.sums_so_far(first, second, member.max() + 1, weight)
-    squares = weight * (2 * together - weight) - weight**2 * (1 - 1 / impostors.stands_for)
+    n_members = member.max() + 1
+    squares = kernels.growth_of_squares(first, second, n_members, weight, impostors.stands_for)
     return squares, weight * compared.weight_of_pairs(first, second)
 
 
@@ -172,31 +171,22 @@ def _within_groups(tally: Tally, points: Points) -> Points:
     return Points(accepted, within, within, *sums_of_groups)
 
 
-class Curve(NamedTuple):
-    """The data's own curve from the highest threshold down.
+def data_curve(tally: Tally) -> dict[str, np.ndarray]:
+    """The data's own curve at PLACES levels of the FAR, from the highest threshold down.
 
     threshold, far_all : (place,). far : (place, group, group). frr : (place, group or all).
     """
-
-    threshold: np.ndarray
-    far: np.ndarray
-    far_all: np.ndarray
-    frr: np.ndarray
-
-
-def data_curve(tally: Tally) -> Curve:
-    """FAR by pair of groups, and FRR, at PLACES levels of the FAR."""
     n_pairs = float(tally.impostors.stands_for.sum(dtype=float))
-    far = np.geomspace(1 / max(n_pairs, 2), 0.999, PLACES)
-    thresholds = np.unique(thresholds_at(tally, far, tally.n_groups, 1))[::-1]
-    far_of_cells, far_all = false_acceptance(tally, thresholds[None])
-    frr_of_groups, frr = false_rejection(tally, thresholds[None])
+    levels = np.geomspace(1 / max(n_pairs, 2), 0.999, PLACES)
+    thresholds = np.unique(thresholds_at(tally, levels, tally.n_groups, 1))[::-1]
+    far_of_cells, [far_of_all] = false_acceptance(tally, thresholds[None])
+    [frr_of_groups], [frr_of_all] = false_rejection(tally, thresholds[None])
     cells = tally.protocol.cells_of_groups
-    far_of_groups = np.nan_to_num(far_of_cells[0][:, cells])
-    frr_of_curves = np.column_stack([frr_of_groups[0][:, :-1], frr[0]])
-    return Curve(
-        threshold=thresholds,
-        far=np.where(cells >= 0, far_of_groups, 0.0),
-        far_all=far_all[0],
-        frr=np.nan_to_num(frr_of_curves),
-    )
+    far_of_groups = np.where(cells >= 0, far_of_cells[0][:, cells], 0.0)
+    frr_of_curves = np.column_stack([frr_of_groups[:, :-1], frr_of_all])
+    return {
+        "threshold": thresholds,
+        "far": np.nan_to_num(far_of_groups),
+        "far_all": far_of_all,
+        "frr": np.nan_to_num(frr_of_curves),
+    }

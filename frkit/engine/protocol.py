@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN, require, warn
@@ -147,12 +148,10 @@ class Protocol:
         row, col, _, is_impostor, _ = self.listed
         weight = np.ones(len(row))
         if not self.pooled:
-            identity = self.identity.astype(np.int64)
-            both = identity[row[is_impostor]], identity[col[is_impostor]]
-            low, high = np.sort(both, axis=0)
-            couple = low * len(self.share) + high
-            _, couple, n_pairs = np.unique(couple, return_inverse=True, return_counts=True)
-            shared = self.share[low] * self.share[high] / n_pairs[couple]
+            sides = self.identity[row[is_impostor]], self.identity[col[is_impostor]]
+            couples = pd.DataFrame({"low": np.minimum(*sides), "high": np.maximum(*sides)})
+            n_pairs = couples.groupby(["low", "high"]).low.transform("size")
+            shared = self.share[couples.low] * self.share[couples.high] / n_pairs.to_numpy()
             weight[is_impostor] = _ones_if_equal(shared)
         return weight
 
@@ -163,7 +162,7 @@ class Protocol:
         weight.
         """
         if self.weighs_equally:
-            return np.ones(len(row))
+            return 1.0
         probe_scale, reference_scale = self.scales
         return probe_scale[row] * reference_scale[col]
 
@@ -298,20 +297,17 @@ def _kinds(images: Images, cells, impostors):
     A kind is a group together with the labels of these attributes. An unknown label is neither the
     same as another nor another one.
     """
-    columns = [images.group_code]
-    for labels in images.others.values():
-        codes = np.unique(labels, return_inverse=True)[1]
-        columns.append(np.where(labels == UNKNOWN, -1, codes))
-    kinds, kind = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
-    groups = kinds[:, 0]
-    cells_of_kinds = cells[groups[:, None], groups]
-    for column, rule in enumerate(impostors.values(), start=1):
-        codes = kinds[:, column]
-        is_same = codes[:, None] == codes
+    labels_of_rows = pd.DataFrame({0: images.group_code} | images.others)
+    kind = labels_of_rows.groupby([*labels_of_rows]).ngroup().to_numpy(np.int32)
+    kinds = labels_of_rows.iloc[np.unique(kind, return_index=True)[1]]
+    cells_of_kinds = cells[np.ix_(kinds[0], kinds[0])]
+    for name, rule in impostors.items():
+        labels = kinds[name].to_numpy(object)
+        is_same = labels[:, None] == labels
+        is_known = labels != UNKNOWN
         fits = is_same if rule == "same" else ~is_same
-        fits = fits & (codes[:, None] >= 0) & (codes >= 0)
-        cells_of_kinds[~fits] = -1
-    return kind.ravel().astype(np.int32), cells_of_kinds
+        cells_of_kinds[~(fits & is_known[:, None] & is_known)] = -1
+    return kind, cells_of_kinds
 
 
 def _draw_people(images: Images, by, resampling: Resampling | None) -> tuple:
@@ -350,12 +346,9 @@ def _listed_pairs(pairs, images: Images, row, col, left_out) -> ListedPairs:
     is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
     if "probe_identity" not in pairs.coords:
         is_genuine &= pairs["genuine"].values.astype(bool)
-    for kind, chosen, error in (
-        ("genuine", is_genuine, "rejected"),
-        ("impostor", is_impostor, "accepted"),
-    ):
-        message = f"there is no {kind} pair in the list: nothing can be falsely {error}"
-        require(chosen.any(), message)
+    absent = "there is no {} pair in the list: nothing can be falsely {}"
+    require(is_genuine.any(), absent.format("genuine", "rejected"))
+    require(is_impostor.any(), absent.format("impostor", "accepted"))
     is_impostor &= ~np.asarray(left_out)
     require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
     row, col = row.astype(np.int32), col.astype(np.int32)

@@ -10,7 +10,6 @@ import numpy as np
 from frkit.engine import kernels
 from frkit.engine.tally import Pairs, Tally
 
-NO_MARKS = np.zeros(1, int), None
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
 
 
@@ -24,25 +23,17 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
     n_above, accepted, *_ = tally.marks
     accepted = curves(accepted, tally.n_groups, 1)[:, curve]
-    thresholds = np.full((len(totals), len(far)), np.nan)
+    thresholds = np.empty((len(totals), len(far)))
     rising = np.argsort(far)
     for column, total in enumerate(totals):
-        allowed = far[rising] * total * (1 + TOLERANCE)
-        mark = np.searchsorted(accepted[:, column], allowed, "right") - 1
-        cell, row, partner, weight, *counts = impostors.column(column)
-        for k in np.unique(mark):
-            levels = mark == k
-            for begin in (k, 0):
-                rest = slice(n_above[begin], None)
-                lifting = kernels.lifting_scores(
-                    impostors.score[rest],
-                    _cell_of(curve, tally),
-                    (cell[rest], row[rest], partner[rest], weight[rest], *counts),
-                    allowed[levels] - accepted[begin, column],
-                )
-                if not np.isnan(lifting).any():
-                    break  # else the lowest score that counts lies above the mark
-            thresholds[column, rising[levels]] = lifting
+        thresholds[column, rising] = kernels.lifting_scores(
+            impostors.score,
+            _cell_of(curve, tally),
+            impostors.column(column),
+            far[rising] * total * (1 + TOLERANCE),
+            n_above,
+            accepted[:, column],
+        )
     return thresholds
 
 
@@ -57,12 +48,8 @@ def false_acceptance(tally: Tally, thresholds):
     The mean over pairs of identities of the share of their image pairs with score > threshold
     (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
-    n_exceeded = number_above(tally.impostors, thresholds)
-    marks = NO_MARKS if np.all(thresholds == thresholds[0]) else tally.marks[:2]
-    accepted = _errors(tally.impostors, thresholds, n_exceeded, tally.protocol.n_cells, marks)
-    totals = tally.totals.T[: len(thresholds), None]
-    far_of_cells = ratio(accepted, totals)
-    far_of_all = ratio(accepted.sum(2), totals.sum(2))
+    n_errors = number_above(tally.impostors, thresholds)
+    far_of_cells, far_of_all = _rates(tally, tally.impostors, tally.totals, thresholds, n_errors)
     # thinned pairs stand for others: their sum may exceed that of all pairs
     return np.minimum(far_of_cells, 1.0), np.minimum(far_of_all, 1.0)
 
@@ -74,10 +61,8 @@ def false_rejection(tally: Tally, thresholds):
     of replicates eq. 14, of the V-statistic eq. 19 (of groups eq. 22). Weights are those of
     `Protocol.genuine_weights` and `Protocol.vstatistic_weights`.
     """
-    n_not_above = number_up_to(tally.genuine, thresholds)
-    rejected = _errors(tally.genuine, thresholds, n_not_above, tally.n_groups + 1, NO_MARKS)
-    totals = tally.genuine_totals.T[: len(thresholds), None]
-    return ratio(rejected, totals), ratio(rejected.sum(2), totals.sum(2))
+    n_errors = number_up_to(tally.genuine, thresholds)
+    return _rates(tally, tally.genuine, tally.genuine_totals, thresholds, n_errors)
 
 
 def number_above(impostors: Pairs, thresholds):
@@ -98,33 +83,34 @@ def _in_precision_of(scores, thresholds):
     return np.where(rounded > thresholds, lower, rounded)
 
 
-def _errors(pairs: Pairs, thresholds, n_errors, n_cells: int, marks):
-    """Weight of the pairs that err at thresholds, (column, level): (column, level, cell).
+def _rates(tally: Tally, pairs: Pairs, totals, thresholds, n_errors):
+    """Weight of the pairs that err at thresholds, as shares: of cells, and of all.
 
-    n_errors : (column, level) how many pairs err. marks : numbers of pairs, and their weight.
+    totals : (cell, column) weight of all pairs. n_errors : (column, level) how many pairs err.
     """
-    errors = np.full((*thresholds.shape, n_cells), np.nan)
     n_columns = len(thresholds)
-    if n_columns == pairs.row_counts.shape[1] and np.all(thresholds == thresholds[0]):
+    n_cells = len(totals)
+    errors = np.empty((*thresholds.shape, n_cells))
+    if n_columns == totals.shape[1] and np.all(thresholds == thresholds[0]):
         order = np.argsort(n_errors[0])
-        sums = pairs.sums(n_errors[0, order], n_cells).cumsum(0)
-        errors[:, order] = np.moveaxis(sums, 2, 0)
-        return errors
-    numbers, sums_at_marks = marks
-    for column in range(n_columns):
-        order = np.argsort(n_errors[column])
-        ends = n_errors[column, order]
-        mark = np.searchsorted(numbers, ends, "right") - 1
-        begins = np.maximum(numbers[mark], np.append(0, ends[:-1]))
-        added = pairs.sums_of_column(begins, ends, n_cells, column)
-        for place, level in enumerate(order):
-            goes_on = place > 0 and mark[place] == mark[place - 1]
-            before = errors[column, order[place - 1]] if goes_on else 0.0
-            if not goes_on and sums_at_marks is not None:
-                before = sums_at_marks[mark[place], :, column]
-            errors[column, level] = before + added[place]
+        errors[:, order] = pairs.sums(n_errors[0, order], n_cells).cumsum(0).transpose(2, 0, 1)
+    else:
+        numbers, sums = np.zeros(1, int), np.zeros((1, 1, n_columns))
+        if pairs is tally.impostors:  # hardly any rate takes a look at all of them
+            numbers, sums = tally.marks[:2]
+        for column in range(n_columns):
+            order = np.argsort(n_errors[column])
+            ends = n_errors[column, order]
+            mark = np.searchsorted(numbers, ends, "right") - 1
+            begins = np.maximum(numbers[mark], np.append(0, ends[:-1]))
+            added = pairs.sums_of_column(begins, ends, n_cells, column)
+            for place, level in enumerate(order):
+                if begins[place] == numbers[mark[place]]:
+                    so_far = sums[mark[place], :, column]
+                so_far = errors[column, level] = so_far + added[place]
     errors[np.isnan(thresholds)] = np.nan
-    return errors
+    totals = totals.T[:n_columns, None]
+    return ratio(errors, totals), ratio(errors.sum(2), totals.sum(2))
 
 
 def sums_of_errors(n_errors, value, place, n_places: int):

@@ -130,7 +130,7 @@ class Selection:
 
 def stands_for(score, cuts):
     """For how many pairs a kept one stands: 2 to the number of cuts that it does not exceed."""
-    n_cuts = np.zeros(len(score), np.uint8)
+    n_cuts = np.zeros(len(score), np.int32)
     thinned = np.flatnonzero(score <= cuts[0])
     n_cuts[thinned] = len(cuts) - np.searchsorted(cuts[::-1], score[thinned], side="left")
-    return n_cuts
+    return 1 << n_cuts

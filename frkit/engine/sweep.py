@@ -6,13 +6,14 @@ from impostor pairs, and small groups only to keep more of their pairs. It knows
 question: what it keeps answers them all.
 """
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import local
 from typing import NamedTuple
 
-import dask
+import dask.threaded
 import numpy as np
 import pandas as pd
 from dask.base import get_scheduler
@@ -35,6 +36,7 @@ FIRST_BATCH = 1_000_000  # pairs
 BATCHES = 40  # at least so many where there are many blocks, for the progress bar
 FEW_BLOCKS = 8  # of a batch
 NONE = np.empty(0, np.int32)
+THREAD = local()  # memory of each thread
 WINDOW = 8  # images at either end, whose scores are compared with their transpose
 
 
@@ -53,40 +55,17 @@ class Sides(NamedTuple):
     symmetric: bool
 
 
-class SweptPairs(NamedTuple):
-    """The kept pairs of one model, in the order of their places.
-
-    row, col : (pair,) the images that were compared; both kinds of pairs, and those that failed.
-    score : (pair,) NaN where the comparison failed.
-    halvings : (pair,) 2 to this power is the number of pairs for which a pair stands.
-    self_score : (image,) of an image with itself, NaN where there is none.
-    failed : (image,) whether all of its impostor comparisons failed, which are then no pairs here.
-    n_failed : impostor comparisons that failed. n_genuine : genuine pairs. n_genuine_failed : of
-    these.
-    lowest, highest : score of all pairs of two images that were swept.
-    """
-
-    row: np.ndarray
-    col: np.ndarray
-    score: np.ndarray
-    halvings: np.ndarray
-    self_score: np.ndarray
-    failed: np.ndarray
-    n_failed: int
-    n_genuine: int
-    n_genuine_failed: int
-    lowest: float
-    highest: float
-
-
 def sweep_scores(
     array,
     sides: Sides,
     n_exact: int,
     thresholds,
     progress: bool | Callable[[float], None],
-) -> SweptPairs:
+) -> tuple[dict[str, np.ndarray], dict]:
     """Scan every block of a lazy array that contains pairs, some blocks at a time.
+
+    Returns the columns of the kept pairs, in the order of their places, and of the images; and
+    numbers of pairs, with the lowest and the highest score of two images that were swept.
 
     n_exact : impostor pairs that are all kept, the highest. thresholds : above which all are kept.
     progress : whether to show a bar; or what is called with the share that is done.
@@ -105,7 +84,6 @@ def sweep_scores(
     n_done = 0
     blocks = blocks_in_order(delayed.shape, sides.symmetric)
     shared_sides = dask.delayed(sides, traverse=False)
-    buffers = dask.delayed(ThreadBuffers(), traverse=False)
     bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
     with threads(), bar:
         if sides.symmetric:
@@ -119,7 +97,7 @@ def sweep_scores(
             for i, j in batch:
                 corner = i * side, j * side
                 inside = places[genuine_in_block.get((i, j), NONE)] - corner
-                tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, buffers, inside))
+                tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, inside))
             scanned = dask.compute(*tasks)
             for block, part in zip(batch, scanned):
                 genuine_score[genuine_in_block.get(block, NONE)] = part.genuine
@@ -137,11 +115,8 @@ def sweep_scores(
 
 def blocks_in_order(shape, symmetric) -> list[tuple[int, int]]:
     """The blocks to scan, at random, so that the first ones show what scores are like."""
-    blocks = list(np.ndindex(shape))
-    if symmetric:
-        blocks = [(i, j) for i, j in blocks if i <= j]
-    order = np.random.default_rng(0).permutation(len(blocks))
-    return [blocks[k] for k in order]
+    blocks = [(i, j) for i, j in np.ndindex(shape) if i <= j or not symmetric]
+    return [blocks[k] for k in np.random.default_rng(0).permutation(len(blocks))]
 
 
 @contextmanager
@@ -152,10 +127,12 @@ def threads():
     """
     n = dask.config.get("num_workers", None) or CPU_COUNT
     with threadpool_limits(1, user_api="blas"):
-        if get_scheduler() is not None or dask.config.get("pool", None) is not None:
+        # without distributed there is no client, and importing it takes longer than a small sweep
+        may_have_client = "distributed" in sys.modules or dask.config.get("scheduler", None)
+        if may_have_client and get_scheduler() is not None or dask.config.get("pool", None):
             yield
             return
-        with ThreadPoolExecutor(n) as pool, dask.config.set(pool=pool):
+        with ThreadPoolExecutor(n) as pool, dask.config.set(scheduler=dask.threaded.get, pool=pool):
             yield
 
 
@@ -223,27 +200,20 @@ class Scanned(NamedTuple):
     lowest: float
 
 
-class ThreadBuffers(local):
-    """Memory of each thread, in which the pairs of a block are written, for all of its blocks.
+def _thread_columns(size, dtype):
+    """Rows, columns, scores, levels and groups of so many pairs, and of one that is lost.
 
-    New memory for each block would take a third of the time of its product.
+    Each thread writes the pairs of all its blocks into the same memory. New memory for each block
+    would take a third of the time of its product.
     """
-
-    columns: list[np.ndarray] | None = None
-
-    def take(self, size, dtype):
-        """Rows, columns, scores, levels and groups of so many pairs, and of one that is lost."""
-        columns = self.columns
-        if columns is None or len(columns[0]) <= size or columns[2].dtype != dtype:
-            types = np.int32, np.int32, dtype, np.uint8, np.int32
-            columns = self.columns = [np.empty(size + 1, kind) for kind in types]
-        return columns
-
-    def __reduce__(self):
-        return ThreadBuffers, ()
+    columns = getattr(THREAD, "columns", None)
+    if columns is None or len(columns[0]) <= size or columns[2].dtype != dtype:
+        types = np.int32, np.int32, dtype, np.uint8, np.int32
+        columns = THREAD.columns = [np.empty(size + 1, kind) for kind in types]
+    return columns
 
 
-def _scan(block, corner, sides: Sides, floors, buffers: ThreadBuffers, genuine) -> Scanned:
+def _scan(block, corner, sides: Sides, floors, genuine) -> Scanned:
     """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
 
     corner : row and column of the tensor where the block begins. genuine : (pair, 2) in the block.
@@ -254,7 +224,7 @@ def _scan(block, corner, sides: Sides, floors, buffers: ThreadBuffers, genuine) 
     person = sides.person[rows], sides.person[cols]
     floor, floor_in_group, levels = floors
     where = block, corner, person
-    columns = buffers.take(block.size, block.dtype)[:4]
+    columns = _thread_columns(block.size, block.dtype)[:4]
     n = kernels.select(*where, floor, levels, sides.symmetric, *columns)
     pairs = [column[:n].copy() for column in columns]
     within = [column[:0] for column in (*columns, NONE)]
@@ -262,7 +232,7 @@ def _scan(block, corner, sides: Sides, floors, buffers: ThreadBuffers, genuine) 
         row_groups = sides.groups[:, rows]
         col_order, col_start = _by_group(sides.groups[:, cols], len(floor_in_group))
         n_most = np.diff(col_start)[row_groups[row_groups >= 0]].sum()
-        columns = buffers.take(n_most, block.dtype)
+        columns = _thread_columns(n_most, block.dtype)
         n = kernels.select_within(
             *where, row_groups, col_order, col_start, floor_in_group, levels, sides.symmetric,
             *columns,
@@ -306,7 +276,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
     columns.clear()
     row = sides.probe[row]
     col = sides.reference[col]
-    halvings = _halvings(sides, row, col, score, cuts)
+    number = _numbers_of_pairs(sides, row, col, score, cuts)
 
     is_of_itself = sides.probe[genuine.row] == sides.reference[genuine.col]
     self_score = np.full(len(sides.person), np.nan, score.dtype)
@@ -318,43 +288,40 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
     failed = _failed_images(sides, failed_row, failed_col)
     single = ~(failed[failed_row] | failed[failed_col])
 
-    n_unthinned = len(genuine) + np.count_nonzero(single)
-    row = np.concatenate([row, sides.probe[genuine.row], failed_row[single]])
-    col = np.concatenate([col, sides.reference[genuine.col], failed_col[single]])
-    score = np.concatenate([score, genuine_score, np.full(single.sum(), np.nan, score.dtype)])
-    halvings = np.concatenate([halvings, np.zeros(n_unthinned, np.uint8)])
-    order = _order_of_places(row, col, len(sides.person))
-    row = row[order]  # one column at a time, so that no pair is in memory twice
-    col = col[order]
-    score = score[order]
-    return SweptPairs(
-        row=row,
-        col=col,
-        score=score,
-        halvings=halvings[order],
-        self_score=self_score,
-        failed=failed,
-        n_failed=len(failed_row),
-        n_genuine=len(genuine),
-        n_genuine_failed=int(np.isnan(genuine_score).sum()),
-        lowest=lowest,
-        highest=float(np.fmax.reduce(score, initial=-np.inf)),
-    )
+    columns = {
+        "probe_image": np.concatenate([row, sides.probe[genuine.row], failed_row[single]]),
+        "reference_image": np.concatenate([col, sides.reference[genuine.col], failed_col[single]]),
+        "score": np.concatenate([score, genuine_score, np.full(single.sum(), np.nan, score.dtype)]),
+        "stands_for": np.append(number, np.ones(len(genuine) + single.sum(), np.int32)),
+    }
+    order = _order_of_places(columns["probe_image"], columns["reference_image"], len(sides.person))
+    for name in columns:  # one column at a time, so that no pair is in memory twice
+        columns[name] = columns[name][order]
+    facts = {
+        "pairs_kept": len(order),
+        "images_swept": len(sides.person),
+        "genuine_pairs": len(genuine),
+        "genuine_pairs_failed": int(np.isnan(genuine_score).sum()),
+        "impostor_pairs_failed": len(failed_row),
+        "lowest_score": lowest,
+        "highest_score": float(np.fmax.reduce(columns["score"], initial=-np.inf)),
+    }
+    return columns | {"self_score": self_score, "failed": failed}, facts
 
 
-def _halvings(sides, row, col, score, cuts):
-    """How often the share of pairs that are kept was halved where each pair is kept.
+def _numbers_of_pairs(sides, row, col, score, cuts):
+    """For how many pairs each one stands that is kept.
 
     cuts : of all pairs, -1, and of small groups, of which the one that keeps most counts.
     """
-    halvings = stands_for(score, cuts[-1])
-    thinned = np.flatnonzero(halvings)
+    number = stands_for(score, cuts[-1])
+    thinned = np.flatnonzero(number > 1)
     for groups in sides.groups:
         group = np.where(groups[row[thinned]] == groups[col[thinned]], groups[row[thinned]], -1)
-        for number in np.unique(group[group >= 0]).tolist():
-            pairs = thinned[group == number]
-            halvings[pairs] = np.minimum(halvings[pairs], stands_for(score[pairs], cuts[number]))
-    return halvings
+        for small_group in np.unique(group[group >= 0]).tolist():
+            pairs = thinned[group == small_group]
+            number[pairs] = np.minimum(number[pairs], stands_for(score[pairs], cuts[small_group]))
+    return number
 
 
 def _order_of_places(row, col, n_images):

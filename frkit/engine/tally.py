@@ -1,5 +1,6 @@
 """All pairs of one model with their weights, the worst errors first: what rates are read from."""
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ LEVELS = 200  # that a table of rates of all columns may have
 PLACES = 200  # of the data's own curve
 MARKS = 256  # numbers of pairs
 MOST_SUMS = 10_000_000  # of all marks
-MARKED = 1 / 8  # FAR up to which there are marks at least
+MARKED = 1 / 8  # FAR up to which there are marks
 
 
 class Pairs(NamedTuple):
@@ -67,16 +68,19 @@ class Pairs(NamedTuple):
             np.ascontiguousarray(self.col_counts[:, number]),
         )
 
-    def sums(self, ends, n_cells: int, value=1.0):
-        """Weight times a value of the pairs up to each end, from the one before it.
+    def sums(self, ends, n_cells: int, value=None):
+        """Weight (times a value) of the pairs up to each end, from the one before it.
 
         ends : (part,) numbers of pairs, rising. Returns (part, cell, column).
         """
         n_columns = self.row_counts.shape[1]
         sums = np.zeros((len(ends), n_cells, n_columns))
         begins = np.append(0, ends[:-1]).astype(int)
+        weights = self.weight, self.vstatistic_weight
+        if value is not None:
+            weights = weights[0] * value, weights[1] * value
         kernels.add_sums(
-            self.row, self.partner, self.weight * value, self.vstatistic_weight * value,
+            self.row, self.partner, *weights,
             self.cell, begins, np.asarray(ends), self.row_counts, self.col_counts, sums,
         )  # fmt: skip
         return sums
@@ -123,27 +127,17 @@ class Tally:
         Marks end where hardly any threshold lies below.
         """
         score = self.impostors.score
-        n_columns = self.totals.shape[1]
-        n_marks = min(MARKS, MOST_SUMS // (self.protocol.n_cells * n_columns))
-        places = np.linspace(0, self._last_mark(), n_marks, endpoint=False).astype(int)
-        rising = score[::-1]
-        above = len(score) - np.searchsorted(rising, score[places[1:]], "right")
-        above = np.unique(np.append(0, above if n_columns > 1 else []).astype(int))
+        n_pairs = self.impostors.stands_for.cumsum(dtype=float)
+        last = np.searchsorted(n_pairs, MARKED * n_pairs[-1]) + 1
+        n_marks = min(MARKS, MOST_SUMS // self.totals.size)
+        places = np.linspace(0, last, n_marks, endpoint=False).astype(int)
+        above = len(score) - np.searchsorted(score[::-1], score[places[1:]], "right")
+        above = np.unique(np.append(0, above))
         below = np.searchsorted(self.genuine.score, score[above[1:] - 1], "left")
         below = np.append(len(self.genuine.score), below)
         accepted = self.impostors.sums(above, self.protocol.n_cells).cumsum(0)
         rejected = self.genuine.sums(below[::-1], self.n_groups + 1).cumsum(0)[::-1]
         return above, accepted, below, rejected
-
-    def _last_mark(self) -> int:
-        """The number of impostor pairs at twice the data's EER, about, or at a FAR of MARKED."""
-        score = self.impostors.score
-        places = np.linspace(0, len(score) - 1, MARKS).astype(int)
-        stands_for = self.impostors.stands_for.cumsum(dtype=float)[places]
-        far = stands_for / stands_for[-1]
-        frr = np.searchsorted(self.genuine.score, score[places]) / len(self.genuine.score)
-        eer = far[np.argmax(far >= frr)]
-        return places[np.argmax(far >= min(max(2 * eer, MARKED), 1))] + 1
 
     @property
     def n_groups(self) -> int:
@@ -200,25 +194,23 @@ def _require_memory(n_groups, n_cells, n_columns) -> None:
 def _by_score(kept: ModelPairs):
     """The pairs by rising score, NaN last, and their places before.
 
-    Both are remembered as long as the scores are in memory. Scores that were changed are sorted
-    anew, as are scores of other images.
+    Both are remembered as long as the scores are in memory, and found anew where pairs changed.
     """
     if np.all(kept.score[:-1] <= kept.score[1:]):
         return kept, np.arange(len(kept.score))
-    if kept.memory:
-        by_score, order, row, col = kept.memory["by score"]
-        has_same_images = row is kept.row and col is kept.col
-        if has_same_images and np.array_equal(by_score.score, kept.score[order], equal_nan=True):
-            return by_score, order
-    order = np.argsort(kept.score)
-    columns = {"row": kept.row, "col": kept.col, "stands_for": kept.stands_for}
-    in_order: dict[str, Any] = {
-        name: column[order] for name, column in columns.items() if column is not None
-    }
-    by_score = kept._replace(score=kept.score[order], memory={}, **in_order)
-    order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
-    kept.memory["by score"] = by_score, order, kept.row, kept.col
-    return by_score, order
+    columns = {name: getattr(kept, name) for name in ("score", "row", "col", "stands_for")}
+    columns = {name: column for name, column in columns.items() if column is not None}
+    digest = hashlib.sha256()
+    for column in columns.values():
+        digest.update(np.ascontiguousarray(column).data)
+    key = digest.digest()
+    if key not in kept.memory:
+        order = np.argsort(kept.score)
+        in_order: dict[str, Any] = {name: column[order] for name, column in columns.items()}
+        order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
+        kept.memory.clear()
+        kept.memory[key] = kept._replace(memory={}, **in_order), order
+    return kept.memory[key]
 
 
 def kinds_of_pairs(kept: ModelPairs, protocol: Protocol, order=slice(None)) -> tuple:
@@ -247,9 +239,9 @@ def _impostor_pairs(kept, protocol: Protocol, row, col, falling, order) -> Pairs
     falling : their places by falling score.
     """
     if protocol.listed is None:
-        weight = protocol.impostor_weights(row, col)
-        stands_for = kept.stands_for[falling].astype(np.float32)
-        weight *= stands_for
+        stands_for = kept.stands_for[falling]
+        weight = protocol.impostor_weights(row, col) * stands_for
+        stands_for = stands_for.astype(np.float32)
     else:
         weight = protocol.listed_weights[order[falling]]
         stands_for = np.ones(len(row), np.float32)
@@ -279,7 +271,7 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         "all genuine comparisons failed (NaN or marked as missing): there is nothing to evaluate",
     )
     score = kept.score[pairs]
-    is_copy = np.zeros(len(row), bool)
+    stands_for = np.ones(len(row), np.float32)
     partner = col
     counts = protocol.image_counts
     if protocol.has_copies:
@@ -287,16 +279,16 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         image = np.flatnonzero(scored).astype(row.dtype)
         row, col = np.append(row, image), np.append(col, image)
         score = np.append(score, kept.self_score[image])
-        is_copy = np.append(is_copy, np.ones(len(image), bool))
+        stands_for = np.append(stands_for, np.zeros(len(image), np.float32))
         # behind the rows stand the same ones as second images of their own copies, w_i - 1, and
         # 1 in the V-statistic; where w_i is 0 the pair has the weight 0 whatever stands there
-        partner = col + is_copy * np.int32(len(counts))
+        partner = np.where(stands_for > 0, col, col + len(counts)).astype(col.dtype)
         counts_of_copies = counts - np.uint8(1)
         counts_of_copies[:, -1] = 1
         counts = np.concatenate([counts, counts_of_copies])
     weight = protocol.genuine_weights(row, n_pairs)
     if protocol.symmetric:
-        weight = np.where(is_copy, weight / 2, weight)
+        weight = np.where(stands_for > 0, weight, weight / 2)
     group = protocol.group[row]
     genuine = Pairs(
         row=row,
@@ -304,7 +296,7 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         score=score,
         weight=weight,
         vstatistic_weight=protocol.vstatistic_weights(row, col, weight),
-        stands_for=(~is_copy).astype(np.float32),
+        stands_for=stands_for,
         cell=np.where(group == protocol.group[col], group, len(protocol.groups)),
         row_counts=protocol.counts,
         col_counts=counts,

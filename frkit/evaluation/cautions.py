@@ -8,39 +8,35 @@ from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
-LARGEST = "the threshold there is the largest impostor score"
 SMALL_GROUPS = (
     ("far_group", "FAR", "it needs two people of the group who were compared with each other"),
     ("frr_group", "FRR", "it needs a person of the group with two images that were compared"),
 )
 
 
-def caution(tally, table, far, model, sign=1.0):
+def caution(tally, table, far, model):
     """Warn where these pairs do not support the rates of a model at FAR levels.
 
-    table : its rates. model : its name, or None. sign : of the scores as the user knows them.
+    table : its rates. model : its name, or None.
     """
     name = "" if model is None else f" (model {model!r})"
     data = table.isel({COLUMN: 0}, missing_dims="ignore")
-    share_of_a_pair = 1 / max(_number_of_impostor_pairs(tally.protocol), 1)
+    share_of_a_pair = 1 / tally.impostors.stands_for.sum(dtype=float)
     below = far[far < share_of_a_pair]
     if below.size:
         warn(
             f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
-            f"{share_of_a_pair:.2g}){name}: {LARGEST}; take levels above, or compare more images"
+            f"{share_of_a_pair:.2g}){name}: the threshold there is the largest impostor score; "
+            "take levels above, or compare more images"
         )
-    tied = np.zeros(far.size, bool)
-    if far.size and "threshold" in data:
-        share = _tied_shares(tally, data.threshold.values)
-        tied = (far >= share_of_a_pair) & (share > 0) & (data.far.values < far / 2)
-        _caution_of_ties(data, far, share, tied, sign, name)
     if far.size:
-        heavy = far[(far >= share_of_a_pair) & (data.far.values <= 0) & ~tied]
-        if heavy.size:
+        skipped = (far >= share_of_a_pair) & (data.far.values <= far / 2)
+        if skipped.any():
+            reached = _levels(np.unique(data.far.values[skipped]))
             warn(
-                f"the highest impostor scores{name} are equal, or weigh more than FAR levels "
-                f"{_levels(heavy)}: {LARGEST}, and no pair is accepted; take levels above, or "
-                "scores with more digits"
+                f"no threshold lies close to FAR levels {_levels(far[skipped])}{name}: they are "
+                f"read at FAR {reached}, because many impostor pairs have the same score, or those "
+                "with the next score weigh much; take other levels, or scores with more digits"
             )
     rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
     if value > 0.5:
@@ -58,38 +54,6 @@ def caution_of_failures(n_failed, n_genuine):
             f"{n_failed} of {n_genuine} genuine comparisons failed (NaN or marked as "
             "missing) and are left out: the rates are those of the others, which may be the easier "
             "ones"
-        )
-
-
-def _number_of_impostor_pairs(protocol):
-    """About how many impostor pairs there are."""
-    if protocol.listed is not None:
-        return np.count_nonzero(protocol.listed.is_impostor)
-    return protocol.images.probe.sum() * protocol.images.reference.sum() / 2
-
-
-def _tied_shares(tally, thresholds):
-    """The share of impostor scores that equal each threshold; 0 of a single pair."""
-    rising = tally.impostors.score[::-1]
-    weight = tally.impostors.weight[::-1]
-    first = np.searchsorted(rising, thresholds, "left")
-    last = np.searchsorted(rising, thresholds, "right")
-    tied = np.array([weight[begin:end].sum() for begin, end in zip(first, last)])
-    share = tied / tally.totals[:, 0].sum()
-    return np.where(last - first > 1, share, 0.0)
-
-
-def _caution_of_ties(data, far, tied_share, tied, sign, name):
-    """Warn of levels between which scores are tied, so that no threshold reaches them."""
-    for threshold in np.unique(data.threshold.values[tied]):
-        is_at_threshold = tied & (data.threshold.values == threshold)
-        share = tied_share[is_at_threshold][0]
-        reached = data.far.values[is_at_threshold][0]
-        warn(
-            f"{100 * share:.3g} % of the impostor scores{name} are tied at "
-            f"{0.0 + sign * threshold:g}: no threshold lies between FAR {reached + share:.2g} and "
-            f"{reached:.2g}, so that FAR levels {_levels(far[is_at_threshold])} are read at "
-            f"{reached:.2g}; take other levels, or scores with more digits"
         )
 
 

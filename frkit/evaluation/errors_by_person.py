@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -108,18 +109,9 @@ def errors_by_person(
 def _shares(tally, far, fixed, grouped):
     """Share of every identity in the errors of one model."""
     protocol = tally.protocol
+    images = protocol.images
     level = "threshold_level" if fixed.size else "far_level"
     thresholds = fixed if fixed.size else thresholds_at(tally, far, tally.n_groups, 1)[0]
-    result = xr.Dataset(
-        {
-            "threshold": (level, thresholds),
-            "far": (level, false_acceptance(tally, thresholds[None])[1][0]),
-            "frr": (level, false_rejection(tally, thresholds[None])[1][0]),
-        },
-        {} if fixed.size else {level: far},  # thresholds may differ between models
-    )
-    images = protocol.images
-    names = images.identities
     impostors, genuine = kinds_of_data(tally)
     n_accepted = number_above(impostors, thresholds)
     n_rejected = number_up_to(genuine, thresholds)
@@ -127,28 +119,34 @@ def _shares(tally, far, fixed, grouped):
 
     def by_identity(pairs, n_errors, value):
         sides = protocol.identity[pairs.row], protocol.identity[pairs.col]
-        return sum(sums_of_errors(n_errors, value, side, len(names)) for side in sides)
+        return sum(sums_of_errors(n_errors, value, side, len(images.identities)) for side in sides)
 
     accepted = by_identity(impostors, n_accepted, impostors.weight)
     rejected = by_identity(genuine, n_rejected, genuine.weight)
-    compared = by_identity(genuine, n_genuine, genuine.weight)
-    dims = level, "identity"
+    [compared] = by_identity(genuine, n_genuine, genuine.weight)
     ones = genuine.stands_for / 2  # a pair is in the sums of both of its images
-    result["false_rejects_identity"] = dims, by_identity(genuine, n_rejected, ones)
-    result["genuine_pairs_identity"] = "identity", by_identity(genuine, n_genuine, ones)[0]
-    n_accepts = by_identity(impostors, n_accepted, impostors.stands_for)
-    result["false_accepts_identity"] = dims, n_accepts
+    dims = level, "identity"
+    variables = {
+        "threshold": (level, thresholds),
+        "far": (level, false_acceptance(tally, thresholds[None])[1][0]),
+        "frr": (level, false_rejection(tally, thresholds[None])[1][0]),
+        "false_rejects_identity": (dims, by_identity(genuine, n_rejected, ones)),
+        "genuine_pairs_identity": ("identity", by_identity(genuine, n_genuine, ones)[0]),
+        "false_accepts_identity": (dims, by_identity(impostors, n_accepted, impostors.stands_for)),
+        "frr_identity": (dims, ratio(rejected, compared)),
+    }
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
-        result[f"{rate}_share"] = dims, share
-        result[f"{rate}_effective"] = dims[:-1], 1 / (share**2).sum(1)
-    result["frr_identity"] = dims, ratio(rejected, compared)
+        variables[f"{rate}_share"] = dims, share
+        variables[f"{rate}_effective"] = level, 1 / (share**2).sum(1)
     n_images, _ = protocol.images_and_pairs()
-    coords = {"identity": names, "images": ("identity", n_images)}
+    coords = {"identity": images.identities, "images": ("identity", n_images)}
+    if not fixed.size:  # thresholds may differ between models
+        coords[level] = far
     if grouped:
         _, first = np.unique(protocol.identity, return_index=True)
         coords["group"] = "identity", images.stratum[first]
-    return result.assign_coords(coords)
+    return xr.Dataset(variables, coords)
 
 
 def worst_pairs(
@@ -200,9 +198,6 @@ def worst_pairs(
     3
     """
     require_one_of("kind", kind, KINDS)
-    by_name = isinstance(identities, (str, list, tuple, np.ndarray))
-    if not by_name:
-        require_whole("identities (or a list of names)", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
     require_returned("who", who, "fk.errors_by_person", "threshold", "frr_share")
     scores = checked_scores(scores)
@@ -210,55 +205,46 @@ def worst_pairs(
         "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"
     )
     over = ", ".join(map(str, who.threshold.dims))
-    require(
-        who.threshold.ndim == 0,
-        f"who runs over {over}: select one level and model with .sel or .isel",
-    )
+    require(not over, f"who runs over {over}: select one level and model with .sel or .isel")
     by, impostors, varying = (who.attrs[name] for name in ("by", "impostors", "varying"))
     sign = -1.0 if turned(scores) else 1.0
     threshold = 0.0 + sign * float(who.threshold)
     kept = swept(scores, threshold=[float(who.threshold)])
     protocol = make_protocol(kept, by=by or None, impostors=impostors, varying=varying)
-    [pairs_of_model] = pairs_of_models(kept)
-    names = protocol.images.identities
+    images = protocol.images
     n_images, _ = protocol.images_and_pairs()
     require(
-        np.array_equal(who["identity"].values, names)
+        np.array_equal(who["identity"].values, images.identities)
         and np.array_equal(who["images"].values, n_images),
         "who is of other scores: use the same for both, who = fk.errors_by_person(scores, ...)",
     )
-    share = who["frr_share" if kind == "genuine" else "far_share"]
-    share = np.nan_to_num(share.reindex(identity=names).values)
-    if by_name:
-        wanted_people = np.atleast_1d(identities).astype(str)
-        unknown = np.setdiff1d(wanted_people, names)
-        require(len(unknown) == 0, f"identities names {listed(unknown)}, who are not in the scores")
-        among_worst = np.isin(names, wanted_people)
-    else:
-        among_worst = np.zeros(len(names), bool)
-        among_worst[np.argsort(-share, kind="stable")[:identities]] = True
-    among_worst &= share > 0
+    share = np.nan_to_num(who["frr_share" if kind == "genuine" else "far_share"].values)
+    is_worst = (share > 0) & _is_chosen(images.identities, identities, share)
+    [pairs_of_model] = pairs_of_models(kept)
     row, col, is_genuine, is_impostor = kinds_of_pairs(pairs_of_model, protocol)
     score = pairs_of_model.score
-    if kind == "genuine":
-        wrong = is_genuine & (score <= threshold)
-    else:
+    wrong = is_genuine & (score <= threshold)
+    if kind == "impostor":
         wrong = is_impostor & (score > threshold)
-    person = protocol.identity
-    wrong &= among_worst[person[row]] | among_worst[person[col]]
-    wrong_places = np.flatnonzero(wrong)
-    worst_first = score[wrong_places] if kind == "genuine" else -score[wrong_places]
-    wrong_places = wrong_places[np.lexsort((col[wrong_places], row[wrong_places], worst_first))][
-        :pairs
-    ]
-    probe, reference = person[row[wrong_places]], person[col[wrong_places]]
-    columns = {
-        "probe": protocol.images.name[row[wrong_places]],
-        "reference": protocol.images.name[col[wrong_places]],
-        "probe_identity": names[probe],
-        "reference_identity": names[reference],
-        "score": 0.0 + sign * score[wrong_places],
-        "share": np.maximum(share[probe], share[reference]),
-    }
+    wrong &= is_worst[protocol.identity[row]] | is_worst[protocol.identity[col]]
+    worst = pd.DataFrame({"row": row[wrong], "col": col[wrong], "score": score[wrong]})
+    ascending = [kind == "genuine", True, True]
+    worst = worst.sort_values(["score", "row", "col"], ascending=ascending)[:pairs]
+    sides = {"probe": worst.row.to_numpy(), "reference": worst.col.to_numpy()}
+    columns = {side: images.name[rows] for side, rows in sides.items()}
+    columns |= {f"{side}_identity": images.identity[rows] for side, rows in sides.items()}
+    columns["score"] = 0.0 + sign * worst.score.to_numpy()
+    columns["share"] = np.maximum(*(share[protocol.identity[rows]] for rows in sides.values()))
     variables = {name: ("pair", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"pair": np.arange(len(wrong_places))})
+    return xr.Dataset(variables, {"pair": np.arange(len(worst))})
+
+
+def _is_chosen(names, identities, share):
+    """Whether each identity is among those with the largest share, or among those named."""
+    if not isinstance(identities, (str, list, tuple, np.ndarray)):
+        n = require_whole("identities (or a list of names)", identities, 1)
+        return np.isin(names, names[np.argsort(-share, kind="stable")[:n]])
+    named = np.atleast_1d(identities).astype(str)
+    unknown = np.setdiff1d(named, names)
+    require(len(unknown) == 0, f"identities names {listed(unknown)}, who are not in the scores")
+    return np.isin(names, named)

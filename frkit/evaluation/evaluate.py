@@ -18,7 +18,7 @@ from frkit.evaluation.people import people_table
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, turned
+from frkit.scores.groups import checked_scores
 from frkit.scores.kept import model_names_of, pairs_of_models
 
 
@@ -76,7 +76,8 @@ def evaluate(
         made of them.
     weighting : "identity", "pair", or p_k per identity, optional
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array
-        (identities sorted by name) gives p_k of section 2.1. By default "identity" where all images
+        (identities sorted by name) gives p_k of section 2.1: two people weigh p_k p_l in FAR, and a
+        person weighs p_k² in FRR. By default "identity" where all images
         meet all images (a tensor, a matrix), and "pair" for a list, which is no sample of all pairs
         of two people. "identity" of a list: FAR is the mean over the pairs of people that the list
         names of the share of their listed pairs that are accepted, FRR the mean over people with a
@@ -108,13 +109,13 @@ def evaluate(
         threshold_level); `far_group`, `frr_group` over (far_level, group); `far_cross` over
         (far_level, group, reference_group); `eer`, `eer_threshold`, and per group `eer_group`,
         `eer_threshold_group`. `empirical` also has raw counts `false_accepts`, `false_rejects` and
-        `resolved` (both at least 10), the same with `_group`, and `false_accepts_cross` and
-        `resolved_cross` between groups. Where pairs were thinned, `thinned`, `thinned_group` and
-        `thinned_cross` are relative standard errors of the FAR there, because only a sample of the
-        pairs is kept. `people` contains what each image adds to the error rates, from which
-        intervals come without replicates. A histogram adds `auc`, and for kind in genuine, impostor
-        `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
-        weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
+        `resolved` (both at least 10), the same with `_group`, and `false_accepts_cross` between
+        groups. Where pairs were thinned, `thinned` and `thinned_group` are relative standard errors
+        of the FAR there, because only a sample of the pairs is kept. `people` contains what each
+        image adds to the error rates, from which intervals come without replicates. A histogram
+        adds `auc`, and for kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and
+        `<kind>_histogram` over score_bin (sum 1), with weighting "pair" also `<kind>_pairs` (how
+        many), and `images`; all of them also with
         `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
         `provenance` is one JSON text for people to read.
 
@@ -184,7 +185,6 @@ def evaluate_parts(
     cautioned = far if cautioned is None else np.asarray(cautioned)
     edges = histogram_edges(histogram, kept)
     protocol = make_protocol(kept, resampling=resampling, **options)
-    sign = -1.0 if turned(kept) else 1.0
     names = model_names_of(kept) or [None]
     tables = []
     sums = []
@@ -203,7 +203,7 @@ def evaluate_parts(
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table
-        caution(tally, noted, cautioned, name, sign)
+        caution(tally, noted, cautioned, name)
         failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
     n_failed, n_genuine, impostor_failed = zip(*failed)
     caution_of_failures(max(n_failed), n_genuine[0])

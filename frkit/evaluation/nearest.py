@@ -2,6 +2,7 @@
 
 import numpy as np
 import xarray as xr
+from scipy import sparse
 
 from frkit.base import UNKNOWN, InputError, require
 from frkit.scores.groups import checked_scores, turned
@@ -54,25 +55,23 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     )
     people, person = np.unique(scores["reference_identity"].values, return_inverse=True)
     require(len(people) > 1, "the references show one person only")
-    images, place = np.unique(
-        [*scores["probe"].values, *scores["reference"].values], return_inverse=True
-    )
-    n_probes = scores.sizes["probe"]
+    same_person = sparse.csr_array((np.ones(len(person)), (np.arange(len(person)), person)))
     identity = scores["probe_identity"].values
+    names = np.append(scores["probe"].values, scores["reference"].values)
+    image = np.unique(names, return_inverse=True)[1]
     blocks = []
     start = 0
     for n_rows in scores.chunksizes["probe"]:
         rows = slice(start, start + n_rows)
-        block = scores.isel(probe=rows).values.astype(float)
-        block[place[rows, None] == place[n_probes:]] = np.nan  # an image and itself
-        blocks.append(_nearest(block, person, identity[rows, None] == people))
+        score = scores.isel(probe=rows).values.astype(float)
+        score[image[rows, None] == image[len(identity) :]] = np.nan  # an image and itself
+        blocks.append(_nearest(score, same_person, identity[rows, None] == people))
         start += n_rows
     own_score, other_score, nearest = map(np.concatenate, zip(*blocks))
-    other_identity = np.where(np.isnan(other_score), UNKNOWN, people[nearest].astype(str))
     sign = -1.0 if turned(scores) else 1.0
     columns = {
         "identity": identity,
-        "other_identity": other_identity,
+        "other_identity": np.where(np.isnan(other_score), UNKNOWN, people[nearest].astype(str)),
         "own_score": 0.0 + sign * own_score,
         "other_score": 0.0 + sign * other_score,
         "difference": own_score - other_score,
@@ -81,24 +80,17 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     return xr.Dataset(variables, {"image": scores["probe"].values}).sortby("difference")
 
 
-def _nearest(score, person, is_own):
+def _nearest(score, same_person, own):
     """Mean scores with the own person and with the nearest other one, and who that is.
 
-    score : (probe, reference), NaN where there is none; person : of each reference; is_own :
-    (probe, person).
+    score : (probe, reference), NaN where there is none. same_person : (reference, person), 1 where
+    a reference shows a person. own : (probe, person).
     """
-    by_person = np.argsort(person, kind="stable")
-    first = np.searchsorted(person[by_person], np.arange(is_own.shape[1]))
-    score = score[:, by_person]
-    finite = np.isfinite(score)
-    n_scores = np.add.reduceat(finite, first, axis=1, dtype=float)
-    total = np.add.reduceat(np.where(finite, score, 0.0), first, axis=1)
-    mean = np.divide(total, n_scores, out=np.full(total.shape, -np.inf), where=n_scores > 0)
-    own_score = np.where(is_own, mean, -np.inf).max(1)
-    score_with_others = np.where(is_own, -np.inf, mean)
-    other_score = score_with_others.max(1)
-    return (
-        np.where(np.isfinite(own_score), own_score, np.nan),
-        np.where(np.isfinite(other_score), other_score, np.nan),
-        score_with_others.argmax(1),
-    )
+    is_scored = np.isfinite(score)
+    n_scores = is_scored.astype(float) @ same_person
+    mean = np.full(own.shape, np.nan)
+    np.divide(np.where(is_scored, score, 0.0) @ same_person, n_scores, mean, where=n_scores > 0)
+    own_score = np.fmax.reduce(np.where(own, mean, np.nan), axis=1)
+    of_others = np.where(own, np.nan, mean)
+    nearest = np.where(np.isnan(of_others), -np.inf, of_others).argmax(1)
+    return own_score, np.fmax.reduce(of_others, axis=1), nearest

@@ -35,7 +35,6 @@ OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
-DIGEST = "digest_of_"  # in front of the name of labels
 NO_EVALUATION = "this is not an evaluation: pass what evaluate(...) returned"
 LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
@@ -79,7 +78,6 @@ def tree(tables, people, names, facts):
         warn(message)
     labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}
     result = xr.DataTree.from_dict(nodes)
-    result.attrs |= _attributes(facts)
     result.attrs["provenance"] = json.dumps(facts | labels)
     return result
 
@@ -87,35 +85,14 @@ def tree(tables, people, names, facts):
 def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
     """An evaluation at some of its FAR levels."""
     part = evaluation.sel(far_level=far)
-    facts = json.loads(part.attrs["provenance"]) | {"far_level": list(far)}
-    part.attrs["provenance"] = json.dumps(facts)
+    part.attrs["provenance"] = json.dumps(facts_of(part) | {"far_level": list(far)})
     return part
 
 
-def _attributes(facts) -> dict:
-    """Facts as attributes that files can store; what is unknown has none."""
-    digests = {f"{DIGEST}{name}": digest for name, digest in facts["labels"].items()}
-    attrs = {}
-    for name, value in facts.items():
-        if isinstance(value, dict):
-            value = json.dumps(value)
-        if value is not None and name not in ("labels", "versions"):
-            attrs[name] = int(value) if isinstance(value, bool) else value
-    return attrs | digests
-
-
 def facts_of(evaluation: xr.DataTree) -> dict:
-    """What an evaluation is about, from its attributes; `labels` are digests by name."""
+    """What an evaluation is about; `labels` are digests by name."""
     require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
-    facts: dict = {"labels": {}}
-    for name, value in evaluation.attrs.items():
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
-        if name.startswith(DIGEST):
-            facts["labels"][name.removeprefix(DIGEST)] = value
-        else:
-            facts[name] = value
-    return facts
+    return json.loads(evaluation.attrs["provenance"])
 
 
 def _people_of_model(people, model):
@@ -211,14 +188,10 @@ def _facts_of_list(protocol: Protocol, by) -> dict:
 
 def _varies(protocol):
     """Whether some replicate that contains impostors differs from the data."""
+    has_other_counts = np.ptp(protocol.counts[:, 1:-1], axis=0) > 0
     people = protocol.identity_counts[1:-1]
-    images = protocol.image_counts[:, 1:-1]
-    other_images = np.any(images != 1, axis=0)
-    other_people = np.any(people != people[:, :1], axis=1)
-    several_people = np.count_nonzero(people, axis=1) > 1
-    if people.shape[1] < 2:
-        several_people[:] = True
-    return bool(np.any((other_images | other_people) & several_people))
+    has_impostors = np.count_nonzero(people, axis=1) >= min(2, people.shape[1])
+    return bool(np.any(has_other_counts & has_impostors))
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -184,9 +184,13 @@ def histogram_edges(histogram, kept):
     """Edges of the bins of a histogram of kept pairs; none where none is asked for."""
     if histogram is None:
         return np.empty(0)
-    with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
-    bins, bounds = histogram if with_bounds else (histogram, None)
-    low, high = real_numbers("histogram", bounds if with_bounds else (-1, 1))
+    with_bounds = False
+    match histogram:
+        case (bins, (low, high)):
+            with_bounds = True
+        case bins:
+            low, high = -1.0, 1.0
+    low, high = real_numbers("histogram", (low, high))
     require(
         isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS and low < high < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "

@@ -6,7 +6,6 @@ import xarray as xr
 from frkit.base import UNKNOWN
 from frkit.engine.compared import what_was_compared
 from frkit.engine.people import (
-    Points,
     data_curve,
     disorder,
     disorder_within_groups,
@@ -18,12 +17,18 @@ from frkit.engine.people import (
 from frkit.engine.tally import Tally
 
 PARTNERS = ["partner", "partner_b"]  # groups of the other image, and last "in no group"
-DIMS = {
-    "accepted": ["row", "partner"],
-    "rejected": ["row"],
-    "rejected_within": ["row"],
-    "accepted_square": PARTNERS,
-    "accepted_cross": PARTNERS,
+POINTS = {  # dims of the sums at a point, and of those at a point of each group
+    "accepted": (["row", "partner"], ["row"]),
+    "rejected": (["row"], ["row"]),
+    "rejected_within": (["row"], ["row"]),
+    "accepted_square": (PARTNERS, ["group"]),
+    "accepted_cross": (PARTNERS, ["group"]),
+}
+CURVE = {
+    "threshold": ["place"],
+    "far": ["place", *PARTNERS],
+    "far_all": ["place"],
+    "frr": ["place", "group_or_all"],
 }
 
 
@@ -41,28 +46,23 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     level = data.threshold.dims[0]
     at_all = np.append(data.threshold.values, data.eer_threshold)  # of levels, and of the EER
     points = errors_at(tally, compared, at_all)
-    variables = _variables(Points(*(sums[:-1] for sums in points)), "", [level])
-    variables |= {"rate": (level, data.far.values), "threshold": (level, data.threshold.values)}
-    variables |= _variables(Points(*(sums[-1] for sums in points)), "_eer", [])
-    variables["rate_eer"] = [], data.eer.values
+    variables = _at_point([sums[:-1] for sums in points], "", data.far.values, [level])
+    variables["threshold"] = level, data.threshold.values
+    variables |= _at_point([sums[-1] for sums in points], "_eer", data.eer.values)
     if tally.n_groups:
         points = errors_within_groups(tally, compared, data.eer_threshold_group.values)
-        variables |= _points_of_groups(points, "_eer_group", data.eer_group.values)
+        variables |= _at_groups(points, data.eer_group.values, "_eer_group")
     if auc:
         points, rate = disorder(tally, compared)
-        variables |= _variables(Points(*(sums[0] for sums in points)), "_auc", [])
-        variables["rate_auc"] = [], rate
+        variables |= _at_point([sums[0] for sums in points], "_auc", rate)
         if tally.n_groups:
-            points, rates = disorder_within_groups(tally, compared)
-            variables |= _points_of_groups(points, "_auc_group", rates)
+            variables |= _at_groups(*disorder_within_groups(tally, compared), "_auc_group")
     _, genuine = kinds_of_data(tally)
-    n_pairs = [len(genuine.row)]
     in_group = genuine.cell < tally.n_groups
     for name, values in (("genuine", genuine.weight), ("genuine_pairs", genuine.stands_for)):
         for suffix, counted in (("", values), ("_within", values * in_group)):
-            [sums] = sums_of_rows(genuine, n_pairs, counted)
+            [sums] = sums_of_rows(genuine, [len(genuine.row)], counted)
             variables[f"{name}{suffix}"] = "row", sums
-    curve = data_curve(tally)
     variables |= {
         "compared": (["row", "partner"], compared.weight),
         "compared_square": (PARTNERS, compared.square),
@@ -72,13 +72,10 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
         "person": ("row", protocol.person),
         "image": ("row", protocol.images.image.astype(np.int32)),
         "group_of_row": ("row", protocol.group),
-        "curve_threshold": ("place", curve.threshold),
-        "curve_far": (["place", *PARTNERS], curve.far),
-        "curve_far_all": ("place", curve.far_all),
-        "curve_frr": (["place", "group_or_all"], curve.frr),
     }
-    coords = {level: table[level].variable}
-    coords["partner"] = [*protocol.groups, UNKNOWN]
+    curve = data_curve(tally)
+    variables |= {f"curve_{name}": (dims, curve[name]) for name, dims in CURVE.items()}
+    coords = {level: table[level].variable, "partner": [*protocol.groups, UNKNOWN]}
     if tally.n_groups:
         coords["group"] = protocol.groups
     if protocol.people_are_named:
@@ -86,14 +83,19 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     return xr.Dataset(variables, coords)
 
 
-def _variables(points: Points, suffix, dims):
-    """Sums at some points, or at one of them, as variables."""
-    return {f"{name}{suffix}": ([*dims, *DIMS[name]], sums) for name, sums in zip(DIMS, points)}
+def _at_point(points, suffix, rate, dims=()):
+    """Sums at one point, or at those along `dims`, and the rate there."""
+    variables = {
+        f"{name}{suffix}": ([*dims, *dims_of_sums], sums)
+        for (name, (dims_of_sums, _)), sums in zip(POINTS.items(), points)
+    }
+    return variables | {f"rate{suffix}": (dims, rate)}
 
 
-def _points_of_groups(points: Points, suffix, rates):
-    """Sums at the points of groups, each within its own group."""
-    dims = ("row", "row", "row", "group", "group")
-    variables = {f"{name}{suffix}": (dim, sums) for name, dim, sums in zip(DIMS, dims, points)}
-    del variables[f"rejected{suffix}"]  # of a group only pairs within it count
+def _at_groups(points, rates, suffix):
+    """Sums at a point of each group, within the group, where `rejected_within` are all rejected."""
+    variables = {
+        f"{name}{suffix}": (dims, sums) for (name, (_, dims)), sums in zip(POINTS.items(), points)
+    }
+    del variables[f"rejected{suffix}"]
     return variables | {f"rate{suffix}": ("group", rates)}

@@ -34,6 +34,14 @@ LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless progress= i
 MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
 MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
+COLUMNS = {  # of kept pairs: their dim, and what they are
+    "probe_image": ("pair", "place of the probe among the images"),
+    "reference_image": ("pair", "place of the reference"),
+    "score": ("pair", "similarity score; NaN: failed"),
+    "stands_for": ("pair", "for how many pairs it stands"),
+    "self_score": ("image", "of the image with itself"),
+    "failed": ("image", "all comparisons with others failed"),
+}
 PASSED_ON = ("similarity", "distance", "self_score", "images")  # attributes of the scores
 
 
@@ -113,11 +121,11 @@ def sweep(
 
 def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTree:
     """`sweep` of scores from `checked_scores`; far and threshold as in `evaluate`."""
-    if is_kept(scores):
-        return scores
     far, thresholds, _ = asked_levels(FAR if far is None else far, None, scores)
     if threshold is not None:
         _, thresholds, _ = asked_levels(None, threshold, scores)
+    if is_kept(scores):
+        return scores
     require(scores.size > 0, "these scores contain no image, and so no pair")
     symmetric = _is_triangle_enough(scores)
     images, probe, reference = _table_of_images(scores, symmetric)
@@ -131,9 +139,16 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     nodes = {IMAGES: images}
     models = scores["model"].values.tolist() if "model" in scores.dims else [None]
     for name, model, fixed in zip(models, models_of(scores), thresholds):
-        pairs = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
-        self_score = _exact_self_scores(pairs, scores.attrs.get("self_score"))
-        nodes[node_of_model(name)] = _node_of_pairs(pairs, self_score, n_pairs)
+        columns, facts = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
+        if "self_score" in scores.attrs:
+            columns["self_score"] = _exact_self_scores(columns, facts, scores.attrs["self_score"])
+        highest = np.fmax.reduce(columns["self_score"], initial=facts["highest_score"])
+        facts |= {"impostor_pairs": n_pairs, "highest_score": float(highest)}
+        variables = {
+            name: (COLUMNS[name][0], values, {"long_name": COLUMNS[name][1]})
+            for name, values in columns.items()
+        }
+        nodes[node_of_model(name)] = xr.Dataset(variables, attrs=facts)
     attrs = {DESIGN: COMPLETE if symmetric else PROBES, "similarity": "given", "distance": 0}
     attrs |= {name: scores.attrs[name] for name in PASSED_ON if name in scores.attrs}
     coords = {"model": scores["model"].variable} if "model" in scores.dims else {}
@@ -184,37 +199,36 @@ def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:
     """What the sweep must know of the images."""
     person = images["person"] if "person" in images else images["identity"]
     person = pd.factorize(person.values.astype(object))[0].astype(np.int32)
-    attributes = {*images.data_vars} - {"identity", "person", "probe", "reference"}
-    if by is None:
-        attributes_to_thin = sorted(
-            name for name in attributes if _n_labels(images[name]) <= MOST_LABELS
-        )
-    else:
-        attributes_to_thin = [] if isinstance(by, list) and not by else attributes_of(by)
-        if attributes_to_thin:
-            require_attributes(attributes_to_thin, attributes)
-    sides = Sides(
-        probe.astype(np.int32), reference.astype(np.int32), person, np.empty((0, 0)), symmetric
-    )
-    groups = np.full((len(attributes_to_thin), len(person)), -1, np.int32)
-    n_small = 0
+    attributes = _attributes_to_thin(images, by)
+    groups = np.full((len(attributes), len(person)), -1, np.int32)
+    probe, reference = probe.astype(np.int32), reference.astype(np.int32)
+    sides = Sides(probe, reference, person, groups, symmetric)
     n_pairs = _n_impostor_pairs(sides)
-    for row, name in zip(groups, attributes_to_thin):
+    if n_pairs <= WHOLE:
+        return sides._replace(groups=groups[:0])
+    n_small = 0
+    for row, name in zip(groups, attributes):
         for label in np.unique(images[name].values).tolist():
             is_member = images[name].values == label
-            sides_of_group = sides._replace(
-                probe=sides.probe[is_member[probe]], reference=sides.reference[is_member[reference]]
+            within = sides._replace(
+                probe=probe[is_member[probe]], reference=reference[is_member[reference]]
             )
-            share_of_precise = PRECISE * _n_impostor_pairs(sides_of_group) / max(n_pairs, 1)
-            if label != UNKNOWN and n_pairs > WHOLE and share_of_precise < PRECISE_IN_GROUP:
+            share_of_precise = PRECISE * _n_impostor_pairs(within) / n_pairs
+            if label != UNKNOWN and share_of_precise < PRECISE_IN_GROUP:
                 row[is_member] = n_small
                 n_small += 1
     return sides._replace(groups=groups[(groups >= 0).any(1)])
 
 
-def _n_labels(labels) -> int:
-    """How many labels an attribute has."""
-    return len(np.unique(labels.values))
+def _attributes_to_thin(images: xr.Dataset, by) -> list[str]:
+    """The attributes by whose groups pairs are thinned: those of `by`, or all with few labels."""
+    attributes = sorted({*images.data_vars} - {"identity", "person", "probe", "reference"})
+    if by is None:
+        return [name for name in attributes if len(np.unique(images[name])) <= MOST_LABELS]
+    if isinstance(by, list) and not by:
+        return []
+    require_attributes(by, attributes)
+    return attributes_of(by)
 
 
 def _n_impostor_pairs(sides: Sides) -> int:
@@ -226,39 +240,13 @@ def _n_impostor_pairs(sides: Sides) -> int:
     return int(n_pairs) // 2 if sides.symmetric else int(n_pairs)
 
 
-def _exact_self_scores(pairs, exact: float | None):
-    """Scores of images with themselves: where the exact one is known, computed ones are rounded."""
-    computed = pairs.self_score
-    if exact is None:
-        return computed
-    largest = max(abs(pairs.lowest), abs(pairs.highest))
+def _exact_self_scores(columns, facts, exact: float):
+    """The exact score of images with themselves, where computed ones differ by rounding alone."""
+    computed = columns["self_score"]
+    largest = max(abs(facts["lowest_score"]), abs(facts["highest_score"]))
     if np.any(np.abs(computed - exact) > ROUNDING * largest):
         return computed
     return np.where(np.isnan(computed), computed, computed.dtype.type(exact))
-
-
-def _node_of_pairs(pairs, self_score, n_impostor_pairs) -> xr.Dataset:
-    """The node of a model."""
-    stands_for = (2 ** pairs.halvings.astype(np.int32)).astype(np.int32)
-    variables = {
-        "probe_image": ("pair", pairs.row, {"long_name": "place of the probe among the images"}),
-        "reference_image": ("pair", pairs.col, {"long_name": "place of the reference"}),
-        "score": ("pair", pairs.score, {"long_name": "similarity score; NaN: failed"}),
-        "stands_for": ("pair", stands_for, {"long_name": "for how many pairs it stands"}),
-        "self_score": ("image", self_score, {"long_name": "of the image with itself"}),
-        "failed": ("image", pairs.failed, {"long_name": "all comparisons with others failed"}),
-    }
-    attrs = {
-        "pairs_kept": len(pairs.row),
-        "images_swept": len(self_score),
-        "genuine_pairs": pairs.n_genuine,
-        "genuine_pairs_failed": pairs.n_genuine_failed,
-        "impostor_pairs": n_impostor_pairs,
-        "impostor_pairs_failed": pairs.n_failed,
-        "lowest_score": pairs.lowest,
-        "highest_score": float(np.fmax.reduce(self_score, initial=pairs.highest)),
-    }
-    return xr.Dataset(variables, attrs=attrs)
 
 
 def _without_names(kept: xr.DataTree) -> xr.DataTree:
@@ -292,8 +280,7 @@ def _reordered(pairs, order, symmetric):
     row, col = (place[pairs[name].values] for name in ("probe_image", "reference_image"))
     if symmetric:
         row, col = np.minimum(row, col), np.maximum(row, col)
-    places = {"probe_image": row, "reference_image": col}
-    for name, values in places.items():
+    for name, values in (("probe_image", row), ("reference_image", col)):
         pairs = pairs.assign({name: pairs[name].copy(data=values.astype(pairs[name].dtype))})
     return pairs.isel(pair=np.lexsort((col, row)), image=order)
 

@@ -46,33 +46,32 @@ def rates_table(tally, far, fixed, far_of):
     rates = [COLUMN, level]
     counts = [level]
     curve_variables = {
-        "far": (rates, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
-        "frr": (rates, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
+        "far": (rates, _of_curves(far_of_cells, far_of_all, n_groups)),
+        "frr": (rates, _of_curves(frr_of_groups, frr_of_all, n_groups)),
         "eer": ([COLUMN], eer),
         "eer_threshold": ([COLUMN], eer_threshold),
         "false_accepts": (counts, accepts),
         "false_rejects": (counts, rejects),
         "resolved": (counts, (accepts >= RESOLVED) & (rejects >= RESOLVED)),
     }
-    is_thinned = bool(np.any(tally.impostors.stands_for > 1))
-    if is_thinned:
-        thinned_cells, thinned_all = thinning_errors(tally, thresholds[0])
-        thinned = np.append(thinned_cells[:, :n_groups], thinned_all[:, None], axis=1)
-        curve_variables["thinned"] = counts, thinned
+    if np.any(tally.impostors.stands_for > 1):
+        thinned = thinning_errors(tally, thresholds[0])
+        curve_variables["thinned"] = counts, _of_curves(*thinned, n_groups)
     table = _table(tally, curve_variables, {level: levels})
     table["threshold"] = rates, thresholds
     cells = tally.protocol.cells_of_groups[:-1, :-1]
     if n_groups == 0 or np.any(tally.protocol.cells_of_groups < 0):
         return table  # pairs between groups enter no rate
-    accepts_of_pairs = accepts_of_cells[:, cells]
     two_groups = ["group", "reference_group"]
     table = table.assign_coords(reference_group=tally.protocol.groups)
     table["far_cross"] = rates + two_groups, far_of_cells[..., cells]
-    table["false_accepts_cross"] = counts + two_groups, accepts_of_pairs
-    table["resolved_cross"] = counts + two_groups, accepts_of_pairs >= RESOLVED
-    if is_thinned:
-        table["thinned_cross"] = counts + two_groups, thinned_cells[:, cells]
+    table["false_accepts_cross"] = counts + two_groups, accepts_of_cells[:, cells]
     return table
+
+
+def _of_curves(of_cells, of_all, n_groups):
+    """Values of groups, which are the first cells, and last those of all: (..., curve)."""
+    return np.append(of_cells[..., :n_groups], of_all[..., None], axis=-1)
 
 
 def _table(tally, curve_variables, coords):

@@ -1,6 +1,5 @@
 """Attributes and warnings of a result: what made its evaluation, whom it is about, its limits."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -96,8 +95,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
-    return json.loads(evaluation.attrs["provenance"])
+    return facts_of(evaluation)
 
 
 def names_people(evaluation):

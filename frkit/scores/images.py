@@ -112,7 +112,8 @@ def table_images(kept: xr.DataTree, by, varying: str, others=()) -> Images:
 
 def _labels_of_images(table: xr.Dataset, by):
     """One label for each image; several attributes are crossed."""
-    attributes = {*table.variables} - {"image", "identity", "person", "probe", "reference"}
+    sides = {"probe", "reference"}
+    attributes = {*table.variables} - {"image", "identity", "person", "model"} - sides
     require_attributes(by, attributes)
     return crossed([table[name].values for name in attributes_of(by)])
 
