@@ -84,8 +84,8 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
     Mutant(
         "intervals/pooled.py",
-        "if np.isfinite(groups.n_people):\n        return fdtrc",
-        "if False:\n        return fdtrc",
+        "if np.isfinite(groups.n_people):\n        return [(stats.f",
+        "if False:\n        return [(stats.f",
         POOLED,
     ),
     Mutant(

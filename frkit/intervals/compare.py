@@ -354,14 +354,12 @@ def difference_variance(pair):
 def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
     """The differences and ratios of two groups, or of one and all others."""
     name = chosen.name
+    rate = xr.Dataset({"estimate": data_of(evaluation).get(name, xr.DataArray())})
     require(
-        name in RATES,
-        f"{name!r} is not a rate: groups are compared by their rates (far_group, frr_group, "
-        "eer_group), or name a method that reads replicates",
+        name in RATES and "group" in rate.estimate.dims,
+        f"groups are compared by a rate that runs over them, such as 'far_group', not by {name!r}; "
+        "or name a method that reads replicates",
     )
-    rate = xr.Dataset({"estimate": data_of(evaluation)[name]})
-    message = f"{name!r} does not run over groups; take a rate such as 'far_group'"
-    require("group" in rate.estimate.dims, message)
     resolved = with_resolved(rate, chosen, evaluation).get("resolved")
     groups = rate["group"].values.tolist()
     rows = []

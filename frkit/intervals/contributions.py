@@ -70,6 +70,7 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
         else:
             result = _at_level(variables, kind, g, g, fixed_threshold)
         result["variance"] = variance(result)
+    result = {"most": result["comparisons"], "unseen": UNSEEN} | result
     names = evaluation["people"].coords.get("identity")
     coords = dict(rate.coords)
     if target == NEW_PEOPLE and names is not None:
@@ -176,11 +177,9 @@ def far(people, g, h):
         "least": noise,
         "erring": erring,
         "units": units,
-        "unseen": UNSEEN,
         "people": n_people,
         "df": n_people - 1,
         "comparisons": comparisons,
-        "most": comparisons,
         "weight": compared,
     }
 
@@ -225,11 +224,9 @@ def frr(people, g):
         "errors": rejected,
         "erring": effective_count(rejected),
         "units": n_people,
-        "unseen": UNSEEN,
         "people": n_people,
         "df": n_people - 1,
         "comparisons": comparisons,
-        "most": comparisons,
         "weight": genuine,
         "pairs": pairs,
     }

@@ -6,6 +6,7 @@ The formulas are in `frkit.intervals.pooled`. The threshold is held fixed where 
 import numpy as np
 import xarray as xr
 
+from frkit.base import listed, require
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
@@ -73,6 +74,11 @@ def _with_two_people(evaluation, names, target):
     if enough.all():
         return evaluation, []
     left_out = data["group"].values[~enough].tolist()
+    require(
+        enough.sum() > 1,
+        f"a disparity needs two groups with two people each who were compared, which is not so of "
+        f"{listed(left_out)}",
+    )
     return evaluation.isel(group=np.flatnonzero(enough)), left_out
 
 

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import betainc, fdtrc, fdtri, gammaincc, gammaincinv, xlogy
+from scipy.special import betainc, xlogy
 
 STEPS = 601  # values of λ
 HALVINGS = 30
@@ -155,40 +156,26 @@ def _p_of_equality(groups):
     if len(groups.rate) < 2 or groups.n_people <= len(groups.rate) or not 0 < p0 < 1:
         return np.nan
     square = chi_square(groups, p0)
-    df = len(groups.rate) - 1
-    if np.isfinite(groups.n_people):
-        return fdtrc(df, groups.n_people - df - 1, square / df)
-    shape, scale = gamma_laws(groups)
-    return gammaincc(shape, square / scale).max()
+    return max(law.sf(square, *shape) for law, *shape in laws_of_chi_square(groups))
 
 
-def limit_of_chi_square(groups, level):
-    """The X² that equal groups exceed with probability 1 - level at most.
+def laws_of_chi_square(groups):
+    """The laws of X² of equal groups, with shape, location and scale; the wider one counts.
 
     X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
-    people. For infinite K it has the wider of `gamma_laws`.
+    people. For infinite K it is chi-square, or gamma with the mean and the variance that few
+    effective errors make.
     """
     df = len(groups.rate) - 1
     if np.isfinite(groups.n_people):
-        return df * fdtri(df, groups.n_people - df - 1, level)
-    shape, scale = gamma_laws(groups)
-    return (scale * gammaincinv(shape, level)).max()
-
-
-def gamma_laws(groups):
-    """Shapes and scales of the laws of X² of equal groups for infinite K; the wider one counts.
-
-    X² is chi-square, which is a gamma law, or has the mean and the variance that few effective
-    errors make.
-    """
-    df = len(groups.rate) - 1
+        return [(stats.f, df, groups.n_people - df - 1, 0, df)]
     mean, variance = _moments_of_deviance(groups)
     others = 1 - groups.n / groups.n.sum()  # p0 takes the rest of a group's deviance
     mean = (others * mean).sum()
     variance = 2 * df + (others**2 * (variance - 2)).sum()
     if not mean > 1e-9:  # there is no error
-        mean, variance = max(df, 1), 2 * max(df, 1)
-    return np.array([df / 2, mean**2 / variance]), np.array([2, variance / mean])
+        return [(stats.chi2, df)]
+    return [(stats.chi2, df), (stats.gamma, mean**2 / variance, 0, variance / mean)]
 
 
 def large_groups(groups):
@@ -201,19 +188,6 @@ def large_groups(groups):
     if np.isfinite(groups.n_people) or large.sum() < 2:
         return np.ones(len(groups.rate), bool)
     return large
-
-
-def chosen_of(groups, chosen):
-    """Some of the groups."""
-    correlation = np.linalg.pinv(groups.precision, hermitian=True)[np.ix_(chosen, chosen)]
-    return Groups(
-        groups.rate[chosen],
-        groups.n[chosen],
-        groups.n_people,
-        np.linalg.pinv(correlation, rcond=1e-6, hermitian=True),
-        groups.of_people[chosen],
-        None if groups.curve is None else groups.curve[chosen],
-    )
 
 
 def common_rate(groups):
@@ -364,7 +338,8 @@ def _tests_of(groups, level):
     tests = []
     for places in sets:
         tested = groups if places.all() else chosen_of(groups, places)
-        limit = limit_of_chi_square(tested, 1 - (1 - level) / len(sets))
+        tail = (1 - level) / len(sets)
+        limit = max(law.isf(tail, *shape) for law, *shape in laws_of_chi_square(tested))
         tests.append(_Test(places, tested, limit))
     return tests
 
@@ -496,13 +471,12 @@ def contrast(groups, *, weights, level):
     weights = np.array(weights)[:, was_compared]
     if not weights.any(1).all():
         return np.full(8, np.nan)
-    sides = _sides(chosen_of(groups, was_compared), weights)
+    sides = weighted_means(chosen_of(groups, was_compared), weights)
     a, b = sides.rate
-    differences, ratios = (
-        compatible_rates(sides, level=level, free_level=free_level) for free_level in (True, False)
-    )
-    differences = differences[:, 0] - differences[:, 1]
-    ratios = ratios[:, 0] / ratios[:, 1]
+    rates = compatible_rates(sides, level=level, free_level=True)
+    differences = rates[:, 0] - rates[:, 1]
+    at_common_rate = rates[[*range(STEPS), -1]]  # two groups have one test
+    ratios = at_common_rate[:, 0] / at_common_rate[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / b
     lowest = ratios.min() if a > 0 else 0.0
@@ -511,8 +485,20 @@ def contrast(groups, *, weights, level):
     return np.array([a - b, *ends, p_of_equality(sides), sides.n.sum(), ratio, lowest, highest])
 
 
-def _sides(groups, weights):
-    """The weighted means of groups that make two sides, as two groups."""
+def chosen_of(groups, chosen):
+    """Some of the groups."""
+    correlation = np.linalg.pinv(groups.precision, hermitian=True)[np.ix_(chosen, chosen)]
+    return groups._replace(
+        rate=groups.rate[chosen],
+        n=groups.n[chosen],
+        precision=np.linalg.pinv(correlation, rcond=1e-6, hermitian=True),
+        of_people=groups.of_people[chosen],
+        curve=None if groups.curve is None else groups.curve[chosen],
+    )
+
+
+def weighted_means(groups, weights):
+    """Means of groups that weigh by their numbers, as groups; weights : (mean, group)."""
     weights = weights * groups.n / (weights * groups.n).sum(1, keepdims=True)
     correlation = np.linalg.pinv(groups.precision, hermitian=True)
 

@@ -142,7 +142,7 @@ def with_attrs(result, evaluation, chosen, method, **attrs):
 def with_resolved(result, chosen, evaluation):
     """Add `resolved`, of the groups that the measure reads, where it has the dims of the result.
 
-    A FAR rests on no genuine pair, and an FRR at a fixed threshold on no impostor pair.
+    FARs and thresholds rest on no genuine pair, FRRs at a fixed threshold on no impostor pair.
     """
     data = data_of(evaluation)
     dims = {*result.estimate.dims}
@@ -150,7 +150,7 @@ def with_resolved(result, chosen, evaluation):
         return result
     resolved = data.resolved
     reads = with_reads(chosen, data).reads
-    if all(name.startswith("far") for name in reads):
+    if all(name.startswith(("far", "threshold")) for name in reads):
         resolved = data.false_accepts >= RESOLVED
     elif "threshold_level" in dims and all(name.startswith("frr") for name in reads):
         resolved = data.false_rejects >= RESOLVED
@@ -212,14 +212,14 @@ def _cautions(data, chosen, result):
         yield from small_groups(data)
     if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
         yield result.attrs["warning"]
-    most = 0
     if "n_nonfinite" in result:  # where the estimate itself is not finite there is a message
         most = int(result.n_nonfinite.where(np.isfinite(result.estimate), 0).max())
-    if most > 0:
-        yield (
-            f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
-            "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
-        )
+        draws = "draws of the floor" if "limit" in result else "replicates"
+        if most > 0:
+            yield (
+                f"up to {most} {draws} of {chosen.name} are not finite: infinite ones count as the "
+                "largest, undefined ones (NaN) are left out; n_nonfinite counts them at each place"
+            )
 
 
 def _conditions(data, chosen, result):
@@ -246,7 +246,8 @@ def _conditions(data, chosen, result):
         return
     if chosen.name == "threshold":
         advice = (
-            " has one end only: fewer than about 2.5 independent impostor pairs are accepted there"
+            " is open: too few impostor pairs are accepted or rejected there, or too many have the "
+            "same score, to say where the true threshold ends"
         )
         yield "the interval of the threshold", np.isinf(result.upper - result.lower), advice
     if chosen.name.startswith("frr"):

@@ -55,6 +55,14 @@ def test_a_group_that_takes_no_part_is_named_once():
     assert any("computed without 'c'" in message for message in messages)
 
 
+def test_a_disparity_of_one_group_names_those_that_are_too_small():
+    with pytest.warns(fk.DataWarning, match="FAR of 'c'"):
+        evaluation = fk.evaluate(tensor(("a", 19), ("c", 1)), threshold=[0.5], by="group")
+    for question in (fk.band, fk.fair_floor):
+        with pytest.raises(fk.InputError, match="two people.*not so of 'c'"):
+            question(evaluation, "frr_max_min")
+
+
 def test_few_errors_are_named_where_others_have_none():
     """The level without an error is named as such, the other one as not resolved."""
     scores = tensor(("a", 10), ("b", 10))
@@ -85,6 +93,9 @@ def test_at_fixed_thresholds_the_errors_of_each_rate_count():
     ):
         result, _ = warned(fk.band, evaluation, name)
         assert result.resolved.values.tolist() == resolved, name
+    far = fk.evaluate(tensor(("a", 10), ("b", 10)), far=[0.3])
+    assert far["empirical"].false_rejects < 10 <= far["empirical"].false_accepts
+    assert warned(fk.band, far, "threshold")[0].resolved.all()  # false accepts alone set it
     band, messages = warned(fk.band, evaluation.sel(threshold_level=[ABOVE_ALL]), "frr")
     assert messages == [] and float(band.estimate.item()) == 1
 
