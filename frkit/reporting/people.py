@@ -61,7 +61,7 @@ def _add_tile(section, facts_of_rates):
         return
     text = say("drivers_text", rejects)
     if accepts:
-        text = f"{text}\n{say('drivers', accepts)}"
+        text = f"{text}\n{say('drivers', accepts | {'most_errors': None})}"
     state = CLEAR if rejects["n_errors"] >= RESOLVED else UNDECIDED
     note = say("drivers_note", rejects, accepts)
     value = say("drivers_value", rejects)
