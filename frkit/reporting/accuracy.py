@@ -250,8 +250,8 @@ def _answer_which_is_better(inputs, section):
     best = [name for name in inputs.models if name not in beaten]
     text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
     level = level_words(frr.isel(inputs.leading))
-    others = np.delete(adjusted, leading, axis=1) <= SIGNIFICANT
-    others_differ = len(best) > 1 and others.any()
+    is_open = ~(adjusted[:, leading] <= SIGNIFICANT)
+    others_differ = (np.delete(adjusted, leading, axis=1)[is_open] <= SIGNIFICANT).any()
     note = say("model_tests", inputs.about(), level, len(pairs), others_differ)
     value = say("best_models", best, len(inputs.models))
     state = CLEAR if len(best) == 1 else UNDECIDED
