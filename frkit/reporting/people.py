@@ -61,7 +61,7 @@ def _add_tile(section, facts_of_rates):
         return
     text = say("drivers_text", rejects)
     if accepts:
-        text = f"{text}\n{say('drivers', accepts | {'most_errors': None})}"
+        text = f"{text}\n{say('drivers', accepts | {'by_number': None})}"
     state = CLEAR if rejects["n_errors"] >= RESOLVED else UNDECIDED
     note = say("drivers_note", rejects, accepts)
     value = say("drivers_value", rejects)
@@ -73,12 +73,12 @@ def _facts(inputs, people, rate, of_name, table):
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
     worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
-    most_errors = _worst(table.errors / table.errors.sum())
-    is_other = len(most_errors) <= MOST_PEOPLE and {*most_errors.index} != {*worst.index}
+    by_number = _worst(table.errors / table.errors.sum())
+    is_other = len(by_number) <= MOST_PEOPLE and {*by_number.index} != {*worst.index}
     return {
         "worst": worst,
         "few": len(worst) <= MOST_PEOPLE,
-        "most_errors": most_errors if is_other else None,
+        "by_number": by_number if is_other else None,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
         "rate": f"{rate.upper()}{of_name}",
