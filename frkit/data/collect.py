@@ -3,10 +3,11 @@
 import hashlib
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import listed, require
-from frkit.data.checks import row_pieces
+from frkit.base import listed, require, warn
+from frkit.data.checks import is_lazy, row_pieces
 from frkit.data.labels import (
     check_names,
     clean_labels,
@@ -16,6 +17,7 @@ from frkit.data.labels import (
     warn_of_spellings,
 )
 
+WIDE = 8  # features from which on equal embeddings are no chance
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
 
@@ -24,6 +26,8 @@ def collected(values, identity, image, model, attributes):
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, "identity")
     _check_people(identity)
+    if not is_lazy(values) and values.shape[-1] >= WIDE:
+        _warn_of_copies(values if values.ndim == 2 else values[0])
     check_names(attributes)
     if image is None:
         names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)[:16]}
@@ -51,6 +55,19 @@ def _check_people(identity):
         "no identity has two images, so there is no genuine pair; check that identity "
         "contains people, not image names",
     )
+
+
+def _warn_of_copies(rows):
+    """Warn of images with exactly the embedding of another one."""
+    beginnings = pd.Series(np.ascontiguousarray(rows[:, :2]).view(np.uint64).ravel())
+    alike = rows[beginnings.duplicated(keep=False).to_numpy()]
+    n_copies = pd.DataFrame(alike).duplicated().sum()
+    if n_copies > 0:
+        warn(
+            f"{n_copies:,} images have exactly the embedding of another image: as copies of a file "
+            "they make genuine pairs too easy, and as faces that were not found impostor pairs too "
+            "hard; leave such images out"
+        )
 
 
 def _fingerprint(embedding):

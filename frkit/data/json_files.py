@@ -33,15 +33,12 @@ def read_json(path):
     if isinstance(data, dict):
         records = [value for value in data.values() if _are_records(value)]
         embeddings = _embeddings_by_name(data)
-        if len(data) > 1 and len(records) == 1:
+        if len(records) == 1 and (len(data) > 1 or embeddings is None):
             data = records[0]  # with facts about all of them around
         elif embeddings is not None:
             return embeddings, {}
-        elif len(records) == 1:
-            data = records[0]
         elif data and all(isinstance(value, dict) for value in data.values()):
-            rows = {tuple(value) for value in data.values()}
-            if {*data} & {"0"} or rows != {tuple(map(str, range(len(min(rows)))))}:
+            if not _are_columns(data):
                 return _scores_by_name(data)
         elif {*data} == {"genuine", "impostor"}:
             data = {kind: pd.Series(scores) for kind, scores in data.items()}
@@ -64,6 +61,12 @@ def _object(pairs):
 def _are_records(value):
     """Return whether something is a list of objects."""
     return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
+
+
+def _are_columns(data):
+    """Return whether objects are columns, as pandas writes a table: with rows 0, 1, 2, ..."""
+    rows = [*map(str, range(len(next(iter(data.values())))))]
+    return "0" not in data and all([*column] == rows for column in data.values())
 
 
 def by_row(table):

@@ -247,3 +247,11 @@ def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
     xr.Dataset({"frr": 1.0}).to_netcdf(tmp_path / "e.nc")
     with pytest.raises(fk.InputError, match="fk.open_evaluation"):
         fk.open_data(tmp_path / "e.nc")
+
+
+def test_copies_of_embeddings_are_counted_in_a_notice():
+    wide = np.hstack([EMBEDDING, EMBEDDING + 1])
+    assert fk.faces(wide, PEOPLE).sizes["image"] == 48  # without a notice
+    wide[[1, 7, 20]] = wide[0]
+    with pytest.warns(fk.DataWarning, match="3 images have exactly the embedding of another"):
+        fk.faces(wide, PEOPLE)

@@ -281,6 +281,7 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     assert kept.attrs["symmetric"] == 0
 
 
+@pytest.mark.filterwarnings("ignore:.* images have exactly the embedding")
 def test_no_cosine_lies_beyond_one():
     rows = np.random.default_rng(3).normal(size=(200, 128)).repeat(2, axis=0)
     scores = fk.score_tensor(fk.faces([*rows, *-rows], np.arange(800) // 2)).values
