@@ -172,13 +172,8 @@ MUTANTS = [
     ),
     Mutant("measures/disparity.py", "(n - 1) * rates.sum", "n * rates.sum", DISPARITY),
     Mutant("measures/disparity.py", ' & rates.notnull().all("group")', "", DISPARITY),
-    Mutant(
-        "reporting/check.py",
-        "row.upper if is_below else row.lower",
-        "row.lower if is_below else row.upper",
-        "test_command",
-    ),
-    Mutant("reporting/check.py", "reach / np.sqrt(factor)", "reach / factor", "test_command"),
+    Mutant("reporting/check.py", "ends[1 + is_below]", "ends[2 - is_below]", "test_command"),
+    Mutant("reporting/check.py", "(limit - middle)) ** 2", "(limit - middle))", "test_command"),
     Mutant(
         "reporting/check.py",
         "both.estimate_old - both.lower_old)",

@@ -95,8 +95,6 @@ def train_and_read(x, problem, fold, critic):
     rng = np.random.Generator(np.random.SFC64(fold.seed))
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
-    images = np.empty((critic.batch, x.shape[1]), x.dtype)
-    workspace = {}
     step = 0
     average = None
     batch_values = [0.0]
@@ -115,8 +113,7 @@ def train_and_read(x, problem, fold, critic):
         n_steps = min(CHECK, critic.iterations - step)
         batch_values = []
         for rows in rng.integers(0, len(train), (n_steps, critic.batch)):
-            train.take(rows, axis=0, out=images, mode="clip")  # without a copy
-            t, gradients = forward(parameters, images, workspace)
+            t, gradients = forward(parameters, train[rows])
             value, average, by_t = loss(t, z_train[rows], shares_32, average, critic.smoothing)
             optimiser.step(gradients(by_t))
             batch_values.append(value)

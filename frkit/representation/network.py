@@ -29,43 +29,31 @@ def initial(rng, n_features, n_classes, mapping, hidden):
     return parameters
 
 
-def forward(p, x, workspace=None):
+def forward(p, x):
     """T (n, K) of images x (n, d) and all classes, and the function that gives its gradients.
 
     That function takes the gradient of the loss by T (n, K), and returns those by all parameters.
-    It has to be called before the next T is computed in the same workspace: a dict of arrays, which
-    every step uses again, because new ones would take longer than the sums.
     """
-    workspace = {} if workspace is None else workspace
     if "map_r" in p:
-        mapped, mapped_slope = elu(x @ p["map_r"], workspace, "mapped")
-        classes, classes_slope = elu(p["map_z"].copy(), workspace, "classes")
+        mapped, mapped_slope = elu(x @ p["map_r"])
+        classes, classes_slope = elu(p["map_z"])
     else:
         mapped = x
         classes = np.eye(len(p["first_z"]), dtype=x.dtype)  # one-hot
     from_images = mapped @ p["first_r"]
     from_classes = classes @ p["first_z"] + p["first_bias"]
-    n_images, hidden = from_images.shape
-    shape = n_images, len(from_classes), hidden
-    flat = n_images * len(from_classes), hidden
-    together = _array(workspace, "first", shape, x.dtype)
-    np.add(from_images[:, None], from_classes, out=together)
-    first, first_slope = elu(together.reshape(flat), workspace, "first slope")
-    second = np.matmul(first, p["second"], out=_array(workspace, "second", flat, x.dtype))
-    second += p["second_bias"]
-    second, second_slope = elu(second, workspace, "second slope")
-    t = (second @ p["last"]).reshape(shape[:2])
+    together = from_images[:, None] + from_classes
+    n_images, n_classes, hidden = together.shape
+    first, first_slope = elu(together.reshape(-1, hidden))
+    second, second_slope = elu(first @ p["second"] + p["second_bias"])
+    t = (second @ p["last"]).reshape(n_images, n_classes)
 
     def gradients(by_t):
         by_t = by_t.reshape(-1)
-        by_second = _array(workspace, "by second", flat, x.dtype)
-        np.multiply(by_t[:, None], p["last"], out=by_second)
-        by_second *= second_slope
-        by_first = _array(workspace, "by first", flat, x.dtype)
-        np.matmul(by_second, p["second"].T, out=by_first)
-        by_first *= first_slope
-        by_pairs = by_first.reshape(shape)
-        by_images = np.einsum("nkh->nh", by_pairs)
+        by_second = by_t[:, None] * p["last"] * second_slope
+        by_first = by_second @ p["second"].T * first_slope
+        by_pairs = by_first.reshape(together.shape)
+        by_images = by_pairs.sum(1)
         by_classes = by_pairs.sum(0)
         by_name = {
             "first_r": mapped.T @ by_images,
@@ -84,22 +72,10 @@ def forward(p, x, workspace=None):
     return t, gradients
 
 
-def elu(x, workspace, name):
-    """The activation, x above 0 and exp(x) - 1 below, which replaces x; and its derivative."""
-    slope = _array(workspace, name, x.shape, x.dtype)
-    np.minimum(x, 0, out=slope)
-    np.exp(slope, out=slope)  # NumPy's exp is faster than its expm1 on most processors
-    below = _array(workspace, "below", x.shape, x.dtype)
-    np.subtract(slope, 1, out=below)  # 0 above 0, and never less than x below
-    return np.maximum(x, below, out=x), slope
-
-
-def _array(workspace, name, shape, dtype):
-    """The array of this name and shape in a workspace, with whatever values it has."""
-    key = name, shape
-    if key not in workspace:
-        workspace[key] = np.empty(shape, dtype)
-    return workspace[key]
+def elu(x):
+    """The activation, x above 0 and exp(x) - 1 below; and its derivative."""
+    slope = np.exp(np.minimum(x, 0))  # NumPy's exp is faster than its expm1 on most processors
+    return np.maximum(x, slope - 1), slope
 
 
 def loss(t, z, shares, average, smoothing):
@@ -124,20 +100,16 @@ class Adam:
         self.parameters = parameters
         self.rate = rate
         self.t = 0
-        self.means = 0.0  # of all parameters one after the other
-        self.squares = 0.0
+        self.means = dict.fromkeys(parameters, 0.0)
+        self.squares = dict.fromkeys(parameters, 0.0)
 
     def step(self, gradients):
         """Take one step against the gradients."""
         self.t += 1
         rate = self.rate / (1 - 0.9**self.t)
         correction = 1 / np.sqrt(1 - 0.999**self.t)
-        gradient = np.concatenate([gradients[name].ravel() for name in self.parameters])
-        self.means += (1 - 0.9) * (gradient - self.means)
-        self.squares += (1 - 0.999) * (gradient * gradient - self.squares)
-        change = rate * self.means / (np.sqrt(self.squares) * correction + 1e-8)
-        start = 0
-        for values in self.parameters.values():
-            end = start + values.size
-            values -= change[start:end].reshape(values.shape)
-            start = end
+        for name, gradient in gradients.items():
+            self.means[name] += (1 - 0.9) * (gradient - self.means[name])
+            self.squares[name] += (1 - 0.999) * (gradient * gradient - self.squares[name])
+            size = np.sqrt(self.squares[name]) * correction + 1e-8
+            self.parameters[name] -= rate * self.means[name] / size

@@ -83,18 +83,17 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     names = attributes_of(attribute, "attribute")
     name = CROSSED.join(names)
     image_labels = {name for name, coord in faces.coords.items() if coord.dims == ("image",)}
-    attributes = sorted(image_labels - {"image", "identity", "person"})
+    attributes = sorted(image_labels - {"image", "identity"})
     require(attributes, f"these faces have no attribute: name one, fk.faces(..., {name}=labels)")
     for each in names:
         require_one_of("attribute", each, attributes)
     n_images = faces.sizes["image"]
     identity = complete_labels(faces["identity"].values, n_images, "identity")
-    person = faces["person"].values.astype(str) if "person" in faces.coords else identity
     labels = [clean_labels(faces[each].values, n_images, each) for each in names]
-    label, _, _ = resolve_varying(crossed(labels), identity, varying, name, person)
+    label, _, _ = resolve_varying(crossed(labels), identity, varying, name)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
-    _, person = np.unique(person[rows], return_inverse=True)
+    _, person = np.unique(identity[rows], return_inverse=True)
     unit = np.arange(len(rows)) if by == "image" else person
     units = "people" if by == "identity" else "images"
     require_classes(name, classes, z, unit, folds, units)
