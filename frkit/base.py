@@ -53,6 +53,11 @@ def require_whole(name: str, value: int, least: int) -> int:
     return int(value)
 
 
+def seed_sequence(seed: int) -> np.random.SeedSequence:
+    """Return NumPy's seed sequence of a seed, which must be a whole number of at least 0."""
+    return np.random.SeedSequence(require_whole("seed", seed, 0))
+
+
 def require_path(name: str, value) -> Path:
     """Raise InputError unless the value can be the path of a file."""
     is_path = isinstance(value, (str, Path))

@@ -164,6 +164,9 @@ MUTANTS = [
         "n_all",
         "test_verification",
     ),
+    Mutant("evaluation/verification.py", "score * [-1, 1]", "score * [1, -1]", "test_verification"),
+    Mutant("evaluation/verification.py", "- mean.to_numpy()", "", "test_verification"),
+    Mutant("evaluation/verification.py", "share[:, 0] / both", "share[:, 0]", "test_verification"),
     Mutant(
         "evaluation/verification.py",
         "table[table.fold != k]",

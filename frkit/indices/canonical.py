@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, require_one_of, require_whole
+from frkit.base import listed, require, require_one_of, require_whole, seed_sequence
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.images import table_images
@@ -94,7 +94,7 @@ def canonical_scores(
     6200
     """
     groups = _system(kind, index, sizes)
-    seeds = iter(np.random.SeedSequence(seed).spawn(2 * len(groups)))
+    seeds = iter(seed_sequence(seed).spawn(2 * len(groups)))
     scores = []
     genuine = []
     labels = []
@@ -177,7 +177,7 @@ def with_fewer_people(
 def _staying(groups, person, keep, seed):
     """Whether each image, or pair, stays: a share of the people of some groups does."""
     stays = np.ones(len(groups), bool)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     for name, share in sorted(keep.items()):
         require(0 < share <= 1, f"the share of {name!r} in keep must lie in (0, 1], got {share!r}")
         in_group = groups == name

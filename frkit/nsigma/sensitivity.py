@@ -16,6 +16,7 @@ from frkit.base import (
     require,
     require_returned,
     require_whole,
+    seed_sequence,
 )
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
@@ -116,6 +117,8 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     >>> bool((result.eer_sd.sel(subset_size=30) < result.eer_sd.sel(subset_size=8)).all())
     True
     """
+    sizes = np.ravel(real_numbers("sizes", sizes)).tolist()
+    require(len(sizes) > 0, "sizes is empty: give one number of people or more")
     each = [n_sigma(scores, subset_size=size, **options) for size in sizes]
     return _stacked(each, SUBSET_SIZE, sizes)
 
@@ -183,7 +186,7 @@ def floor(
     images = images_of(kept, by, "error")
     person, group = groups_of_people(images)
     each = []
-    for child in np.random.SeedSequence(seed).spawn(permutations):
+    for child in seed_sequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
         options["seed"] = int(rng.integers(2**32))

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from sklearn.metrics import pairwise_distances_chunked
 
-from frkit.base import require, require_whole
+from frkit.base import require, require_whole, seed_sequence
 from frkit.representation.problem import FEWEST_FOLDS, for_labelled_images
 
 BLOCK = 8  # MiB of distances in memory at once
@@ -72,7 +72,7 @@ def _estimate(x, problem, permutations, seed):
     """The data's values, and those of permutations, whose labels are permuted over people."""
     _, first_images = np.unique(problem.person, return_index=True)
     person_labels = problem.z[first_images]
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    rng = np.random.default_rng(seed_sequence(seed))
     permuted = rng.permuted(np.tile(person_labels, (permutations, 1)), axis=1)
     orders = np.concatenate([problem.z[None], permuted[:, problem.person]])
     value, *permuted_values = _correlations(x, orders, len(problem.classes))

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import UNKNOWN, require, require_whole
+from frkit.base import UNKNOWN, require, require_whole, seed_sequence
 from frkit.data.labels import complete_labels
 from frkit.representation.arguments import (
     checked_labels,
@@ -98,7 +98,7 @@ def leakage(
     require_classes("protected", classes, codes, person, folds)
     splits = list(stratified(codes, person, folds, seed))
     correct = truth == predicted
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    rng = np.random.default_rng(seed_sequence(seed))
     at_accuracy = _attack(_spoiled(truth, correct, rng), codes, splits)
     model_leakage = _attack(predicted, codes, splits)
     return xr.Dataset(

@@ -7,7 +7,14 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import real_numbers, require, require_flag, require_number, require_whole
+from frkit.base import (
+    real_numbers,
+    require,
+    require_flag,
+    require_number,
+    require_whole,
+    seed_sequence,
+)
 from frkit.representation.bounds import entropy
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
@@ -80,7 +87,7 @@ def shifted_classes(
         f"shares must be two or more positive numbers with sum 1, got {shares}",
     )
     require(not both_sides or len(shares) == 2, f"both_sides needs two classes, got {len(shares)}")
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    rng = np.random.default_rng(seed_sequence(seed))
     identity = np.arange(n_images) // per_identity
     n_identities = identity[-1] + 1
     z = rng.choice(len(shares), n_identities, p=shares / shares.sum())

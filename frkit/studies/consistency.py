@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import real_numbers, require, require_returned
+from frkit.base import real_numbers, require, require_returned, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
@@ -230,7 +230,7 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     [70, 70]
     """
     check_faces(faces)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     in_first, in_second = [], []
     odd = 0
     images_of = pd.Series(faces["image"].values).groupby(faces["identity"].values).indices

@@ -71,6 +71,7 @@ def coloured_digits(
     require_one_of("case", case, PALETTES)
     require_one_of("part", part, ("train", "test"))
     require_whole("copies", copies, 1)
+    require_whole("seed", seed, 0)
     require(0 <= sigma < np.inf, f"sigma must be 0 or more, got {sigma!r}")
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)

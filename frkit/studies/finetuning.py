@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole
+from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
@@ -92,7 +92,7 @@ def finetuning(
     check_faces(faces)
     require_one_of("by", by, sorted(faces.coords))
     people = people_of(faces, by)
-    halves_seed, *batch_seeds = np.random.SeedSequence(seed).spawn(models + 1)
+    halves_seed, *batch_seeds = seed_sequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(halves_seed))
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require_inside, require_one_of
+from frkit.base import require_inside, require_one_of, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
@@ -57,7 +57,7 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     _, first, person = np.unique(faces["identity"].values, return_index=True, return_inverse=True)
     labels = faces[attribute].values[first]
     values = faces["embedding"].transpose("image", "feature").values
-    children = np.random.SeedSequence(seed).spawn(4)
+    children = seed_sequence(seed).spawn(4)
     shuffle, unpair, permute, draw = (np.random.default_rng(child) for child in children)
     # images in the order of their people take the embeddings of the people in another order
     order = np.argsort(unpair.permutation(labels.size)[person])

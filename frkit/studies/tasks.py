@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import require_inside, require_whole
+from frkit.base import require_inside, require_whole, seed_sequence
 
 TASK, N_TASKS = "task", 8
 SEX = ("female", "male")
@@ -55,7 +55,7 @@ def biased_tasks(n: int = 2000, *, female: float = 0.614, seed: int = 0) -> xr.D
     """
     require_whole("n", n, 1)
     require_inside("female", female, 0, 1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     sex = (rng.random(n) >= female).astype(int)
     race = rng.integers(len(RACE), size=n)
     with_sex = np.where(sex[:, None] == np.arange(4) % 2, SHIFT, -SHIFT)

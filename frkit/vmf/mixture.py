@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, real_numbers, require, require_number, require_whole
+from frkit.base import UNKNOWN, real_numbers, require, require_number, require_whole, seed_sequence
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling
 from frkit.vmf.arguments import one_per_identity
@@ -127,7 +127,7 @@ class Mixture:
         everyone = np.zeros(self.n_identities, str)
         attributes = np.stack([everyone, *self.groups.values()])
         _, group, counts = np.unique(attributes, axis=1, return_inverse=True, return_counts=True)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_sequence(seed))
         rows = []
         for g, size in enumerate(group_sizes(n_identities, counts)):
             members = np.flatnonzero(group == g)
@@ -160,7 +160,7 @@ class Mixture:
         """
         c = require_number("centroid_correlation", centroid_correlation, -1, 1)
         factor = one_per_identity("concentration_factor", concentration_factor, self.n_identities)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_sequence(seed))
         noise = rng.standard_normal(self.mean_directions.shape) / np.sqrt(self.dim)
         s = np.sqrt(1 - c**2)
         directions = c * self.mean_directions + s * noise
@@ -174,7 +174,7 @@ class Mixture:
         """
         n_copies = len(set(names))
         require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_sequence(seed))
         directions = []
         for _ in names:
             gaussian = rng.standard_normal((self.dim, self.dim))

@@ -121,11 +121,11 @@ class Subpopulation(NamedTuple):
 
 def groups_of_mixture(mix, by=None):
     """First all identities of a mixture, then each group; they are kept with the mixture."""
+    labels = None if by is None else mix.labels(by)
     if by in mix._populations:
         return mix._populations[by]
     members = {"all identities": np.ones(mix.n_identities, bool)}
     if by is not None:
-        labels = mix.labels(by)
         members |= {name: labels == name for name in np.unique(labels)}
     population = []
     for name, rows in members.items():

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.base import require, require_number, require_whole
+from frkit.base import require, require_number, require_whole, seed_sequence
 from frkit.vmf.arguments import kappa_range, options_of_groups
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.sampling import place, radial_parts
@@ -49,7 +49,7 @@ def mixture(
     options, shares = options_of_groups(groups, ("share", "kappa", "cohesion"))
     sizes = group_sizes(n_identities, shares)
     require_whole("dim", dim, 2)
-    rng = np.random.default_rng(require_whole("seed", seed, 0))
+    rng = np.random.default_rng(seed_sequence(seed))
     directions = []
     concentrations = []
     for group, size in zip(options.values(), sizes):
@@ -133,7 +133,7 @@ def subspace_mixture(
     )
     own_share = require_number("own_share", own_share, 0, 1)
     labels = np.repeat(list(options), group_sizes(n_identities, shares))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     directions = np.zeros((n_identities, dim))
     concentrations = np.empty(n_identities)
     common_directions = _uniform_directions(rng, n_identities, common)

@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from frkit.base import require, require_mapping, require_number
+from frkit.base import require, require_mapping, require_number, seed_sequence
 from frkit.data.dataset import faces, stack_models
 from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
@@ -40,7 +40,7 @@ def sample(mix, per_identity: ArrayLike = 10, seed: int = 1) -> xr.Dataset:
     >>> mixture(20, dim=16, kappa=(50, 100)).sample(per_identity=3, seed=1).sizes["image"]
     60
     """
-    return _faces(mix, per_identity, [(np.random.default_rng(seed), 1.0)])
+    return _faces(mix, per_identity, [(np.random.default_rng(seed_sequence(seed)), 1.0)])
 
 
 def sample_encoders(
@@ -90,7 +90,7 @@ def sample_encoders(
         require(hasattr(mix, "mean_directions"), f"encoder {name!r} must be a mixture: {example}")
     first = next(iter(encoders.values()))
     n_seeds = len(encoders) + 1
-    image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(n_seeds)
+    image_seed, *encoder_seeds = seed_sequence(seed).spawn(n_seeds)
     stacked = {}
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(

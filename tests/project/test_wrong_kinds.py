@@ -91,6 +91,10 @@ WRONG = {
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
     "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),
+    "no sizes": (lambda ev: fk.nsigma.by_subset_size(SCORES, [], by="gender"), "sizes is empty"),
+    "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
+    "text": (lambda ev: MIX.sample(2, seed="a"), "seed must be a whole number"),
+    "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "the mixture's attributes are"),
     "two ends": (lambda ev: fk.studies.sup_distance(GROWN, far=[1, 2, 3]), "the lowest and the hi"),
     "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute must be one of gender, id"),
     "permutations": (
