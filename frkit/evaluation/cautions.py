@@ -38,12 +38,12 @@ def caution(tally, table, far, model):
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
-    rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+    value = float(data.get("eer", 1 - data.get("auc", 1.0)))
     if value > 0.5:
         warn(
-            f"the {rate}{name} is {float(value):.2f}: strangers score higher than images of "
-            "one person. If larger scores mean less alike (distances), turn their sign: "
-            "distance=True, or --distance"
+            f"the {'EER' if 'eer' in data else '1 - AUC'}{name} is {value:.2f}: strangers score "
+            "higher than images of one person. If larger scores mean less alike (distances), turn "
+            "their sign: distance=True, or --distance"
         )
 
 

@@ -67,13 +67,11 @@ def tree(tables, people, names, facts):
         numbers = np.arange(replicates.sizes["replicate"])
         nodes["replicates"] = replicates.assign_coords(replicate=numbers)
     if people:
-        level_of = "threshold" if "threshold_level" in table.dims else "far"
-        about = {
-            "complete": int(facts["complete"]),
-            "far_of": facts["far_of"],
-            "level_of": level_of,
-        }
-        nodes["people"] = _people_of_model(people, model).assign_attrs(about)
+        nodes["people"] = _people_of_model(people, model).assign_attrs(
+            complete=int(facts["complete"]),
+            far_of=facts["far_of"],
+            level_of="threshold" if "threshold_level" in table.dims else "far",
+        )
     for message in small_groups(nodes["empirical"]):
         warn(message)
     labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}

@@ -105,10 +105,10 @@ def distribution_table(tally, edges, with_auc=True):
     totals = []
     for kind in ("genuine", "impostor"):
         summary = moments_and_histogram(tally, kind, edges)
-        curve_variables[f"{kind}_mean"] = [COLUMN], summary["mean"]
-        curve_variables[f"{kind}_sd"] = [COLUMN], summary["sd"]
-        curve_variables[f"{kind}_histogram"] = [COLUMN, "score_bin"], summary["histogram"]
-        totals.append(summary["total"])
+        totals.append(summary.pop("total"))
+        for name, values in summary.items():
+            dims = [COLUMN, "score_bin"] if name == "histogram" else [COLUMN]
+            curve_variables[f"{kind}_{name}"] = dims, values
     genuine, impostor = totals
     # in all, the V-statistic has as many genuine pairs as the data
     genuine[-1] *= ratio(genuine[0, -1], genuine[-1, -1])
