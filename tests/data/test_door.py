@@ -164,6 +164,7 @@ TRAPS = {
     "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
     "values of both sides": (IDS.assign(score_1=NOISE, score_2=NOISE, sim=PAIRS.cosine),
                              "'score_1', 'score_2' may be scores of two models"),
+    "one bad score": (IDS[:3].assign(score=["0.9", "oops", "0.8"]), "line 3, .*'oops' is no"),
     "an angle": (IDS.assign(angle=PAIRS.distance), "'distance': 'angle'"),
     "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "no column looks like sco"),
     "quality": (IDS.assign(quality=NOISE), "no column looks like scores"),

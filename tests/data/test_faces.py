@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from frkit.base import UNKNOWN, DataWarning, InputError
+from frkit.base import UNKNOWN, InputError
 from frkit.data.dataset import faces, stack_models
-from frkit.data.labels import clean_labels, resolve_varying
+from frkit.data.labels import clean_labels
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 
@@ -76,13 +76,6 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
     names["gender"] = np.array(list("ffmmm"))
     from_frame = faces(frame, **names).drop_vars("sex").drop_attrs(deep=False)
     xr.testing.assert_identical(from_frame, expected)
-
-
-def test_a_blank_is_filled_from_the_persons_other_images_and_counted():
-    age = ["2", "2", "2", UNKNOWN, UNKNOWN]
-    with pytest.warns(DataWarning, match="is blank in 2 images; .*: 1; .*: 1$"):
-        labels, _, _ = resolve_varying(age, IDENTITY, "error", "age")
-    assert labels.tolist() == ["2", "2", "2", "2", UNKNOWN]
 
 
 def test_a_data_frame_names_what_it_lacks():

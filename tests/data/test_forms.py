@@ -50,7 +50,13 @@ def deepface(path):
 def with_structs(path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     columns = {"identity_id": CODES, "facial_area": [{"x": 1, "y": 2}] * 48, "emb": [*EMBEDDING]}
-    pd.DataFrame(columns).to_parquet(path)
+    pictures = [{"bytes": b"\x89PNG\xff", "path": name} for name in IMAGES]
+    pd.DataFrame(columns).assign(image=pictures, tags=[["a"]] * 48).to_parquet(path)
+
+
+def frame_by_columns(path):
+    columns = {"img": IMAGES, "person": PEOPLE, "embedding": EMBEDDING.tolist()}
+    pd.DataFrame(columns).to_json(path, double_precision=15)
 
 
 FACES = {
@@ -58,6 +64,7 @@ FACES = {
     "paths.npy": paths_beside,
     "represent.json": deepface,
     "structs.parquet": with_structs,
+    "frame.json": frame_by_columns,
 }
 
 
@@ -65,6 +72,7 @@ FACES = {
 def test_embeddings_as_other_programs_write_them(tmp_path, name):
     FACES[name](tmp_path / name)
     faces = fk.open_data(tmp_path / name)
+    assert "tags" not in faces.coords
     np.testing.assert_array_equal(faces.embedding.values, EMBEDDING)
     who = faces.identity.values
     np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
@@ -188,30 +196,12 @@ def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
         fk.open_data(tmp_path / "f.mat")
 
 
-def test_pictures_and_lists_of_words_are_no_labels(tmp_path):
-    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
-    image = [{"bytes": b"\x89PNG\xff", "path": name} for name in IMAGES]
-    columns = {"image": image, "identity": CODES, "tags": [["a"]] * 48, "emb": [*EMBEDDING]}
-    pd.DataFrame(columns).to_parquet(tmp_path / "f.parquet")
-    faces = fk.open_data(tmp_path / "f.parquet")
-    assert faces.image.values.tolist() == IMAGES.tolist()
-    assert {*faces.coords} == {"image", "identity"}
-
-
 def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
     arrays = {"dist": 1 - SCORE, "actual_issame": GENUINE, "tpr": np.linspace(0, 1, 40)}
     np.savez(tmp_path / "p.npz", **arrays)
     with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter"):
         pairs = fk.open_data(tmp_path / "p.npz")
     np.testing.assert_allclose(pairs.score.values, SCORE - 1)
-
-
-def test_a_frame_in_json_by_columns(tmp_path):
-    columns = {"img": IMAGES, "person": PEOPLE, "embedding": [*EMBEDDING.astype(float)]}
-    pd.DataFrame(columns).to_json(tmp_path / "f.json", double_precision=15)
-    faces = fk.open_data(tmp_path / "f.json")
-    np.testing.assert_allclose(faces.embedding.values, EMBEDDING, rtol=1e-6)
-    assert faces.identity.values.tolist() == PEOPLE.tolist()
 
 
 def test_a_symmetric_embedding_is_taken_if_its_dimensions_are_named():
@@ -231,12 +221,6 @@ def test_a_text_is_no_answer_to_whether_scores_are_distances(tmp_path, options):
     with pytest.raises(fk.InputError, match="score must name columns, got 3"):
         fk.open_data(tmp_path / "t.csv", score=3)
     assert fk.open_data(tmp_path / "t.csv", score="score").sizes["pair"] == len(SCORE)
-
-
-def test_one_bad_score_is_named_with_its_line(tmp_path):
-    (tmp_path / "t.csv").write_text("id1,id2,score\na,a,0.9\na,b,oops\nb,b,0.8\n")
-    with pytest.raises(fk.InputError, match="line 3, column 'score': 'oops' is not a finite"):
-        fk.open_data(tmp_path / "t.csv")
 
 
 def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
