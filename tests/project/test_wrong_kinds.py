@@ -80,7 +80,10 @@ WRONG = {
         "resampling must be made by",
     ),
     "critic": (lambda ev: fk.representation_bias(FACES, "gender", critic=[1]), "must be a Critic"),
-    "seeds": (lambda ev: fk.representation_bias(FACES, "gender", seeds=["a"]), "seeds must be a"),
+    "seeds": (
+        lambda ev: fk.representation_bias(FACES, "gender", seeds=["a"]),
+        "seeds must be a whole",
+    ),
     "no attribute": (
         lambda ev: fk.representation_bias(FACES.drop_vars("gender"), "gender"),
         "these faces have no attribute",

@@ -154,8 +154,8 @@ def test_threads_and_order_change_no_bit(two_attributes):
     xr.testing.assert_identical(bias(two_attributes, "race", **options), alone)
     listed = bias(two_attributes, ["gender", "race"], **options)
     xr.testing.assert_identical(listed.sel(attribute="race", drop=True), alone)
-    second = bias(two_attributes, "race", **options | {"seeds": [1]})
-    xr.testing.assert_identical(second.rlb_by_seed, alone.rlb_by_seed.sel(seed=[1]))
+    first = bias(two_attributes, "race", **options | {"seeds": 1})
+    xr.testing.assert_identical(first.rlb_by_seed, alone.rlb_by_seed.sel(seed=[0]))
 
 
 def test_generated_faces_follow_their_seed_and_description():
@@ -217,7 +217,6 @@ def varying():
         (pairs_of_images(["a"] * 10), {}, r"has 1 class\(es\), 'a'; at least two"),
         (pairs_of_images(["a"] * 10 + ["b"] * 4), {}, "has 4 of the 5 people.*at most 4 folds"),
         (varying(), {}, "varies within 15 of 16 identities.*varying="),
-        (pairs_of_images(TWO), dict(seeds=[1, 1]), "seeds must be distinct"),
         (spoiled(TWO, np.nan, 5, 0), {}, "of model 1 at row 5, column 0"),
         (spoiled(TWO, 2.0), {}, "is constant among (18|20) images of a fold"),
     ],
