@@ -68,7 +68,7 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
         counts = np.unique(np.geomspace(min(5, most), most, 10).astype(int))
     counts = np.atleast_1d(real_numbers("counts", counts))
     require(
-        2 <= counts.min() <= counts.max() <= most,
+        counts.size > 0 and 2 <= counts.min() <= counts.max() <= most,
         f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts}",
     )
     each = []

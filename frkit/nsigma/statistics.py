@@ -14,6 +14,7 @@ from frkit.base import (
     real_numbers,
     require,
     require_mapping,
+    require_number,
     require_one_of,
     require_returned,
     warn,
@@ -333,7 +334,7 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     ('threshold_level', 'group')
     """
     require_returned("result", result, "fk.n_sigma(..., threshold=[...])", "fmr", "reference_eer")
-    require(0 <= alpha <= 1, f"alpha must lie in [0, 1], got {alpha!r}")
+    require_number("alpha", alpha, 0, 1)
     reference_fmr, reference_fnmr = (
         at_reference(result[name], result.reference_eer) for name in ("fmr", "fnmr")
     )

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require_inside, require_one_of, seed_sequence
+from frkit.base import real_numbers, require_inside, require_one_of, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
@@ -105,7 +105,7 @@ def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Datase
         law = shifted_classes(1, 1, distance=distance, shares=(share, 1 - share))
         return xr.Dataset({"rlb": law.attrs["rlb"]})
 
-    return along("distance", np.ravel(distances).tolist(), exact)
+    return along("distance", np.ravel(real_numbers("distances", distances)).tolist(), exact)
 
 
 def trial(

@@ -24,7 +24,7 @@ def one_per_identity(name, values, n_identities):
     return np.broadcast_to(given, n_identities)
 
 
-def far_in(values):
+def far_in(values) -> np.ndarray:
     """Return FAR levels (n,) in (0, 1), from one number or several."""
     levels = np.atleast_1d(real_numbers("far", values)).astype(float)
     inside = (levels > 0) & (levels < 1)

@@ -114,21 +114,21 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-4.
         """
-        far = far_in(far)
+        levels = far_in(far)
         require(
             by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",
         )
         half = self.dim / 2 - 0.5
-        threshold = 1 - 2 * betaincinv(half, half, far)
+        threshold = 1 - 2 * betaincinv(half, half, levels)
         group_frr = [genuine.frr(threshold) for genuine in self._genuine]
-        error_bound = np.full(far.shape, FAR_ERROR)
+        error_bound = np.full(levels.shape, FAR_ERROR)
         rates = []
         for frr in (self._shares @ group_frr, *group_frr):
-            rates.append({"far": far, "frr": frr, "error_bound": error_bound})
+            rates.append({"far": levels, "frr": frr, "error_bound": error_bound})
         dataset = xr.Dataset(
             {"threshold": ("far_level", threshold)},
-            {"far_level": far},
+            {"far_level": levels},
             {"source": "exact rates of infinitely many von Mises-Fisher identities"},
         )
         return with_groups(dataset, rates, [] if by is None else self._names)
