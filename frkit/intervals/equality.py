@@ -62,18 +62,24 @@ def with_two_people(evaluation, chosen, target):
     return _with_two_people(evaluation, names, target)
 
 
-@computed_once
-def _with_two_people(evaluation, names, target):
-    """`with_two_people` of the rates with these names."""
+def have_two_people(evaluation, names, target):
+    """Whether two people of each group were compared, so that these rates can be estimated."""
     data = data_of(evaluation)
     enough = np.ones(data.sizes["group"], bool)
     for name in names:
         people = contributions(evaluation, name, target, fixed_threshold=True).people
         estimable = (people >= 2) & data[name].notnull()
         enough &= estimable.any({*estimable.dims} - {"group"}).values
+    return enough
+
+
+@computed_once
+def _with_two_people(evaluation, names, target):
+    """`with_two_people` of the rates with these names."""
+    enough = have_two_people(evaluation, names, target)
     if enough.all():
         return evaluation, []
-    left_out = data["group"].values[~enough].tolist()
+    left_out = data_of(evaluation)["group"].values[~enough].tolist()
     require(
         enough.sum() > 1,
         f"a disparity needs two groups with two people each who were compared, which is not so of "

@@ -10,7 +10,7 @@ import xarray as xr
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
-from frkit.intervals.equality import with_two_people
+from frkit.intervals.equality import have_two_people, rates_of_line
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
@@ -132,8 +132,11 @@ def verdicts_of(inputs):
 
 def comparable(evaluation, name):
     """The groups that a disparity compares, and those whose rate cannot be estimated."""
-    with_rates, left_out = with_two_people(evaluation, measure(name), NEW_PEOPLE)
-    return with_rates["empirical"]["group"].values.tolist(), left_out
+    rates = evaluation["empirical"]
+    names = rates_of_line(measure(name), rates)
+    enough = have_two_people(evaluation, names, NEW_PEOPLE)
+    groups = rates["group"].values
+    return groups[enough].tolist(), groups[~enough].tolist()
 
 
 def _why_left_out(inputs, rate, left_out, usable):
