@@ -77,22 +77,22 @@ def evaluate(
     weighting : "identity", "pair", or p_k per identity, optional
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array
         (identities sorted by name) gives p_k of section 2.1: two people weigh p_k p_l in FAR, and a
-        person weighs p_k² in FRR. By default "identity" where all images
-        meet all images (a tensor, a matrix), and "pair" for a list, which is no sample of all pairs
-        of two people. "identity" of a list: FAR is the mean over the pairs of people that the list
-        names of the share of their listed pairs that are accepted, FRR the mean over people with a
-        listed genuine pair. Where comparisons failed, two people weigh in FAR by the share of their
-        pairs that is left; a person weighs in FRR as before.
+        person weighs p_k² in FRR. By default "identity" where all images meet all images (a tensor,
+        a matrix), and "pair" for a list, which is no sample of all pairs of two people. "identity"
+        of a list: FAR is the mean over the pairs of people that the list names of the share of
+        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
+        Where comparisons failed, two people weigh in FAR by the share of their pairs that is left;
+        a person weighs in FRR as before.
     impostors : {"all", "same-group"} or mapping of attribute to "same" or "other"
         Which impostor pairs enter the global FAR: all, those within groups, or those whose two
         people have the same (other) labels, such as {"gender": "same", "race": "other"}; the others
         are left out of every rate.
     varying : {"error", "keep", "split", "first", "most frequent"}
-        For an attribute in `by` that varies within an identity, also where `faces` kept it. "keep":
-        the label belongs to the image, and a pair counts in a group where both of its images have
-        its label. "split": each label of a person makes a person of its own. "first" and "most
-        frequent" give a person one label. In a pair list "error" is a warning: each pair counts in
-        the group that its own row names.
+        For an attribute in `by` that varies within an identity. "keep": the label belongs to the
+        image, and a pair counts in a group where both of its images have its label. "split": each
+        label of a person makes a person of its own. "first" and "most frequent" give a person one
+        label. In a pair list "error" is a warning: each pair counts in the group that its own row
+        names.
     histogram : int or (int, (float, float)), optional
         A number of bins, or (bins, (low, high)), for `auc`, means, standard deviations and
         histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.
@@ -115,9 +115,8 @@ def evaluate(
         image adds to the error rates, from which intervals come without replicates. A histogram
         adds `auc`, and for kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and
         `<kind>_histogram` over score_bin (sum 1), with weighting "pair" also `<kind>_pairs` (how
-        many), and `images`; all of them also with
-        `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
-        `provenance` is one JSON text for people to read.
+        many), and `images`; all of them also with `_group`. Further dims: `model` in front, then
+        `replicate`. The tree's attribute `provenance` is one JSON text for people to read.
 
     Raises
     ------

@@ -238,7 +238,7 @@ def _conditions(data, chosen, result):
             yield f"no error in {name}", no_error, advice
     if "resolved" in result:
         in_groups = group_rates and "group" not in result.estimate.dims
-        advice = ": marked as not resolved and drawn grey; take more pairs, or other levels"
+        advice = ": marked as not resolved, and dotted in figures; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
         is_few = has_errors & ~result.resolved & result.estimate.notnull()
         yield f"{chosen.words}: fewer than ten errors", is_few, advice
