@@ -296,28 +296,25 @@ def _answer(plan, observed):
     """Write the plan in sentences."""
     facts = {**plan.attrs, "size": abs(float(plan["size"]))}
     _, task = GOALS[facts["goal"]]
-    task = f"To {task.format(**facts)} at FAR {facts['far']:g}"
+    task = f"{task.format(**facts)} at FAR {facts['far']:g}"
     now = (
         f"These data of {int(plan.n_identities_now):,} people are worth "
         f"{float(plan.n_effective_now):,.0f} independent comparisons"
     )
     if np.isnan(plan.n_identities):
-        answer = (
-            f"{task} cannot be decided with data like these: it takes more than {FARTHEST} times "
-            f"as many people. {now}."
-        )
+        answer = f"It takes more than {FARTHEST} times as many people like these to {task}. {now}."
     else:
         answer = (
-            f"{task} takes about {int(plan.n_identities):,} people like these, with as many images "
-            f"each. {now}; {float(plan.n_effective):,.0f} are needed."
+            f"It takes about {int(plan.n_identities):,} people like these, with as many images "
+            f"each, to {task}. {now}; {float(plan.n_effective):,.0f} are needed."
         )
         if plan.n_identities <= plan.n_identities_now:
             answer += " So these data are enough."
     goal_is_reached = not np.isnan(plan.n_for_goal)
     if goal_is_reached and plan.n_for_goal != plan.n_identities:
         answer += (
-            f" It is {ERRORS} errors of either kind that take so many people; the goal itself "
-            f"takes about {int(plan.n_for_goal):,}."
+            f" So many people are needed for {ERRORS} errors of either kind; the goal alone takes "
+            f"about {int(plan.n_for_goal):,}."
         )
     if observed:
         answer += (
