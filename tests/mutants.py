@@ -109,7 +109,7 @@ MUTANTS = [
     Mutant("intervals/compare.py", "2 * squares / np", "squares / np", AGREEMENT),
     Mutant("intervals/bands.py", "np.minimum(lower, result.lower)", "lower", AGREEMENT),
     Mutant("intervals/bands.py", "np.maximum(upper, result.upper)", "upper", "test_few_accepted"),
-    Mutant("intervals/pooled.py", "rate**2 - of_people - of_pairs", "rate**2", POOLED),
+    Mutant("intervals/pooled.py", "rate**2 - people_part - pairs_part", "rate**2", POOLED),
     Mutant("intervals/pooled.py", "(1 + 1 / partners - 4 / people)", "1", POOLED),
     Mutant("intervals/pooled.py", "noise - delta * p0", "noise - 0 * p0", POOLED),
     Mutant("intervals/pooled.py", "(excess[equality] > TOLERANCE).all()", "False", AGREEMENT),

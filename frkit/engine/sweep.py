@@ -129,7 +129,8 @@ def threads():
     with threadpool_limits(1, user_api="blas"):
         # without distributed there is no client, and importing it takes longer than a small sweep
         may_have_client = "distributed" in sys.modules or dask.config.get("scheduler", None)
-        if may_have_client and get_scheduler() is not None or dask.config.get("pool", None):
+        has_scheduler = may_have_client and get_scheduler() is not None
+        if has_scheduler or dask.config.get("pool", None):
             yield
             return
         with ThreadPoolExecutor(n) as pool, dask.config.set(scheduler=dask.threaded.get, pool=pool):

@@ -91,6 +91,6 @@ def _nearest(score, same_person, own):
     mean = np.full(own.shape, np.nan)
     np.divide(np.where(is_scored, score, 0.0) @ same_person, n_scores, mean, where=n_scores > 0)
     own_score = np.fmax.reduce(np.where(own, mean, np.nan), axis=1)
-    of_others = np.where(own, np.nan, mean)
-    nearest = np.where(np.isnan(of_others), -np.inf, of_others).argmax(1)
-    return own_score, np.fmax.reduce(of_others, axis=1), nearest
+    others_mean = np.where(own, np.nan, mean)
+    nearest = np.where(np.isnan(others_mean), -np.inf, others_mean).argmax(1)
+    return own_score, np.fmax.reduce(others_mean, axis=1), nearest

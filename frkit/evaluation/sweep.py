@@ -142,13 +142,8 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
         columns, facts = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
         if "self_score" in scores.attrs:
             columns["self_score"] = _exact_self_scores(columns, facts, scores.attrs["self_score"])
-        highest = np.fmax.reduce(columns["self_score"], initial=facts["highest_score"])
-        facts |= {"impostor_pairs": n_pairs, "highest_score": float(highest)}
-        variables = {
-            name: (COLUMNS[name][0], values, {"long_name": COLUMNS[name][1]})
-            for name, values in columns.items()
-        }
-        nodes[node_of_model(name)] = xr.Dataset(variables, attrs=facts)
+        facts["impostor_pairs"] = n_pairs
+        nodes[node_of_model(name)] = _node_of_pairs(columns, facts)
     attrs = {DESIGN: COMPLETE if symmetric else PROBES, "similarity": "given", "distance": 0}
     attrs |= {name: scores.attrs[name] for name in PASSED_ON if name in scores.attrs}
     coords = {"model": scores["model"].variable} if "model" in scores.dims else {}
@@ -249,8 +244,17 @@ def _exact_self_scores(columns, facts, exact: float):
     return np.where(np.isnan(computed), computed, computed.dtype.type(exact))
 
 
+def _node_of_pairs(columns, facts) -> xr.Dataset:
+    """The node of a model, whose highest score may be that of an image with itself."""
+    highest = np.fmax.reduce(columns["self_score"], initial=facts["highest_score"])
+    variables = {}
+    for name, (dim, long_name) in COLUMNS.items():
+        variables[name] = dim, columns[name], {"long_name": long_name}
+    return xr.Dataset(variables, attrs=facts | {"highest_score": float(highest)})
+
+
 def _without_names(kept: xr.DataTree) -> xr.DataTree:
-    """Kept pairs in an order of chance, whose images and people have numbers of chance."""
+    """Kept pairs in random order, with random numbers for the names of images and people."""
     rng = np.random.default_rng()  # from entropy: nobody can draw the same numbers again
     attrs = kept.attrs | {ANONYMOUS: 1, "images": rng.bytes(8).hex()}
     if is_list(kept):

@@ -46,8 +46,8 @@ def rates_table(tally, far, fixed, far_of):
     rates = [COLUMN, level]
     counts = [level]
     curve_variables = {
-        "far": (rates, _of_curves(far_of_cells, far_of_all, n_groups)),
-        "frr": (rates, _of_curves(frr_of_groups, frr_of_all, n_groups)),
+        "far": (rates, _by_curve(far_of_cells, far_of_all, n_groups)),
+        "frr": (rates, _by_curve(frr_of_groups, frr_of_all, n_groups)),
         "eer": ([COLUMN], eer),
         "eer_threshold": ([COLUMN], eer_threshold),
         "false_accepts": (counts, accepts),
@@ -56,7 +56,7 @@ def rates_table(tally, far, fixed, far_of):
     }
     if np.any(tally.impostors.stands_for > 1):
         thinned = thinning_errors(tally, thresholds[0])
-        curve_variables["thinned"] = counts, _of_curves(*thinned, n_groups)
+        curve_variables["thinned"] = counts, _by_curve(*thinned, n_groups)
     table = _table(tally, curve_variables, {level: levels})
     table["threshold"] = rates, thresholds
     cells = tally.protocol.cells_of_groups[:-1, :-1]
@@ -69,9 +69,9 @@ def rates_table(tally, far, fixed, far_of):
     return table
 
 
-def _of_curves(of_cells, of_all, n_groups):
+def _by_curve(cells, whole, n_groups):
     """Values of groups, which are the first cells, and last those of all: (..., curve)."""
-    return np.append(of_cells[..., :n_groups], of_all[..., None], axis=-1)
+    return np.append(cells[..., :n_groups], whole[..., None], axis=-1)
 
 
 def _table(tally, curve_variables, coords):

@@ -91,7 +91,8 @@ def verification_metrics(
     require_inside("p_target", p_target, 0, 1)
     require_inside("cost_miss", cost_miss, 0, np.inf)
     require_inside("cost_fa", cost_fa, 0, np.inf)
-    n_folds = require_whole("folds", folds, 2) * is_list(scores)
+    require_whole("folds", folds, 2)
+    n_folds = folds if is_list(scores) else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     kept = swept(scores, by=by)
     protocol = make_protocol(kept, by=by, varying="keep", weighting="pair")
@@ -99,11 +100,13 @@ def verification_metrics(
     for pairs in pairs_of_models(kept):
         table, totals = _table_of_pairs(pairs, protocol)
         result = _numbers(table, totals.sum(), n_folds, costs)
-        of_groups = [
+        numbers_of_groups = [
             _numbers(table[table.group == group], totals[group], n_folds, costs)
             for group in range(len(protocol.groups))
         ]
-        results.append(_with_groups(result, of_groups, protocol.groups) if of_groups else result)
+        if numbers_of_groups:
+            result = _with_groups(result, numbers_of_groups, protocol.groups)
+        results.append(result)
     result = results[0]
     if "model" in kept.dims:
         result = xr.concat(results, kept["model"].variable.to_index_variable())
@@ -229,8 +232,8 @@ def _warn_of_missing(result, folds):
     """Warn where numbers are NaN, because a group or a fold lacks a kind of pairs."""
     missing = result.isnull()
     if "group" in result.dims:
-        of_group = missing.best_accuracy_group
-        empty = of_group.any({*of_group.dims} - {"group"}).values
+        missing_in_groups = missing.best_accuracy_group
+        empty = missing_in_groups.any({*missing_in_groups.dims} - {"group"}).values
         if empty.any():
             names = listed(result["group"].values[empty])
             warn(f"all numbers of {names} are NaN: no genuine, or no impostor pair there")

@@ -99,23 +99,23 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     delta = (1 - 2 / people) / partners
     epsilon = 1 - 1 / pairs_of_people
     determinant = alpha * epsilon - beta * delta
-    of_people = epsilon * squares - beta * noise
-    of_pairs = alpha * noise - delta * squares
+    people_part = epsilon * squares - beta * noise
+    pairs_part = alpha * noise - delta * squares
 
     def total(values):
         return np.nansum(pairs_of_people * values)
 
     weight = total(determinant)
-    square = max(total(determinant * rate**2 - of_people - of_pairs), weight * p0**2)
-    # groups of three people at most do not tell both parts apart
-    c = max(total(people * of_people) / square, 0) if weight > 1e-9 else 0.0
+    square = max(total(determinant * rate**2 - people_part - pairs_part), weight * p0**2)
+    # groups of at most three people do not tell both parts apart
+    c = max(total(people * people_part) / square, 0) if weight > 1e-9 else 0.0
     variance_of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # Var s in units of p0 (1 - p0), if ρ = 0
     least = total(rate * if_zero) / total(rate)
-    of_single_pairs = (noise - delta * p0 * rate * c / people) * pairs_of_people / (1 - rate)
-    of_single_pairs = np.where((rate > 0) & (rate < 1), of_single_pairs, 0)
+    single_pairs = (noise - delta * p0 * rate * c / people) * pairs_of_people / (1 - rate)
+    single_pairs = np.where((rate > 0) & (rate < 1), single_pairs, 0)
     pairs_that_vary = total(epsilon * rate)  # none if each group has one pair of people
-    spread = total(of_single_pairs) / pairs_that_vary if pairs_that_vary > 0 else 1.0
+    spread = total(single_pairs) / pairs_that_vary if pairs_that_vary > 0 else 1.0
     rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
     variance_of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
     variance = variance_of_people + variance_of_pairs

@@ -97,7 +97,7 @@ def rounded(value, digits, rounding=ROUND_HALF_EVEN, fair=1):
 two_digits = partial(rounded, digits=2)
 at_least = partial(rounded, digits=2, rounding=ROUND_FLOOR)
 at_most = partial(rounded, digits=2, rounding=ROUND_CEILING)
-up_to = partial(rounded, digits=3, rounding=ROUND_CEILING)  # as tables, which round to the nearest
+up_to = partial(rounded, digits=3, rounding=ROUND_CEILING)  # near what tables show
 
 
 def count_words(n):

@@ -22,6 +22,7 @@ LARGE = 1 / 3  # of the rate
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
+PEOPLE_OF_AN_ERROR = {"frr": 1, "far": 2}  # for whom it counts
 
 
 def drivers(inputs):
@@ -68,7 +69,7 @@ def _add_tile(section, facts_of_rates):
     section.tiles.append(Tile("Who drives the errors?", value, text, state, note))
 
 
-def _facts(inputs, people, rate, of_name, table):
+def _facts(inputs, people, rate, name_of_model, table):
     """The people with a third of a rate of one model, and with a third of its errors."""
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
@@ -81,10 +82,9 @@ def _facts(inputs, people, rate, of_name, table):
         "by_number": by_number if is_other else None,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
-        "rate": f"{rate.upper()}{of_name}",
+        "rate": f"{rate.upper()}{name_of_model}",
         "errors": ERRORS[rate],
-        # a false accept counts for both of its people
-        "n_errors": int(table.errors.sum() / {"frr": 1, "far": 2}[rate]),
+        "n_errors": int(table.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
         "level": level_words(people),
         "weighting": inputs.weighting,
     }

@@ -210,10 +210,7 @@ def report(
         paths = source.paths
         evaluated = partial(Inputs, source.data, by, levels, options, level, quick, seed)
         inputs, sections, left_out = _make(evaluated, quick, progress)
-        used = {*DESCRIBED} & {*sections}
-        if "fairness" in sections and fairness.contains_permutation_tests(sections["fairness"]):
-            used.add("permutations")
-        methods = describe(inputs.evaluation, used=used)
+        methods = describe(inputs.evaluation, used=_described(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
     if not inputs.has_enough_people:
         _say_that_data_are_too_few(inputs, sections)
@@ -257,6 +254,14 @@ def _make(evaluated, quick, progress):
         step(total, "done")
     left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
     return inputs, sections, left_out
+
+
+def _described(sections):
+    """What the methods paragraph says of the analyses that were made."""
+    described = {*DESCRIBED} & {*sections}
+    if "fairness" in sections and fairness.contains_permutation_tests(sections["fairness"]):
+        described.add("permutations")
+    return described
 
 
 def _say_that_data_are_too_few(inputs, sections):

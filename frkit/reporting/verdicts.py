@@ -118,11 +118,14 @@ def verdicts_of(inputs):
             comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **options)
         pairs = comparisons[rate].isel({inputs.along: 0})
         count = inputs.rates[errors].isel(inputs.leading)
-        for name, of_disparity in inputs.by_model(disparity):
-            p, largest = of_disparity.p.item(), of_disparity.upper.item()
-            errors_of_groups = result_of_model(count, name).to_series().drop(left_out)
+        for name, result in inputs.by_model(disparity):
             verdict = Verdict(
-                name, rate, p, largest, result_of_model(pairs, name), errors_of_groups
+                name,
+                rate,
+                p=result.p.item(),
+                largest=result.upper.item(),
+                pairs=result_of_model(pairs, name),
+                errors=result_of_model(count, name).to_series().drop(left_out),
             )
             verdicts.append(verdict)
     for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):
