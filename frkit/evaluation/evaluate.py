@@ -66,7 +66,7 @@ def evaluate(
         were read with distance=True, thresholds are distances: accept means distance < threshold.
     far_of : {"all", "worst group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
-        of every group keeps to the level (Remark 2 of Conti & Clémençon), found anew in every
+        of every group keeps to the level (Remark 2 of Conti & Clémençon), found again in every
         replicate. A group without impostor pairs is ignored. BFAR and BFRR of Conti et al. (2022)
         are then `far_max_min` and `frr_max_min` of this evaluation.
     by : str or list of str, optional

@@ -309,15 +309,7 @@ def summary(
     for kind in NEEDS:
         for name in ("mean", "sd", "histogram", "pairs"):
             result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
-    bins = tallies.sizes["score_bin"]
-    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
-    if len(few):
-        warn(
-            f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "
-            "lower than it should be, also for a fair system; compare it with its floor, or take "
-            "fewer bins"
-        )
+    _warn_of_few_scores(tallies)
     variants = xr.DataArray(list(VARIANTS), dims="variant", name="variant")
     for make, options in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         rows = []
@@ -331,9 +323,23 @@ def summary(
     for name in ("scheme", "target", "n", "similarity"):
         if facts.get(name) is not None:
             result.attrs[name] = facts[name]
+    bins = tallies.sizes["score_bin"]
     return result.assign_attrs(
         by=json.dumps(facts["by"]), bins=bins, balance=int(balance), c=c, level=level
     )
+
+
+def _warn_of_few_scores(tallies):
+    """Say in which groups there are too few scores for the bins of DFI."""
+    bins = tallies.sizes["score_bin"]
+    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
+    few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
+    if len(few):
+        warn(
+            f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "
+            "lower than it should be, also for a fair system; compare it with its floor, or take "
+            "fewer bins"
+        )
 
 
 def _warn_of_missing_pairs(replicates):

@@ -123,33 +123,7 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     starts = (n + 0.6) * np.arange(len(INDICES))
     places = starts[:, None] + np.arange(n)
     for x, (name, colour) in zip(places, INDICES.items()):
-        if f"{name}_floor_limit" in result:
-            limit = result[f"{name}_floor_limit"].values
-            ax.bar(
-                x,
-                1 - limit,
-                0.72,
-                bottom=limit,
-                label="95 % of random groups",
-                color="#999999",
-                alpha=0.3,
-                linewidth=0,
-                zorder=1,
-            )
-            ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
-        if f"{name}_lower" in result:
-            lower = result[f"{name}_lower"]
-            upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
-            ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
-        ax.plot(
-            x,
-            result[name],
-            "o",
-            color=colour,
-            markersize=6,
-            label=name.upper(),
-            zorder=4,
-        )
+        _draw_index(ax, x, result, name, colour)
     ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
@@ -166,3 +140,17 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         loc="upper left",
         ncols=2,
     )
+
+
+def _draw_index(ax, x, result, name, colour):
+    """Draw the variants of one index, with intervals and with what random groups have."""
+    if f"{name}_floor_limit" in result:
+        limit = result[f"{name}_floor_limit"].values
+        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "zorder": 1}
+        ax.bar(x, 1 - limit, 0.72, bottom=limit, label="95 % of random groups", **style)
+        ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
+    if f"{name}_lower" in result:
+        lower = result[f"{name}_lower"]
+        upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
+        ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
+    ax.plot(x, result[name], "o", color=colour, markersize=6, label=name.upper(), zorder=4)

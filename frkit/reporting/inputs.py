@@ -203,13 +203,13 @@ def without_label(inputs):
     frame["has_none"] = images.label == UNKNOWN
     people = frame.groupby("person").has_none.all()
     counts = frame.groupby("image").agg({"has_none": "all", "person": "first"})
-    of_others = counts.has_none & ~people[counts.person].to_numpy()
+    others_have_none = counts.has_none & ~people[counts.person].to_numpy()
     facts = {
         "people": int(people.sum()) if inputs.named else 0,
         "all_people": len(people),
         "images": int(counts.has_none.sum()),
         "all_images": len(counts),
-        "all_of_people": not of_others.any(),
+        "all_of_people": not others_have_none.any(),
         "shows_images": not is_list(inputs.scores) or "probe" in inputs.scores.coords,
     }
     has_some = facts["people"] or (facts["images"] and facts["shows_images"])

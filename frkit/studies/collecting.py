@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import dask
 import numpy as np
-import xarray as xr
 from dask.base import get_scheduler
 from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
@@ -19,8 +18,6 @@ from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import with_progress
 from frkit.studies.store import is_finished, path_of, write_data_set
-
-Evaluations = dict[str, xr.DataTree]  # by scheme
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -127,8 +127,8 @@ def coverage(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
+    >>> options = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **options)
     >>> dict(study.coverage.sizes)
     {'scheme': 1, 'method': 3, 'level': 19, 'far_level': 2}
     """
