@@ -14,8 +14,8 @@ from frkit.data.labels import (
     complete_labels,
     image_names,
     model_names,
-    warn_of_spellings,
 )
+from frkit.data.notices import warn_of_probabilities, warn_of_spellings
 
 WIDE = 8  # features from which on equal embeddings are no chance
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
@@ -27,7 +27,9 @@ def collected(values, identity, image, model, attributes):
     identity = complete_labels(identity, n_images, "identity")
     _check_people(identity)
     if not is_lazy(values) and values.shape[-1] >= WIDE:
-        _warn_of_copies(values if values.ndim == 2 else values[0])
+        rows = values if values.ndim == 2 else values[0]
+        _warn_of_copies(rows)
+        warn_of_probabilities(rows, "the embedding")
     check_names(attributes)
     if image is None:
         names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)[:16]}
@@ -38,6 +40,7 @@ def collected(values, identity, image, model, attributes):
         coords["model"] = model_names(model, len(values))
     for name, labels in attributes.items():
         coords[name] = "image", clean_labels(labels, n_images, name)
+    warn_of_spellings({name: [coords[name][1]] for name in ("identity", *attributes)})
     dims = ("model", "image", "feature")[-values.ndim :]
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
@@ -45,7 +48,6 @@ def collected(values, identity, image, model, attributes):
 def _check_people(identity):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
-    warn_of_spellings(people)
     require(
         len(people) >= 2,
         f"at least two identities are needed, got {len(people)}: {listed(people)}",

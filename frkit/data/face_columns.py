@@ -9,6 +9,7 @@ from frkit.data.face_roles import face_roles, gathered
 from frkit.data.files import not_read
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named
+from frkit.data.notices import warn_of_columns
 from frkit.data.roles import as_mapping
 
 # roles, and an array of files that an earlier frkit wrote
@@ -57,6 +58,7 @@ def faces_of_columns(columns, given, metadata=None, pattern=None):
         roles.who = f"by the pattern {pattern!r} of names of images"
     attributes, others = _attributes(columns, roles, values.shape[-2])
     not_read(others, "not one label per image")
+    warn_of_columns(roles, columns)
     if metadata is not None:
         more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: labels for name, [labels] in more.items()}

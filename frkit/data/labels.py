@@ -1,5 +1,6 @@
 """Labels of images as clean text, names of attributes, and attributes that vary in a person."""
 
+import re
 from difflib import get_close_matches
 from unicodedata import normalize
 
@@ -9,6 +10,7 @@ import pandas as pd
 from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, require_one_of, warn
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
+ABRIDGED = re.compile(r"-?[0-9]([.,][0-9]+)?[eE][+][1-9][0-9]+")  # a long number in a spreadsheet
 CROSSED = " & "  # between the labels of crossed attributes
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
@@ -184,21 +186,12 @@ def complete_codes(values, n, name, of="image"):
     return codes, labels
 
 
-def warn_of_spellings(people):
-    """Warn of names of people that differ in capital letters only: they count as several."""
-    people = pd.Series(people, dtype=object)
-    again = people[people.str.lower().duplicated(keep=False)]
-    if len(again) > 0:
-        warn(
-            f"{len(again):,} identities differ from another in capital letters only and count as "
-            f"other people, such as {listed(again.sort_values(key=lambda s: s.str.lower()), 2)}"
-        )
-
-
 def _refuse_nobody(codes, labels, name, of):
-    """Refuse labels, by their places among distinct ones, that name nobody."""
-    is_nobody = np.isin(labels.astype(str), NO_IDENTITY if "identity" in name else NOBODY)
+    """Refuse labels, by their places among distinct ones, that name nobody, or several people."""
+    texts = labels.astype(str)
+    is_nobody = np.isin(texts, NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])
+    _refuse_abridged(codes, texts, name, of)
     if len(rows) > 0:
         counts = pd.Series(labels[codes[rows]]).value_counts()
         number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
@@ -207,6 +200,19 @@ def _refuse_nobody(codes, labels, name, of):
             f"(counted from 0; {number_of_each}): strangers would become one person; label or "
             f"remove these {of}s"
         )
+
+
+def _refuse_abridged(codes, texts, name, of):
+    """Refuse numbers of which a spreadsheet left the first digits: people would merge."""
+    has_plus = np.strings.find(texts, "+") > 0
+    abridged = [text for text in np.unique(texts[has_plus]) if ABRIDGED.fullmatch(text)]
+    n_rows = np.isin(texts, abridged)[codes].sum()
+    require(
+        not abridged,
+        f"{name} contains {listed(abridged)} in {n_rows:,} {of}(s), long numbers of which a "
+        "spreadsheet left the first digits, so that different people became one: export this "
+        "column as text",
+    )
 
 
 def image_names(values, n, name="image", of="image"):
@@ -234,6 +240,11 @@ def can_be_named(name):
 
 def check_names(attributes):
     """Refuse names that no attribute can have."""
+    require(
+        "varying" not in attributes,
+        "varying= says how groups are compared where labels vary within a person: give it to "
+        "fk.evaluate",
+    )
     for name in attributes:
         require(
             can_be_named(name),

@@ -11,6 +11,7 @@ import pandas as pd
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.data.files import encoding_of, file_kind, need, open_text, opener, reading
 from frkit.data.json_files import by_row, read_json
+from frkit.data.labels import ABRIDGED
 from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
@@ -19,6 +20,7 @@ WIDE = 20  # columns from which on a table contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 
@@ -245,16 +247,24 @@ def is_number(cell):
 def _number_columns(layout):
     """Return the places of columns that pandas may read as numbers, as no label changes by that.
 
-    These are fractions with many decimals, and the columns of an embedding or of a matrix.
+    These are fractions with many decimals, and the columns of an embedding or of a matrix. What a
+    spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
     """
     is_wide = len(layout.names) > WIDE
     places = []
     for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):
-            if is_wide or any(map(FRACTION.match, numbers)):
+            is_abridged = any(map(ABRIDGED.fullmatch, numbers))
+            is_fraction = any(map(FRACTION.match, numbers)) and not _may_be_thousands(numbers)
+            if (is_wide or is_fraction) and not is_abridged:
                 places.append(place)
     return places
+
+
+def _may_be_thousands(cells):
+    """Return whether all cells with a point, or a comma, have three decimals and no leading 0."""
+    return all(THOUSANDS.fullmatch(cell) or cell.lstrip("+-").isdigit() for cell in cells)
 
 
 def _read_csv(path, layout, numbers, **options):
@@ -316,12 +326,37 @@ def to_numbers(column, blank=True):
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
     refuse_cells(column, ~is_allowed, "is not a finite number")
+    _refuse_thousands(column, np.abs(values))
     is_large = np.abs(values) >= LARGEST_WHOLE
     if is_large.any() and pd.Series(values).nunique() < column.nunique():
         refuse_cells(
             column, is_large, "is so large that different scores become equal: subtract a constant"
         )
     return values
+
+
+def _refuse_thousands(column, sizes):
+    """Ask where points may stand behind thousands: 1.234 beside 987, and nothing like 0.5 or 1.2.
+
+    sizes : the numbers without their signs.
+    """
+    has_fraction = sizes % 1 > 0
+    is_whole = (sizes % 1 == 0) & (sizes >= 100)
+    is_number = pd.api.types.is_numeric_dtype(column)
+    if is_number or not has_fraction.any() or len(np.unique(sizes[is_whole])) < 2:
+        return
+    if sizes[has_fraction].min() < 1 or np.nanmax(sizes) >= 1000:
+        return
+    wholes = column[is_whole].astype(str)
+    fractions = column[has_fraction].astype(str).str.strip()
+    if fractions.str.fullmatch(THOUSANDS).all() and not wholes.str.contains(".", regex=False).any():
+        whole = wholes.iloc[0].strip()
+        reason = (
+            "may have a decimal point, or one behind thousands: which is it? All numbers with a "
+            f"point have three digits behind it, and others, such as {whole}, have none; write "
+            f"thousands without a point, or three decimals everywhere ({whole}.000)"
+        )
+        refuse_cells(column, has_fraction, reason)
 
 
 def as_numbers(column):

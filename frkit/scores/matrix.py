@@ -25,6 +25,7 @@ from frkit.data.labels import (
     image_names,
     resolve_varying,
 )
+from frkit.data.notices import warn_of_decisions, warn_of_probabilities, warn_of_spellings
 from frkit.data.roles import SIDES
 from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose
 from frkit.scores.matrix_names import with_names
@@ -124,6 +125,12 @@ def score_matrix(
         names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
         labels["image"] = image_names(names, n, side)
     _add_attributes(probes, references, attributes or {})
+    warn_of_spellings(
+        {name: [probes[name], references[name]] for name in probes if name != "image"}
+    )
+    if isinstance(values, np.ndarray):
+        warn_of_decisions(values)
+        warn_of_probabilities(values, "the matrix of scores")
     labels = [name for name in probes if has_names or name != "image"]
     symmetric = False
     if all(np.array_equal(probes[name], references[name]) for name in labels):

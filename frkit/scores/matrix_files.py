@@ -16,6 +16,7 @@ from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, WEAK, simplified
+from frkit.data.notices import warn_of_columns
 from frkit.data.opening import LABEL_FILES, read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
@@ -115,6 +116,7 @@ def open_scores(
         if labels is not None:
             arrays = _with_labels(arrays, labels)
         roles = _certain_roles(arrays, both_sides(columns, None if pattern else identity))
+        warn_of_columns(roles, arrays)
         values = arrays[roles.scores()[0]]
         missing, failed = failed_mark(values, missing)
         people, images = _settle(arrays, roles, missing, pattern, distance)

@@ -14,7 +14,8 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.labels import check_names, clean_labels, model_names, warn_of_spellings
+from frkit.data.labels import check_names, clean_labels, model_names
+from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.scores.kept import kept_list
@@ -48,12 +49,15 @@ def listed_pairs(
     people = _sides(people, WHO, n)
     if images and people:
         _check_images(images, people)
-    if people:
-        warn_of_spellings(people.names)
     columns = {"genuine": _genuine(genuine, people, n)}
     for names, sides in ((SIDES, images), (WHO, people)):
         columns |= zip(names, sides.columns()) if sides else {}
     columns |= _attribute_labels(attributes, n)
+    sides_by_name = {"identity": [people.names]} if people else {}
+    for name in attributes:
+        labels = [columns.get(f"{side}_{name}") for side in SIDES]
+        sides_by_name[name] = [side for side in labels if side is not None]
+    warn_of_spellings(sides_by_name)
     coords = {name: ("pair", column) for name, column in columns.items()}
     if models is not None:
         coords["model"] = models
@@ -82,8 +86,9 @@ def _scores(score, model, missing, distance):
     )
     refuse_infinite(values)
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
-    if missing is None:
-        for scores_of_model in np.atleast_2d(values):
+    for scores_of_model in np.atleast_2d(values):
+        warn_of_decisions(scores_of_model)
+        if missing is None:
             warn_of_marks(scores_of_model)
     models = None if model is None else model_names(model, len(values))
     is_distance = _is_distance(distance, models)

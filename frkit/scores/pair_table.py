@@ -13,6 +13,7 @@ from frkit.base import InputError, listed, require, require_one_of, require_path
 from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
+from frkit.data.notices import warn_of_columns
 from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
@@ -152,6 +153,7 @@ def pairs_of_table(
     roles, genuine = pair_roles(
         table, columns | given, needs_score=needs_score, distance=distance, from_user=given
     )
+    warn_of_columns(roles, table)
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
     require(images or not identity, "identity= reads the names of images, but this file has none")

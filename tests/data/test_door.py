@@ -214,6 +214,19 @@ def test_what_nothing_in_the_file_can_show_is_said(tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_scores_in_another_order_than_their_labels_are_noticed(seed):
+    """Their EER is near one half, above it or below."""
+    score = -PAIRS.distance
+    mixed = score.sample(frac=1, random_state=seed).to_numpy()
+    table = pd.DataFrame({"score": mixed, "genuine": NUMBERS})
+    cautions = fk.report(table, quick=True).cautions
+    assert sum("rows in another order" in caution for caution in cautions) == 1
+    table = table.assign(score=score)
+    assert "rows in another order" not in "".join(fk.report(table, quick=True).cautions)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_report_stops_where_a_direction_is_wrong(tmp_path):
     FORMS["two_directions.csv"][0](tmp_path / "t.csv")
     with pytest.raises(fk.InputError, match="'l2' would have an EER above one half"):

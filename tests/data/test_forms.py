@@ -158,10 +158,104 @@ def test_a_truth_about_something_else_than_people_is_noticed():
         fk.open_data(list_of(same=sex[FIRST] == sex[SECOND]))
 
 
-def test_people_whose_names_differ_in_capital_letters_are_noticed():
-    upper = np.where(np.arange(len(SECOND)) % 2 == 0, PEOPLE[SECOND], np.char.upper(PEOPLE[SECOND]))
-    with pytest.warns(fk.DataWarning, match="32 identities differ from another in capital letters"):
-        fk.open_data(list_of(id1=PEOPLE[FIRST], id2=upper))
+def test_people_whose_names_differ_in_spelling_only_are_noticed():
+    for spelled in (np.char.upper(PEOPLE), np.char.replace(PEOPLE, "_", " ")):
+        mixed = np.where(np.arange(len(SECOND)) % 2 == 0, PEOPLE[SECOND], spelled[SECOND])
+        with pytest.warns(fk.DataWarning, match="32 identities differ from another in capital"):
+            fk.open_data(list_of(id1=PEOPLE[FIRST], id2=mixed))
+    numbers = np.repeat(["1-12", "11-2", "1", "-1a", "m.03f4r_b", "m.03f4rb", "A", "Anna"], 6)
+    assert fk.faces(EMBEDDING, numbers).sizes["image"] == 48
+
+
+@pytest.mark.parametrize("form", ["embeddings", "pairs", "matrix"])
+@pytest.mark.parametrize("second", ["F", "female", "FEMALE "])
+def test_groups_whose_names_differ_in_spelling_only_are_noticed(form, second):
+    labels = np.resize(["Female"] * 3 + ["Male"] * 3 + [second] * 3, 48)
+    with pytest.warns(fk.DataWarning, match="groups of 'gender' may be the same.*'Female'"):
+        if form == "embeddings":
+            fk.faces(EMBEDDING, PEOPLE, gender=labels)
+        elif form == "pairs":
+            fk.pairs(SCORE, GENUINE, gender=(labels[FIRST], labels[SECOND]))
+        else:
+            gender = {"gender": (labels, labels[:9])}
+            fk.score_matrix(UNIT @ UNIT[:9].T, PEOPLE, PEOPLE[:9], attributes=gender)
+    ages = np.resize(["3-9"] * 3 + ["39"] * 3 + ["A", "A x B", "Male"], 48)
+    assert "age" in fk.faces(EMBEDDING, PEOPLE, age=ages).coords
+
+
+def test_identities_that_a_spreadsheet_abridged_are_refused(tmp_path):
+    who = np.array([f"{1.2e11 + 1e9 * k:.2E}" for k in range(16)]).repeat(3)
+    with pytest.raises(fk.InputError, match=r"'1.20E\+11'.* in 2,256 pair.*as text"):
+        fk.pairs(np.tile(SCORE, 2), None, probe_identity=who[np.r_[FIRST, SECOND]],
+                 reference_identity=who[np.r_[SECOND, FIRST]])  # fmt: skip
+    table = pd.DataFrame({"ID1": who[FIRST], "ID2": who[SECOND], "score": SCORE})
+    for decimal, mark in (".", ","), (",", ";"):
+        text = table.replace(regex={"ID.": {r"\.": decimal}}).round(3)
+        text.to_csv(tmp_path / "t.csv", index=False, sep=mark, decimal=decimal)
+        with pytest.raises(fk.InputError, match="probe_identity contains.*export this column"):
+            fk.open_data(tmp_path / "t.csv")
+    pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=who).to_csv(tmp_path / "f.csv")
+    with pytest.raises(fk.InputError, match=r"identity contains.* in 48 image.*as text"):
+        fk.open_data(tmp_path / "f.csv")
+
+
+def test_scores_with_two_values_are_noticed_as_decisions():
+    accepted = (SCORE > 0.5).astype(float)
+    with pytest.warns(fk.DataWarning, match="only two values, 0 and 1, as decisions"):
+        fk.open_data(list_of(accepted, id1=PEOPLE[FIRST], id2=PEOPLE[SECOND]))
+    with pytest.warns(fk.DataWarning, match="only two values, 0 and 1, as decisions"):
+        fk.score_matrix(UNIT @ UNIT[:9].T > 0.5, PEOPLE, PEOPLE[:9])
+
+
+def test_parts_and_ranks_that_nobody_named_are_noticed():
+    frame = pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=PEOPLE)
+    frame["split"] = np.resize(["train"] * 24 + ["test"] * 24, 48)
+    with pytest.warns(fk.DataWarning, match="'split' contains 'test', 'train'.*all are used"):
+        fk.open_data(frame)
+    assert "split" in fk.open_data(frame, columns={"split": "split"}).coords
+    fk.open_data(frame[:24])  # one part only
+    fk.open_data(frame.assign(split=np.resize(["up", "down"], 48)))
+    pairs = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
+    with pytest.warns(fk.DataWarning, match="'fold' contains"):
+        fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
+    with pytest.warns(fk.DataWarning, match="'rank' counts from 1 to 10.*FAR is too high"):
+        fk.open_data(pairs.assign(rank=np.arange(len(pairs)) % 10 + 1))
+    fk.open_data(pairs.assign(rank=np.arange(len(pairs)) % 10 * 2))
+
+
+def test_probabilities_of_classes_are_noticed():
+    chances = np.exp(np.c_[EMBEDDING, 2 * EMBEDDING])
+    chances /= chances.sum(axis=1, keepdims=True)
+    with pytest.warns(fk.DataWarning, match="48 rows of the embedding sum to 1.*classes"):
+        fk.faces(chances, PEOPLE)
+    with pytest.warns(fk.DataWarning, match="48 rows of the matrix of scores sum to 1"):
+        fk.score_matrix(chances, PEOPLE, PEOPLE[:12])
+    fk.faces(np.r_[chances[:-1], 2 * chances[-1:]], PEOPLE)
+
+
+@pytest.mark.parametrize("point", [".", ","])
+def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point):
+    whole = (5000 * SCORE).astype(int)
+    texts = {
+        "thousands": [f"{score:,}".replace(",", point) for score in whole],
+        "decimals": [f"{score / 1000:.3f}".replace(".", point) for score in 399_000 + whole * 50],
+        "fewer": [f"{score / 1000:g}".replace(".", point) for score in 399_000 + whole * 50],
+    }
+    table = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
+    for name, scores in texts.items():
+        path = tmp_path / f"{name}.csv"
+        table.assign(score=scores).to_csv(path, index=False, sep=";")
+        if name == "thousands":
+            with pytest.raises(fk.InputError, match=r"line .*'score'.* thousands: which is it\?"):
+                fk.open_data(path)
+        else:
+            expected = [float(score.replace(",", ".")) for score in scores]
+            assert fk.open_data(path).score.values.tolist() == expected
+
+
+def test_faces_say_where_varying_belongs():
+    with pytest.raises(fk.InputError, match="fk.evaluate"):
+        fk.faces(EMBEDDING, PEOPLE, varying="split")
 
 
 def test_whole_scores_that_would_become_equal_are_refused():

@@ -118,7 +118,9 @@ def test_std_and_ser_of_a_printed_row():
         kinds, race = kinds + [True] * 5000 + [False] * 5000, race + [name] * 10_000
     shuffled = np.random.default_rng(0).permutation(len(scores))
     scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
-    metrics = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
+    with pytest.warns(fk.DataWarning, match="only two values, 0 and 1"):
+        pairs = fk.pairs(scores, kinds, race=race)
+    metrics = fk.verification_metrics(pairs, by="race")
     accuracy = (100 * metrics.accuracy_group).round(2).sel(group=list("CIAF")).values
     assert accuracy.tolist() == [97.08, 95.63, 95.57, 94.87]
     assert (round(100 * float(metrics["std"]), 2), round(float(metrics.ser), 2)) == (0.93, 1.76)
