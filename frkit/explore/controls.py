@@ -48,10 +48,10 @@ def far_range(levels):
     return labelled_control(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
 
 
-def stepper(label, most, interval=300):
-    """A slider from 1 on, and what moves it: "next", "100 more", and play every so many ms."""
+def stepper(label, most):
+    """A slider from 1 on, and what moves it: "next", "100 more", and play."""
     number = labelled_control(widgets.IntSlider, label, value=1, min=1, max=most)
-    play = widgets.Play(value=1, min=1, max=most, interval=interval)
+    play = widgets.Play(value=1, min=1, max=most, interval=300)  # ms
     widgets.jslink((play, "value"), (number, "value"))
 
     def forward(steps):

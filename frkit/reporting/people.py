@@ -145,5 +145,5 @@ def plans(inputs):
         section.results[question] = plan
         if plan.n_identities > plan.n_identities_now:
             section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(say("plan", name, plan))
+        section.answers.append(f"{name}: {plan.answer.item()}" if name else plan.answer.item())
     return section

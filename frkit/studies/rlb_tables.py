@@ -1,12 +1,9 @@
 """RLB where there is nothing to find (Table II), and RLB compared with a known truth."""
 
-from __future__ import annotations  # help() then shows ArrayLike by its name
-
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 
-from frkit.base import real_numbers, require_inside, require_one_of, seed_sequence
+from frkit.base import require_inside, require_one_of, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
@@ -73,15 +70,13 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     }
 
 
-def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Dataset:
-    """Compute the exact RLB of two Gaussian classes.
+def true_bias(share: float = 0.5) -> xr.Dataset:
+    """Compute the exact RLB of two Gaussian classes, up to six standard deviations apart.
 
     Parameters
     ----------
     share : float
         Probability of the first class, in (0, 1).
-    distances : sequence of float
-        Distances of the classes in standard deviations, at least 0.
 
     Returns
     -------
@@ -96,7 +91,7 @@ def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Datase
     Examples
     --------
     >>> from frkit.studies import true_bias
-    >>> true_bias(0.61384, [0, 2]).rlb.values.round(3).tolist()
+    >>> true_bias(0.61384).rlb.sel(distance=[0, 2]).values.round(3).tolist()
     [0.0, 0.483]
     """
     require_inside("share", share, 0, 1)
@@ -105,7 +100,7 @@ def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Datase
         law = shifted_classes(1, 1, distance=distance, shares=(share, 1 - share))
         return xr.Dataset({"rlb": law.attrs["rlb"]})
 
-    return along("distance", np.ravel(real_numbers("distances", distances)).tolist(), exact)
+    return along("distance", DISTANCES, exact)
 
 
 def trial(
