@@ -195,10 +195,6 @@ class Truth(NamedTuple):
         """The bin of the threshold of a FAR level."""
         return int(np.searchsorted(-self.far, -level))
 
-    def bin_of(self, threshold) -> np.ndarray:
-        """The bins of thresholds."""
-        return ((np.asarray(threshold) + 1.2) * (BINS / 2.4)).astype(int)
-
     @property
     def eer(self) -> float:
         crossing = np.argmax(self.frr >= self.far)
