@@ -166,7 +166,7 @@ class Mixture:
         directions = c * self.mean_directions + s * noise
         return Mixture(directions, self.concentrations * factor, self.groups)
 
-    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, seed: int = 0) -> Mixture:
+    def rotated_copies(self, names: Sequence[str] = ("A", "B")) -> Mixture:
         """One rotated copy of the mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
@@ -174,7 +174,7 @@ class Mixture:
         """
         n_copies = len(set(names))
         require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
-        rng = np.random.default_rng(seed_sequence(seed))
+        rng = np.random.default_rng(0)
         directions = []
         for _ in names:
             gaussian = rng.standard_normal((self.dim, self.dim))
