@@ -204,8 +204,8 @@ def _refuse_nobody(codes, labels, name, of):
 
 def _refuse_abridged(codes, texts, name, of):
     """Refuse numbers of which a spreadsheet left the first digits: people would merge."""
-    has_plus = np.strings.find(texts, "+") > 0
-    abridged = [text for text in np.unique(texts[has_plus]) if ABRIDGED.fullmatch(text)]
+    has_plus = texts[np.strings.find(texts, "+") > 0]
+    abridged = [*filter(ABRIDGED.fullmatch, np.unique(has_plus))]
     n_rows = np.isin(texts, abridged)[codes].sum()
     require(
         not abridged,

@@ -20,7 +20,8 @@ WIDE = 20  # columns from which on a table contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
-THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
+# up to 999, or with a point that may stand behind thousands or before three decimals
+THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 
@@ -255,16 +256,13 @@ def _number_columns(layout):
     for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):
-            is_abridged = any(map(ABRIDGED.fullmatch, numbers))
-            is_fraction = any(map(FRACTION.match, numbers)) and not _may_be_thousands(numbers)
-            if (is_wide or is_fraction) and not is_abridged:
+            is_fraction = any(map(FRACTION.match, numbers))
+            is_unclear = any(map(ABRIDGED.fullmatch, numbers)) or (
+                not is_wide and all(map(THOUSANDS.fullmatch, numbers))
+            )
+            if (is_wide or is_fraction) and not is_unclear:
                 places.append(place)
     return places
-
-
-def _may_be_thousands(cells):
-    """Return whether all cells with a point, or a comma, have three decimals and no leading 0."""
-    return all(THOUSANDS.fullmatch(cell) or cell.lstrip("+-").isdigit() for cell in cells)
 
 
 def _read_csv(path, layout, numbers, **options):
@@ -326,7 +324,7 @@ def to_numbers(column, blank=True):
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
     refuse_cells(column, ~is_allowed, "is not a finite number")
-    _refuse_thousands(column, np.abs(values))
+    _refuse_thousands(column, values)
     is_large = np.abs(values) >= LARGEST_WHOLE
     if is_large.any() and pd.Series(values).nunique() < column.nunique():
         refuse_cells(
@@ -335,28 +333,25 @@ def to_numbers(column, blank=True):
     return values
 
 
-def _refuse_thousands(column, sizes):
+def _refuse_thousands(column, values):
     """Ask where points may stand behind thousands: 1.234 beside 987, and nothing like 0.5 or 1.2.
 
-    sizes : the numbers without their signs.
+    values : the numbers that the cells are.
     """
-    has_fraction = sizes % 1 > 0
-    is_whole = (sizes % 1 == 0) & (sizes >= 100)
-    is_number = pd.api.types.is_numeric_dtype(column)
-    if is_number or not has_fraction.any() or len(np.unique(sizes[is_whole])) < 2:
+    has_fraction = values % 1 > 0
+    if pd.api.types.is_numeric_dtype(column) or not has_fraction.any():
         return
-    if sizes[has_fraction].min() < 1 or np.nanmax(sizes) >= 1000:
-        return
-    wholes = column[is_whole].astype(str)
-    fractions = column[has_fraction].astype(str).str.strip()
-    if fractions.str.fullmatch(THOUSANDS).all() and not wholes.str.contains(".", regex=False).any():
-        whole = wholes.iloc[0].strip()
-        reason = (
+    cells = column.dropna().astype(str)
+    if all(texts.str.fullmatch(THOUSANDS).all() for texts in (cells[:HEAD], cells)):
+        wholes = cells[cells.str.len() < len("1.234")]
+        refuse_cells(
+            column,
+            has_fraction & (wholes.nunique() > 2),
             "may have a decimal point, or one behind thousands: which is it? All numbers with a "
-            f"point have three digits behind it, and others, such as {whole}, have none; write "
-            f"thousands without a point, or three decimals everywhere ({whole}.000)"
+            "point have three digits behind it, and others, such as "
+            f"{listed(wholes, 1)}, have no point; write thousands without it, or three decimals "
+            "everywhere",
         )
-        refuse_cells(column, has_fraction, reason)
 
 
 def as_numbers(column):

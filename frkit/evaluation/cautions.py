@@ -7,12 +7,8 @@ from frkit.evaluation.tables import COLUMN
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
+NEAR_HALF = 0.1  # from one half, beyond which an EER is not near it however few the pairs
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
-NOT_ALIKE = (
-    "images of one person score no higher than strangers. Near one half the labels may not belong "
-    "to the scores (rows in another order?). If larger scores mean less alike (distances), turn "
-    "their sign: distance=True, or --distance"
-)
 SMALL_GROUPS = (
     ("far_group", "FAR", "it needs two people of the group who were compared with each other"),
     ("frr_group", "FRR", "it needs a person of the group with two images that were compared"),
@@ -44,8 +40,13 @@ def caution(tally, table, far, model):
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
     value = float(data.get("eer", 1 - data.get("auc", 1.0)))
-    if value > 0.5:
-        warn(f"the {'EER' if 'eer' in data else '1 - AUC'}{name} is {value:.2f}: {NOT_ALIKE}")
+    if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
+        warn(
+            f"the {'EER' if 'eer' in data else '1 - AUC'}{name} is {value:.2f}: images of one "
+            "person score no higher, or hardly higher, than strangers. Near one half the labels "
+            "may not belong to the scores (rows in another order?). If larger scores mean less "
+            "alike (distances), turn their sign: distance=True, or --distance"
+        )
 
 
 def caution_of_failures(n_failed, n_genuine):

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, DataWarning, InputError, listed, require, warn
+from frkit.base import UNKNOWN, DataWarning, InputError, listed, require
 from frkit.data.labels import attributes_of
-from frkit.evaluation.cautions import NOT_ALIKE
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import checked_far, far_levels
@@ -26,7 +25,6 @@ from frkit.scores.tensor import score_tensor
 
 ENOUGH_PEOPLE = 10  # with a genuine pair, of whom a rate can be estimated
 ENOUGH = 30  # errors of either kind on which the leading level rests
-NEAR_HALF = 0.4  # EER from which on it is near one half, if its interval reaches that
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
 PAIRS = "independent pairs"  # whom intervals are about where nobody is named
 
@@ -83,12 +81,6 @@ class Inputs:
     def require_directions(self):
         """Stop where strangers are more alike than images of one person, beyond doubt."""
         eer = self.band("eer")
-        for name, rate in self.by_model(eer):
-            # above one half `evaluate` has warned
-            is_near = (rate.estimate > NEAR_HALF) & (rate.estimate <= 0.5) & (rate.upper >= 0.5)
-            if np.all(is_near):
-                model_phrase = f" (model {name!r})" if name else ""
-                warn(f"the EER{model_phrase} may be one half: {NOT_ALIKE}")
         turned = [name for name, rate in self.by_model(eer) if np.all(rate.lower > 0.5)]
         if turned:
             is_distance = self.scores.attrs.get("distance")

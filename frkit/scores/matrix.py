@@ -125,9 +125,8 @@ def score_matrix(
         names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
         labels["image"] = image_names(names, n, side)
     _add_attributes(probes, references, attributes or {})
-    warn_of_spellings(
-        {name: [probes[name], references[name]] for name in probes if name != "image"}
-    )
+    names = ("identity", *(attributes or ()))
+    warn_of_spellings({name: [probes[name], references[name]] for name in names})
     if isinstance(values, np.ndarray):
         warn_of_decisions(values)
         warn_of_probabilities(values, "the matrix of scores")

@@ -53,11 +53,11 @@ def listed_pairs(
     for names, sides in ((SIDES, images), (WHO, people)):
         columns |= zip(names, sides.columns()) if sides else {}
     columns |= _attribute_labels(attributes, n)
-    sides_by_name = {"identity": [people.names]} if people else {}
+    labels = {"identity": [people.names]} if people else {}
     for name in attributes:
-        labels = [columns.get(f"{side}_{name}") for side in SIDES]
-        sides_by_name[name] = [side for side in labels if side is not None]
-    warn_of_spellings(sides_by_name)
+        keys = [f"{side}_{name}" for side in SIDES]
+        labels[name] = [columns[key] for key in keys if key in columns]
+    warn_of_spellings(labels)
     coords = {name: ("pair", column) for name, column in columns.items()}
     if models is not None:
         coords["model"] = models

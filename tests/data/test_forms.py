@@ -161,7 +161,7 @@ def test_a_truth_about_something_else_than_people_is_noticed():
 def test_people_whose_names_differ_in_spelling_only_are_noticed():
     for spelled in (np.char.upper(PEOPLE), np.char.replace(PEOPLE, "_", " ")):
         mixed = np.where(np.arange(len(SECOND)) % 2 == 0, PEOPLE[SECOND], spelled[SECOND])
-        with pytest.warns(fk.DataWarning, match="32 identities differ from another in capital"):
+        with pytest.warns(fk.DataWarning, match="32 labels of .identity. .*capital"):
             fk.open_data(list_of(id1=PEOPLE[FIRST], id2=mixed))
     numbers = np.repeat(["1-12", "11-2", "1", "-1a", "m.03f4r_b", "m.03f4rb", "A", "Anna"], 6)
     assert fk.faces(EMBEDDING, numbers).sizes["image"] == 48
@@ -171,7 +171,7 @@ def test_people_whose_names_differ_in_spelling_only_are_noticed():
 @pytest.mark.parametrize("second", ["F", "female", "FEMALE "])
 def test_groups_whose_names_differ_in_spelling_only_are_noticed(form, second):
     labels = np.resize(["Female"] * 3 + ["Male"] * 3 + [second] * 3, 48)
-    with pytest.warns(fk.DataWarning, match="groups of 'gender' may be the same.*'Female'"):
+    with pytest.warns(fk.DataWarning, match="labels of 'gender' may mean the same.*'Female'"):
         if form == "embeddings":
             fk.faces(EMBEDDING, PEOPLE, gender=labels)
         elif form == "pairs":
@@ -210,13 +210,15 @@ def test_scores_with_two_values_are_noticed_as_decisions():
 def test_parts_and_ranks_that_nobody_named_are_noticed():
     frame = pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=PEOPLE)
     frame["split"] = np.resize(["train"] * 24 + ["test"] * 24, 48)
-    with pytest.warns(fk.DataWarning, match="'split' contains 'test', 'train'.*all are used"):
+    with pytest.warns(
+        fk.DataWarning, match="all parts in column 'split' are used: 'test', 'train'"
+    ):
         fk.open_data(frame)
     assert "split" in fk.open_data(frame, columns={"split": "split"}).coords
     fk.open_data(frame[:24])  # one part only
     fk.open_data(frame.assign(split=np.resize(["up", "down"], 48)))
     pairs = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
-    with pytest.warns(fk.DataWarning, match="'fold' contains"):
+    with pytest.warns(fk.DataWarning, match="column 'fold' are used"):
         fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
     with pytest.warns(fk.DataWarning, match="'rank' counts from 1 to 10.*FAR is too high"):
         fk.open_data(pairs.assign(rank=np.arange(len(pairs)) % 10 + 1))
