@@ -244,28 +244,34 @@ def _variance_of_mean(rejected, genuine, pairs):
     from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k pairs, as in `pooled_frr`,
     and on average the variance of r_k. With equal weights V is that variance over K.
 
-    The degrees of freedom are Satterthwaite's, of the squares of single people and of the part that
-    is taken from all, as if all people varied alike; at most K - 1.
+    What all people show is a mean in which a person counts as its pairs do, up to their median, so
+    that neither many pairs nor a single one outweigh the others. The degrees of freedom are
+    Satterthwaite's, of the squares of single people and of the part that is taken from all, as if
+    all people varied alike; at most K - 1.
     """
     present = genuine > 0
     most_df = present.sum(UNIT) - 1
     weight = genuine / genuine.sum(UNIT)
     rate = (rejected / genuine).where(present)
     pair_share = (1 / pairs).where(present)
-    mean = rate.mean(UNIT)
-    between = ((rate - mean) ** 2).sum(UNIT) / np.maximum(most_df, 1)
+    counted = np.minimum(pairs, pairs.where(present).median(UNIT)).where(present)
+    share = counted / counted.sum(UNIT)
+    free = share * (1 - share)  # how much of σ_k² is in the squares
+    degrees = 1 / (share**2).sum(UNIT) - 1
+    mean = (share * rate).sum(UNIT)
+    between = (share * (rate - mean) ** 2).sum(UNIT) / free.sum(UNIT)
     binomial = mean * (1 - mean)
-    mean_pair_share = pair_share.mean(UNIT)
+    mean_pair_share = (free * pair_share).sum(UNIT) / free.sum(UNIT)
     surplus = between - binomial * mean_pair_share
     rho = (surplus / (binomial * (1 - mean_pair_share))).clip(0, 1).fillna(0)
     shape = rho + (1 - rho) * pair_share
-    shape = shape / shape.mean(UNIT)
+    shape = shape * free.sum(UNIT) / (free * shape).sum(UNIT)
     seen = (weight**2 * (rate - (weight * rate).sum(UNIT)) ** 2).sum(UNIT)
     hidden = 2 * (weight**3 * shape).sum(UNIT)
     variance_of_mean = (seen + between * hidden) / (1 + (weight**2).sum(UNIT))
     shown = weight**2 * (1 - weight) ** 2
     variance_of_all = 2 * (weight**3).sum(UNIT)
-    squares = (shown**2).sum(UNIT) + variance_of_all**2 / np.maximum(most_df, 1)
+    squares = (shown**2).sum(UNIT) + variance_of_all**2 / np.maximum(degrees, 1)
     df = (shown.sum(UNIT) + variance_of_all) ** 2 / squares
     return variance_of_mean, np.minimum(df.fillna(1), most_df)
 

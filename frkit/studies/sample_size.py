@@ -297,16 +297,21 @@ def _answer(plan, observed):
     facts = {**plan.attrs, "size": abs(float(plan["size"]))}
     _, task = GOALS[facts["goal"]]
     task = f"{task.format(**facts)} at FAR {facts['far']:g}"
-    now = (
-        f"These data of {int(plan.n_identities_now):,} people are worth "
-        f"{float(plan.n_effective_now):,.0f} independent comparisons"
-    )
+    needed = ""
+    if facts["goal"] == DIFFERENCE:  # whose effective number counts no comparisons
+        now = f"These data have {int(plan.n_identities_now):,} people"
+    else:
+        now = (
+            f"These data of {int(plan.n_identities_now):,} people are worth "
+            f"{float(plan.n_effective_now):,.0f} independent comparisons"
+        )
+        needed = f"; {float(plan.n_effective):,.0f} are needed"
     if np.isnan(plan.n_identities):
         answer = f"It takes more than {FARTHEST} times as many people like these to {task}. {now}."
     else:
         answer = (
             f"It takes about {int(plan.n_identities):,} people like these, with as many images "
-            f"each, to {task}. {now}; {float(plan.n_effective):,.0f} are needed."
+            f"each, to {task}. {now}{needed}."
         )
         if plan.n_identities <= plan.n_identities_now:
             answer += " So these data are enough."

@@ -339,12 +339,17 @@ def variance_by_hand(rejected, pairs):
     k = len(pairs)
     weights = [m / sum(pairs) for m in pairs]
     rates = [r / m for r, m in zip(rejected, pairs)]
-    mean, mean_pair_share = sum(rates) / k, sum(1 / m for m in pairs) / k
-    between = sum((rate - mean) ** 2 for rate in rates) / (k - 1)
+    counted = [min(m, np.median(pairs)) for m in pairs]
+    shares = [c / sum(counted) for c in counted]
+    free = [s * (1 - s) for s in shares]
+    mean = sum(s * r for s, r in zip(shares, rates))
+    between = sum(s * (r - mean) ** 2 for s, r in zip(shares, rates)) / sum(free)
+    mean_pair_share = sum(f / m for f, m in zip(free, pairs)) / sum(free)
     rho = (between / (mean * (1 - mean)) - mean_pair_share) / (1 - mean_pair_share)
     rho = min(max(rho, 0), 1)
     shape = [rho + (1 - rho) / m for m in pairs]
-    people_variance = [between * each / (sum(shape) / k) for each in shape]
+    mean_shape = sum(f * each for f, each in zip(free, shape)) / sum(free)
+    people_variance = [between * each / mean_shape for each in shape]
     frr = sum(w * r for w, r in zip(weights, rates))
     seen = sum(w**2 * (r - frr) ** 2 for w, r in zip(weights, rates))
     hidden = sum(2 * w**3 * v for w, v in zip(weights, people_variance))
@@ -352,7 +357,7 @@ def variance_by_hand(rejected, pairs):
     shown = [w**2 * (1 - w) ** 2 for w in weights]
     variance_of_all = sum(2 * w**3 for w in weights)
     df = (sum(shown) + variance_of_all) ** 2 / (
-        sum(s**2 for s in shown) + variance_of_all**2 / (k - 1)
+        sum(s**2 for s in shown) + variance_of_all**2 / (1 / sum(s**2 for s in shares) - 1)
     )
     return variance, min(df, k - 1)
 
@@ -385,3 +390,12 @@ def test_one_person_with_nearly_all_pairs_is_one_person():
     large = frr_of_list([300, *others], [1000, *20 * [5]])
     equal = frr_of_list([2, *others], [5, *20 * [5]])
     assert large.n_effective < 5 < 20 < equal.n_effective
+
+
+def test_the_only_pair_of_one_person_moves_the_interval_little():
+    """Of 1,306 pairs; this rate is 1, but a single pair says little about how people differ."""
+    rng = np.random.default_rng(0)
+    pairs = [435, *58 * [15], 1]
+    rejected = rng.binomial(pairs, 0.015)
+    accepted, refused = (frr_of_list([*rejected[:-1], last], pairs) for last in (0, 1))
+    assert refused.upper < 2 * accepted.upper
