@@ -176,6 +176,13 @@ def test_thinned_pairs_count_for_all_for_which_they_stand(few_are_kept):
     expected = brute(values[same], values[~same])
     for name in ("d_prime", "cllr", "min_cllr", "min_dcf", "best_accuracy", "fmr100"):
         assert float(metrics[name]) == pytest.approx(expected[name], rel=0.03), name
+
+
+def test_fmr_of_thinned_pairs_are_those_of_evaluate(few_are_kept):
+    """The number of all impostor pairs is known; what kept pairs stand for is near it only."""
+    faces = fk.vmf.mixture(60, 16, kappa=(5, 30), seed=2).sample(6, seed=1)
+    kept = fk.sweep(fk.score_tensor(faces), far=1e-3)
+    metrics = fk.verification_metrics(kept)
     rates = fk.evaluate(kept, far=[0.001, 0.01], weighting="pair")["empirical"]
     agreed = [float(metrics[name]) for name in ("fmr1000", "fmr100")]
     np.testing.assert_allclose(agreed, rates.frr, atol=1e-12)
