@@ -63,7 +63,7 @@ def _warn_of_copies(rows):
     """Warn of images with exactly the embedding of another one."""
     beginnings = pd.Series(np.ascontiguousarray(rows[:, :2]).view(np.uint64).ravel())
     alike = rows[beginnings.duplicated(keep=False).to_numpy()]
-    n_copies = pd.DataFrame(alike).duplicated().sum()
+    n_copies = pd.DataFrame(alike).duplicated(keep=False).sum()
     if n_copies > 0:
         warn(
             f"{n_copies:,} images have exactly the embedding of another image: as copies of a file "

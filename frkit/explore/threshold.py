@@ -14,10 +14,9 @@ from frkit.explore.controls import menu, slider
 from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import NO_GROUPS, Questions
 from frkit.intervals import band
+from frkit.intervals.reading import FEW_ERRORS
 from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
-
-FEW_ERRORS = "fewer than ten errors"  # words of `band`'s warning
 
 
 def threshold(
@@ -100,7 +99,7 @@ def threshold(
         plot.threshold(histograms, far, frr, threshold, ax)
         resolved = far.resolved & frr.resolved
         if not resolved.sel(threshold_level=threshold).all():
-            warn(f"{FEW_ERRORS} of one kind at this threshold")
+            warn(f"{FEW_ERRORS} at this threshold")
 
     def points(ax, threshold, **question):
         _, far, frr = answer(**question)

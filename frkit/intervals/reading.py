@@ -22,6 +22,7 @@ AVERAGES = {  # weighting of an evaluation -> how its rates average
 }
 AVERAGED = ("far", "frr", "eer", "far_group", "frr_group", "eer_group", "far_cross")
 NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
+FEW_ERRORS = "fewer than ten false accepts or false rejects"
 NAMELESS = (
     "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
     "cover .72 to .98 of the time at nominal .95), and no p-value of groups is given"
@@ -241,7 +242,7 @@ def _conditions(data, chosen, result):
         advice = ": marked as not resolved, and dotted in figures; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
         is_few = has_errors & ~result.resolved & result.estimate.notnull()
-        yield f"{chosen.words}: fewer than ten errors", is_few, advice
+        yield f"{chosen.words}: {FEW_ERRORS}", is_few, advice
     if "upper" not in result:
         return
     if chosen.name == "threshold":

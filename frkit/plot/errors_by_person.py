@@ -21,7 +21,7 @@ ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
 
 
 def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 12) -> Axes:
-    """Draw the people with the most false rejects as bars, the largest on top.
+    """Draw the false rejects of people as bars, of the largest share in the FRR on top.
 
     A few long bars show that a rate depends on a few people, or on wrong labels: `worst_pairs`
     lists their pairs.
@@ -84,7 +84,7 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
 
 
 def most_errors(who, rate):
-    """People with errors as a table, by number of errors, then by their own rate."""
+    """People with errors as a table, by their share in the rate, then by number of errors."""
     columns = {"errors": who[ERRORS[rate]], "share": who[f"{rate}_share"], "images": who["images"]}
     if "group" in who.coords:
         columns["group"] = who["group"]
@@ -92,5 +92,4 @@ def most_errors(who, rate):
         columns |= {"pairs": who["genuine_pairs_identity"], "own": who["frr_identity"]}
     table = xr.Dataset({name: values.variable for name, values in columns.items()})
     table = table.assign_coords(identity=who["identity"].values).to_dataframe()
-    order = ["errors", "own"] if rate == "frr" else ["errors"]
-    return table[table.errors > 0].sort_values(order, ascending=False, kind="stable")
+    return table[table.errors > 0].sort_values(["share", "errors"], ascending=False, kind="stable")

@@ -15,7 +15,7 @@ from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
 from frkit.intervals.compare import holm
 from frkit.intervals.contributions import TARGETS
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.reading import FEW_ERRORS, NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import (
     CLEAR,
     MOST_SENTENCES,
@@ -210,7 +210,7 @@ def models(inputs):
         options = {"models": pair, "level": inputs.level}
         for rate, target in product(inputs.names_of_rates, TARGETS):
             # the error rates say why there are none, and where errors are few
-            with suppress(InputError), no_cautions("fewer than ten errors"):
+            with suppress(InputError), no_cautions(FEW_ERRORS):
                 result = compare(inputs.evaluation, rate, target=target, **options)
                 section.results[f"{rate}, {' - '.join(pair)}, {target}"] = result
                 differences[target].append(result)
@@ -237,25 +237,40 @@ def _answer_which_is_better(inputs, section):
     rows = {}
     sentences = {True: [], False: []}  # whether one is better
     beaten = set()
+    traded = []  # pairs of which one rejects less, and the other accepts less
     for pair, frr, p in zip(pairs, frrs, adjusted):
-        better = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
+        rejects_less = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
+        is_traded = (rejects_less != "") & _have_opposite_fars(inputs, pair, frr.estimate)
+        better = np.where(is_traded, "", rejects_less)
+        undecided = np.where(is_traded, rejects_less + " only rejects less", "no clear difference")
         rows[" or ".join(pair)] = [
-            Cell(f"{name or 'no clear difference'} ({p_text(each)})", {"": each})
-            for name, each in zip(better, p)
+            Cell(f"{name or otherwise} ({p_text(each)})", {"": each})
+            for name, otherwise, each in zip(better, undecided, p)
         ]
         winner = better[leading]
-        sentence = say("better", pair, winner, frr.isel(inputs.leading), p[leading])
-        sentences[winner != ""].append(sentence)
+        less = rejects_less[leading]
+        sentence = say("better", pair, winner, less, frr.isel(inputs.leading), p[leading])
+        sentences[less != ""].append(sentence)
         beaten |= {*pair} - {winner} if winner else set()
+        traded += [{*pair}] if is_traded[leading] else []
     best = [name for name in inputs.models if name not in beaten]
     text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
     level = level_words(frr.isel(inputs.leading))
     is_open = ~(adjusted[:, leading] <= SIGNIFICANT)
     others_differ = (np.delete(adjusted, leading, axis=1)[is_open] <= SIGNIFICANT).any()
     note = say("model_tests", inputs.about(), level, len(pairs), others_differ)
-    value = say("best_models", best, len(inputs.models))
+    is_traded = any(pair <= {*best} for pair in traded)
+    value = say("best_models", best, len(inputs.models), is_traded)
     state = CLEAR if len(best) == 1 else UNDECIDED
     section.tiles.append(Tile("Which model is better?", value, text, state, note))
     heads = [f"{LEVEL_NAMES[inputs.along]} {level:g}" for level in frr[inputs.along].values]
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=heads, dtype=object)
     section.tables["The better model at each level"] = Table(frame.rename_axis("models"))
+
+
+def _have_opposite_fars(inputs, pair, frr_difference):
+    """Whether the model with the lower FRR has the higher FAR, where thresholds are fixed."""
+    if inputs.along == "far_level":
+        return False
+    first, second = (result_of_model(inputs.rates.far, name) for name in pair)
+    return ((first - second) * frr_difference < 0).values

@@ -71,9 +71,10 @@ def groups(inputs):
         frr = frr.isel(group=np.flatnonzero(result_of_model(has_rates, name)))
         title = f"Groups{suffix(name)}"
         if frr.sizes["group"] > MOST_GROUPS:
-            order = frr.estimate.mean("far_level").argsort().values
+            rates = result_of_model(inputs.rates.frr_group, name).isel(inputs.leading)
+            order = rates.sel(group=frr["group"]).fillna(0).argsort().values
             frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
-            title = f"{title}, the {MOST_GROUPS} with the highest FRR"
+            title = f"{title}, the {MOST_GROUPS} with the highest FRR {level_words(rates)}"
         far = result_of_model(far_bands, name).sel(group=frr["group"])
         if not (frr.estimate > 0).any():
             continue  # there is no group, or no error, to draw
@@ -240,7 +241,10 @@ def sigmas(inputs):
         limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
         draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
-        section.figures["N-Sigma"] = draw
+        if np.isinf(result.n_absolute).any():
+            section.lines.append(say("infinite_n"))
+        else:
+            section.figures["N-Sigma"] = draw
     except InputError as error:
         section.lines.append(f"Left out, what equal groups show: {error}")
     section.results["n_sigma"] = result.assign_attrs(weighting="pair")

@@ -90,7 +90,7 @@ def text(report):
     caption, table = next(iter(report.sections["errors"].tables.items()))
     rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
     if UNRESOLVED in rates:
-        rates += f"\n{UNRESOLVED.strip()} fewer than ten errors"
+        rates += f"\n{UNRESOLVED.strip()} fewer than ten false accepts or false rejects"
     rendered = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in rendered)

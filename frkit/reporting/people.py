@@ -42,7 +42,7 @@ def drivers(inputs):
             facts_of_rates[rate].append(facts)
             section.answers.append(say("drivers", facts))
             if rate == "frr" and facts["few"]:
-                title = f"People with most false rejects{suffix(name)} {level_words(people)}"
+                title = f"People with most of the FRR{suffix(name)} {level_words(people)}"
                 section.figures[title] = partial(plot.errors_by_person, people)
     _add_tile(section, facts_of_rates)
     section.lines.append(say("look_at_images"))
@@ -73,8 +73,9 @@ def _facts(inputs, people, rate, name_of_model, table):
     """The people with a third of a rate of one model, and with a third of its errors."""
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
-    worst = _worst(table.share.sort_values(ascending=False, kind="stable"))
-    by_number = _worst(table.errors / table.errors.sum())
+    worst = _worst(table.share)
+    errors = table.errors.sort_values(ascending=False, kind="stable")
+    by_number = _worst(errors / errors.sum())
     is_other = len(by_number) <= MOST_PEOPLE and {*by_number.index} != {*worst.index}
     return {
         "worst": worst,
@@ -83,6 +84,7 @@ def _facts(inputs, people, rate, name_of_model, table):
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
         "rate": f"{rate.upper()}{name_of_model}",
+        "of_model": name_of_model,
         "errors": ERRORS[rate],
         "n_errors": int(table.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
         "level": level_words(people),
@@ -100,7 +102,7 @@ def _worst(share):
 
 
 def _add_tables(inputs, section, name, people, rate, table):
-    """The people with most errors, by number, then by their own rate; pairs of the first three."""
+    """The people with errors, by their share in the rate; pairs of the first three."""
     where = f"{suffix(name)} {level_words(people)}"
     head = table.head(MOST_PEOPLE)
     shown = {column: head[column].astype(str) for column in ("group", "images") if column in head}

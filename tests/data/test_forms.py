@@ -333,5 +333,5 @@ def test_copies_of_embeddings_are_counted_in_a_notice():
     wide = np.hstack([EMBEDDING, EMBEDDING + 1])
     assert fk.faces(wide, PEOPLE).sizes["image"] == 48  # without a notice
     wide[[1, 7, 20]] = wide[0]
-    with pytest.warns(fk.DataWarning, match="3 images have exactly the embedding of another"):
+    with pytest.warns(fk.DataWarning, match="4 images have exactly the embedding of another"):
         fk.faces(wide, PEOPLE)

@@ -175,7 +175,7 @@ def test_an_evaluation_survives_a_file(scores, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*Zarr", "ignore:Consolidated metadata")
-@pytest.mark.filterwarnings("ignore:.*fewer than ten errors")
+@pytest.mark.filterwarnings("ignore:.*fewer than ten false accepts")
 def test_an_evaluation_survives_zarr(scores, tmp_path):
     pytest.importorskip("zarr")
     ev = fk.evaluate(scores, far=FAR, by="gender")

@@ -119,9 +119,9 @@ def test_controls_that_change_nothing_are_disabled(scores):
 def test_cautions_stand_under_the_figure_and_are_escaped(scores):
     box = fk.explore.roc(scores, far=[1e-3, *FAR])
     (notes,) = [child for child in box.children if type(child) is widgets.HTML]
-    assert "fewer than ten errors" in notes.value
+    assert "fewer than ten false accepts" in notes.value
     find(box, "FAR range").value = (FAR[0], FAR[-2])
-    assert "fewer than ten errors" in notes.value, "a caution stays as long as it applies"
+    assert "fewer than ten false accepts" in notes.value, "a caution stays as long as it applies"
 
     def show(ax):
         warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)

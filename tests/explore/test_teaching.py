@@ -121,7 +121,7 @@ def test_few_errors_are_said_of_the_threshold_that_is_shown(scores):
     for place in (0, len(control.options) - 1):
         control.index = place
         (caution,) = re.findall("<li>(.*?)</li>", cautions.value)
-        assert caution == "fewer than ten errors of one kind at this threshold"
+        assert caution == "fewer than ten false accepts or false rejects at this threshold"
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def test_groups_that_are_not_there_are_asked_for(scores):
             ask(without, "frr_max_min")
 
 
-@pytest.mark.filterwarnings("ignore:.*fewer than ten errors:frkit.DataWarning")
+@pytest.mark.filterwarnings("ignore:.*fewer than ten false accepts:frkit.DataWarning")
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="FAR of 'c'"):
@@ -190,5 +190,5 @@ def test_a_far_rests_on_false_accepts_alone():
     assert evaluation["empirical"].false_rejects == 0
     assert fk.band(evaluation, "far_group").resolved.all()  # a warning here would fail the test
     assert fk.band(evaluation, "far_max_min").resolved.all()
-    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+    with pytest.warns(fk.DataWarning, match="fewer than ten false accepts"):
         assert not fk.band(evaluation, "frr_group").resolved.any()

@@ -79,7 +79,7 @@ def test_a_caution_names_the_levels_and_groups_where_it_applies_and_no_others():
     (message,) = [str(each.message) for each in caught if "fewer than ten" in str(each.message)]
     assert set(band.resolved.values.ravel()) == {True, False}
     named = np.zeros(band.resolved.shape, bool)
-    where = message.split("fewer than ten errors ")[1].split(": marked")[0]
+    where = message.split("fewer than ten false accepts or false rejects ")[1].split(": marked")[0]
     for part in where.split("; "):
         levels, groups = part.removeprefix("at FAR ").split(" of group ")
         lowest, *_, highest = [*map(float, levels.split(" to "))] * 2
@@ -111,9 +111,9 @@ def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_a
         fk.compare(two_models(), "frr", models=("A", "C"))
     a = tree(resolved=[True, True, False, True])
     b = tree(resolved=[False, True, True, True])
-    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001:"):
+    with pytest.warns(fk.DataWarning, match="fewer than ten false .* at FAR 0.0001:"):
         np.testing.assert_array_equal(fk.band(b, "frr").resolved, [False, True, True, True])
-    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001, 0.01"):
+    with pytest.warns(fk.DataWarning, match="fewer than ten false .* at FAR 0.0001, 0.01"):
         comparison = fk.compare(a, b, "frr")
     np.testing.assert_array_equal(comparison.resolved, [False, True, False, True])
 

@@ -123,7 +123,7 @@ def test_a_group_has_one_colour_in_all_figures_of_a_page():
     faces = faces.assign_coords(team=("image", groups))
     report = fk.report(faces, by="team", far=[0.1], quick=True, progress=False)
     drawn = {}
-    for title in ("Groups", "People with most false rejects at FAR 0.1"):
+    for title in ("Groups", "People with most of the FRR at FAR 0.1"):
         (draw,) = [draw for name, draw in report.figures.items() if name.startswith(title)]
         ax = draw(plt.figure().subplots())
         handles, labels = ax.get_legend_handles_labels()

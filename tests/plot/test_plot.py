@@ -46,7 +46,7 @@ def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
 
 
 def test_unresolved_levels_are_dotted_on_grey(ax):
-    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+    with pytest.warns(fk.DataWarning, match="fewer than ten false accepts"):
         band = fk.band(tree(resolved=[False, False, True, True]), "frr")
     fk.plot.roc(band, ax=ax)
     (grey,) = [drawn for drawn in ax.collections if drawn.get_label() == "fewer than 10 errors"]

@@ -113,8 +113,10 @@ def test_the_data_are_counted(faces):
     assert card["images per person"] == "6 each" and card["genuine comparisons"] == "600"
     assert card["impostor comparisons"] == f"{240 * 239 // 2 - 600:,}"
     assert report.sections["data"].answers == ["240 images, 40 people", "group: a 20, b 20"]
-    assert "4 images share their embedding" in report.sections["data"].lines[0]
-    assert "2 of them with an image of another person" in report.sections["data"].lines[0]
+    assert (
+        "4 images have exactly the embedding of another image, 2 of them"
+        in (report.sections["data"].lines[0])
+    )
     assert report.tables["Groups"].loc["a"].tolist() == ["20", "120"]
 
 
@@ -138,6 +140,8 @@ def test_failed_comparisons_people_without_label_and_repeats():
     card = report.tables["What was compared"].iloc[:, 0]
     assert card["genuine comparisons"] == f"{same.sum()}"
     assert card["failed comparisons"] == "2, left out"
+    methods = report.sections["methods"].lines[0]
+    assert "failed comparisons were left out, 1 of them genuine" in methods
     assert report.tables["Groups"].loc["no label: in no group", "people"] == "1"
 
 
@@ -283,17 +287,26 @@ def test_two_people_who_are_mistaken_for_each_other_are_named():
     assert f"and {n_accepts} false accepts" in people.note
 
 
-def test_people_stand_by_number_of_errors_then_by_own_rate():
-    """A person with one rejected pair of one is not drawn like one with many."""
+def test_errors_of_two_models_are_named_apart(faces):
+    report = fk.report(faces, far=[0.1], quick=True, progress=False)
+    people = tile(report, "Who drives the errors?")
+    counts = report.evaluation["empirical"].false_rejects.isel(far_level=0)
+    (name,) = [name for name in ("good", "bad") if f"of the FRR of {name}" in people.text]
+    assert f"{int(counts.sel(model=name)):,} false rejects of {name}" in people.note
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_people_stand_by_their_share_in_the_rate(weighting):
+    """Those whom the sentence names come first."""
     faces = fk.vmf.mixture(30, 16, seed=0, kappa=(4, 20)).sample(6, seed=1)
     few = faces.isel(image=np.r_[0:2, 6:180])  # the first person has one genuine pair
-    report = fk.report(few, far=[0.05], quick=True, progress=False)
+    report = fk.report(few, far=[0.05], weighting=weighting, quick=True, progress=False)
     table = report.tables["False rejects at FAR 0.05"]
-    rejects = [cell.numbers[""] for cell in table["false rejects"]]
-    own_frr = [cell.numbers[""] for cell in table["own FRR"]]
-    assert list(zip(rejects, own_frr)) == sorted(zip(rejects, own_frr), reverse=True)
+    shares = [cell.numbers[""] for cell in table["share in the FRR"]]
+    assert shares == sorted(shares, reverse=True)
+    assert ", ".join(table.index[:3]) in tile(report, "Who drives").text
     scores = fk.score_tensor(few)
-    who = fk.errors_by_person(scores, far=[0.05]).isel(far_level=0)
+    who = fk.errors_by_person(scores, far=[0.05], weighting=weighting).isel(far_level=0)
     score, person = scores.values, few.identity.values
     row, col = np.triu_indices(len(person), 1)
     same = person[row] == person[col]
@@ -342,6 +355,24 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     report = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
     assert ("good", "0.3") in report.tables["FAR (mean over people, 95% intervals)"].index
     assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
+
+
+@quiet
+def test_at_fixed_thresholds_no_model_is_better_by_frr_alone(faces):
+    """The same scores, shifted, reject less and accept more; a better model does neither."""
+    good = fk.score_tensor(faces.sel(model="good", drop=True)).values
+    people = faces.identity.values
+    lower = good - 0.1 * (people[:, None] == people)  # those of genuine pairs, so that FAR is equal
+    matrices = {"good": good, "shifted": good + 0.1, "bad": lower}
+    models = {name: fk.score_matrix(values, people, people) for name, values in matrices.items()}
+    options = {"threshold": [0.5], "quick": True, "progress": False}
+    traded = fk.report({name: models[name] for name in ("good", "shifted")}, **options)
+    which = tile(traded, "Which model")
+    assert which.state == "undecided" and "is better" not in which.value + which.text
+    assert "shifted rejects less and good accepts less" in which.text
+    assert "is better" not in str(traded.tables["The better model at each level"])
+    decided = fk.report({name: models[name] for name in ("good", "bad")}, **options)
+    assert tile(decided, "Which model").value == "good is better."
 
 
 def test_cautions_stand_once_and_none_is_given_outside(faces):
@@ -455,7 +486,7 @@ def test_a_theme_that_lays_figures_out_gives_no_warning():
 def test_few_errors_of_models_are_one_caution():
     faces = two_models(n=20, per_identity=4)
     report = fk.report(faces, far=[0.003], quick=True, progress=False)
-    few = [caution for caution in report.cautions if "fewer than ten errors" in caution]
+    few = [caution for caution in report.cautions if "fewer than ten false accepts" in caution]
     assert len(few) == 1 and "of model" in few[0]
 
 
@@ -493,6 +524,21 @@ def test_a_far_level_that_tied_scores_skip_is_not_promised():
     assert reached == 1 / 400
     assert "1 in 400 impostors pass" in tile(report, "Where is the threshold?").text
     assert "at FAR 0.01 (reached: FAR 0.0025)" in tile(report, "How good").text
+
+
+@quiet
+def test_no_false_accept_is_not_called_only_zero_and_the_other_kind_not_few():
+    genuine = np.arange(600) < 200
+    score = np.where(genuine, np.arange(600) % 5, np.arange(600) % 4) + np.arange(600) * 1e-5
+    pairs = fk.pairs(score, genuine)
+    report = fk.report(pairs, far=[0.001], quick=True, progress=False)
+    rates = report.evaluation["empirical"]
+    assert rates.false_accepts.item() == 0 and rates.false_rejects.item() > 100
+    assert "No false accept sets this threshold." in tile(report, "How good").text
+    few = "fewer than ten false accepts or false rejects"
+    assert f"* {few}" in str(report) and f"* {few}." in page.page(report)
+    assert any(f"FRR: {few}" in caution for caution in report.cautions)
+    assert "does every model make 30 or more false accepts and false rejects" in page.page(report)
 
 
 @pytest.mark.slow
