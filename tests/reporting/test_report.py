@@ -299,7 +299,7 @@ def test_errors_of_two_models_are_named_apart(faces):
 def test_people_stand_by_their_share_in_the_rate(weighting):
     """Those whom the sentence names come first."""
     faces = fk.vmf.mixture(30, 16, seed=0, kappa=(4, 20)).sample(6, seed=1)
-    few = faces.isel(image=np.r_[0:2, 6:180])  # the first person has one genuine pair
+    few = faces.isel(image=np.arange(180) % 6 < 2 + np.arange(180) // 6 % 5)  # 2 to 6 of a person
     report = fk.report(few, far=[0.05], weighting=weighting, quick=True, progress=False)
     table = report.tables["False rejects at FAR 0.05"]
     shares = [cell.numbers[""] for cell in table["share in the FRR"]]
@@ -524,6 +524,32 @@ def test_a_far_level_that_tied_scores_skip_is_not_promised():
     assert reached == 1 / 400
     assert "1 in 400 impostors pass" in tile(report, "Where is the threshold?").text
     assert "at FAR 0.01 (reached: FAR 0.0025)" in tile(report, "How good").text
+
+
+@quiet
+def test_the_groups_in_a_figure_of_many_have_the_highest_frr_at_the_leading_level():
+    kinds = {f"g{k}": {"kappa": 12} for k in range(9)}  # their curves cross
+    faces = fk.vmf.mixture(54, 16, seed=1, groups=kinds).sample(3, seed=1)
+    report = fk.report(faces, by="group", far=[0.05], quick=True, progress=False)
+    frr = report.evaluation["empirical"].frr_group.isel(far_level=0)
+    (title,) = [title for title in report.figures if title.startswith("Groups")]
+    assert title.endswith("the 7 with the highest FRR at FAR 0.05")
+    ax = report.figures[title](matplotlib.figure.Figure().subplots())
+    drawn = {*ax.get_legend_handles_labels()[1]} & {*kinds}
+    assert len(drawn) == 7
+    left_out = [*{*kinds} - drawn]
+    assert frr.sel(group=[*drawn]).min() >= frr.sel(group=left_out).max()
+
+
+@pytest.mark.slow
+@quiet
+def test_an_infinite_n_is_not_drawn_as_none():
+    kinds = {"easy": {"kappa": 2000}, "hard": {"kappa": 9}}
+    faces = fk.vmf.mixture(24, 16, seed=0, groups=kinds).sample(3, seed=1)
+    report = fk.report(faces, by="group", far=[0.1], progress=False)
+    assert np.isinf(report.results["n_sigma", "n_sigma"].n_absolute).any()
+    assert not any("Sigma" in title for title in report.figures)
+    assert any("N is infinite" in line for line in report.sections["n_sigma"].lines)
 
 
 @quiet
