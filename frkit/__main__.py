@@ -179,6 +179,7 @@ def _with_options(message):
         return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
 
     message = message.replace(", 'keep' (the label belongs to the image)", "")  # of Python alone
+    message = message.replace(" where data are opened (fk.open_data)", "")
     message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
     message = message.replace("distance=False", "--no-distance")
     message = message.replace("missing=[]", "--missing none")

@@ -31,6 +31,8 @@ def read_json(path):
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
     if isinstance(data, dict):
+        is_report = data.get("schema") == "frkit-report"
+        require(not is_report, "is a report of frkit and no data: frkit check reads it")
         records = [value for value in data.values() if _are_records(value)]
         embeddings = _embeddings_by_name(data)
         if len(records) == 1 and (len(data) > 1 or embeddings is None):

@@ -262,6 +262,7 @@ def attributes_of(by, argument="by"):
         f"{argument} must be the name of an attribute, or a list of such names to cross them; got "
         f"{by!r}",
     )
+    require(len({*names}) == len(names), f"{argument} names an attribute twice: {by!r}")
     return list(names)
 
 
@@ -273,8 +274,8 @@ def require_attributes(by, attributes):
         require(
             name in attributes,
             f"by={name!r} is not an attribute of these scores{meant}; there is "
-            f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others: "
-            "metadata='people.csv'",
+            f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others "
+            "where data are opened (fk.open_data): metadata='people.csv'",
         )
 
 

@@ -9,8 +9,8 @@ from frkit.data.names import simplified
 MOST_GROUPS = 100  # labels of an attribute that can be groups, and of a rank
 FEWEST = 20  # scores, or rows, that show what they are
 SLACK = 1e-3  # by which sums of probabilities may differ from 1
-OF_PARTS = frozenset("split splits subset fold partition set".split())  # names of columns
-PARTS = frozenset("train training val valid validation dev development test testing eval".split())
+NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
+SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
 
 def warn_of_spellings(labels):
@@ -51,7 +51,7 @@ def warn_of_columns(roles, columns):
     for name in columns:
         bare = simplified(name)
         is_rank = bare == "rank" and bool(roles.scores())
-        if name in roles.given or not (is_rank or bare in OF_PARTS):
+        if name in roles.given or not (is_rank or bare in NAMES_OF_SPLIT):
             continue
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
         if not 1 < len(labels) <= MOST_GROUPS:
@@ -62,7 +62,7 @@ def warn_of_columns(roles, columns):
                 "candidates of each probe: these impostor pairs are the most alike and no sample "
                 "of all, so FAR is too high at every threshold; give the scores of all comparisons"
             )
-        elif labels <= PARTS:
+        elif labels <= SPLITS:
             warn(
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "
@@ -86,9 +86,9 @@ def warn_of_decisions(scores):
 
 def warn_of_probabilities(rows, contents):
     """Warn of rows of an array that contain nothing below 0 and sum to 1."""
-    for some in (rows[:FEWEST], rows):  # most are none at once
-        is_far = np.abs(some.sum(axis=1, dtype=float) - 1) > SLACK
-        if len(some) < FEWEST or is_far.any() or (some < 0).any():
+    for sample in (rows[:FEWEST], rows):  # the first rows mostly show that they are none
+        is_far = np.abs(sample.sum(axis=1, dtype=float) - 1) > SLACK
+        if len(sample) < FEWEST or is_far.any() or (sample < 0).any():
             return
     warn(
         f"all {len(rows):,} rows of {contents} sum to 1 and contain nothing below 0: they look "

@@ -33,7 +33,7 @@ def caution(tally, table, far, model):
     if far.size:
         skipped = (far >= share_of_a_pair) & (data.far.values <= far / 2)
         if skipped.any():
-            reached = _levels(np.unique(data.far.values[skipped]))
+            reached = ", ".join(f"{value:.2g}" for value in np.unique(data.far.values[skipped]))
             warn(
                 f"no threshold lies close to FAR levels {_levels(far[skipped])}{name}: they are "
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "

@@ -48,7 +48,10 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     """
     checked = checked_scores(scores)
     if isinstance(checked, xr.DataTree):
-        raise InputError("every image must be compared with every other: give a tensor or a matrix")
+        raise InputError(
+            "every image must be compared with every other, but lists and kept pairs leave out "
+            "impostor pairs: give a tensor or a matrix"
+        )
     scores = checked
     require(
         "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"

@@ -349,9 +349,9 @@ def _warn_of_missing_pairs(replicates):
     groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]
     if len(groups):
         warn(
-            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates have no "
-            f"genuine or no impostor pair of {listed(groups)}, and no index: they are left out, "
-            "and where they are most there is no interval (NaN); merge small groups with others"
+            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates lack "
+            f"genuine or impostor pairs of a group ({listed(groups)}): they give no index; where "
+            "most lack them there is no interval (NaN); merge small groups with others"
         )
 
 

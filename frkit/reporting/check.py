@@ -51,7 +51,8 @@ def parse_limit(text):
     measure, _, level = name.partition("@")
     try:
         level_value = parse_number(level) if level else None
-        limit = Limit(measure.lower(), level_value, parse_number(value))
+        measure = measure if "[" in measure else measure.lower()
+        limit = Limit(measure, level_value, parse_number(value))
     except InputError as error:
         message = f"{text!r} is not a limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
         raise InputError(message) from error

@@ -214,7 +214,8 @@ def guess_format(path, options):
             return "matrix"
         has_rows = any(np.ndim(array) > 1 for array in arrays.values())
         if not has_rows or {*columns} & {*ROLES_OF_PAIRS}:
-            return kind_of_table(read_table(path)[0], options)
+            with warnings.catch_warnings(action="ignore", category=DataWarning):  # read again later
+                return kind_of_table(read_table(path)[0], options)
     if kind in ARRAYS:
         return "faces"
     if kind == "text" and not options.get("columns"):

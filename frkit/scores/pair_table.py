@@ -143,8 +143,10 @@ def pairs_of_table(
     """
     require(len(table) > 0, "the table has no row")
     needs_score = scores is None
-    if not preset and given in ({}, {"distance": "score"}) and two_kinds(table) is not None:
-        table, preset = two_kinds(table), TWO_KINDS
+    if not preset and given in ({}, {"distance": "score"}):
+        pairs = two_kinds(table)
+        if pairs is not None:
+            table, preset = pairs, TWO_KINDS
     columns = {
         role: source
         for role, source in (preset or {}).items()

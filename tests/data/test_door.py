@@ -86,7 +86,7 @@ def test_an_attribute_that_is_not_there_is_asked_for_in_the_words_of_the_place(t
     message = capsys.readouterr().err
     assert "did you mean 'ethn'?" in message and "--metadata" in message
     assert "identity" not in message.split("there is")[1]
-    with pytest.raises(fk.InputError, match=r"metadata="):
+    with pytest.raises(fk.InputError, match=r"fk.open_data.*metadata="):
         fk.evaluate(fk.open_data(path), far=[FAR], by="gender")
 
 
@@ -176,6 +176,8 @@ TRAPS = {
     "two scores": (pd.concat([FIVE, FIVE[:3].assign(score=0.5)]), "has two scores .lines 2 and"),
     "two kinds": (pd.concat([FIVE, FIVE[:3].assign(label=1 - FIVE.label[:3])]), "is called genuin"),
     "contradiction": (CONTRADICTION, "'label' contradicts the identities .* in 5 pairs"),
+    "some truth": (pd.DataFrame({"score": PAIRS.cosine, "genuine": ["maybe", *NUMBERS[1:]]}),
+                   "line 2, .*'maybe' does not say whether"),
     "flags": (FEATURES.assign(label=CLASSES % 2), "no column says whom"),
     "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
     "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),

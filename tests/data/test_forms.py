@@ -295,8 +295,9 @@ def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
 def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
     arrays = {"dist": 1 - SCORE, "actual_issame": GENUINE, "tpr": np.linspace(0, 1, 40)}
     np.savez(tmp_path / "p.npz", **arrays)
-    with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter"):
+    with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter") as notices:
         pairs = fk.open_data(tmp_path / "p.npz")
+    assert len(notices) == 1
     np.testing.assert_allclose(pairs.score.values, SCORE - 1)
 
 
@@ -327,6 +328,9 @@ def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
     xr.Dataset({"frr": 1.0}).to_netcdf(tmp_path / "e.nc")
     with pytest.raises(fk.InputError, match="fk.open_evaluation"):
         fk.open_data(tmp_path / "e.nc")
+    (tmp_path / "report.json").write_text('{"schema": "frkit-report", "values": [{"far": 0.1}]}')
+    with pytest.raises(fk.InputError, match="a report of frkit.*frkit check"):
+        fk.open_data(tmp_path / "report.json")
 
 
 def test_copies_of_embeddings_are_counted_in_a_notice():

@@ -28,6 +28,7 @@ def scores():
         (dict(far=[0.1], threshold=[0.5]), "not both"),
         (dict(threshold=[np.inf]), "inf"),
         (dict(by="age"), "age.*gender"),
+        (dict(by=["gender", "gender"]), "twice"),
         (dict(weighting="equal"), "equal"),
         (dict(weighting={"id0": 1.0}), "id1"),
         (dict(weighting=[1, 1, 1, 1, 1, -1]), "positive"),

@@ -196,6 +196,7 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
         (["FRR_max_min@0.1=1e9", "frr_group@5%=0.0001%"], 1, "ABOVE"),
         (["frr@0.2=1"], 3, "no interval of frr@0.2 of one, two. It has"),
         (["colour=1"], 3, "no interval of colour"),
+        (["frr_group[M]=1"], 3, r"no interval of frr_group[M]"),
         (["frr@x=1"], 3, "'frr@x=1' is not a limit"),
         (["frr=nan"], 3, "is not finite"),
     ],
