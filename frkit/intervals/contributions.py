@@ -244,7 +244,7 @@ def _variance_of_mean(rejected, genuine, pairs):
     from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k pairs, as in `pooled_frr`,
     and on average the variance of r_k. With equal weights V is that variance over K.
 
-    What all people show is a mean in which a person counts as its pairs do, up to their median, so
+    What all people show is a mean in which a person counts by its weight, up to the median one, so
     that neither many pairs nor a single one outweigh the others. The degrees of freedom are
     Satterthwaite's, of the squares of single people and of the part that is taken from all, as if
     all people varied alike; at most K - 1.
@@ -254,7 +254,7 @@ def _variance_of_mean(rejected, genuine, pairs):
     weight = genuine / genuine.sum(UNIT)
     rate = (rejected / genuine).where(present)
     pair_share = (1 / pairs).where(present)
-    counted = np.minimum(pairs, pairs.where(present).median(UNIT)).where(present)
+    counted = np.minimum(weight, weight.where(present).median(UNIT)).where(present)
     share = counted / counted.sum(UNIT)
     free = share * (1 - share)  # how much of σ_k² is in the squares
     degrees = 1 / (share**2).sum(UNIT) - 1

@@ -6,7 +6,7 @@ import xarray as xr
 
 import frkit as fk
 
-MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
+MIX = fk.vmf.mixture(8, 8, kappa=(20, 40), seed=0)
 FACES = MIX.sample(4, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 4)))
 SCORES = fk.score_tensor(FACES)
 GROWN = fk.studies.consistency(MIX, sizes=(2, 3), far=[0.1], seeds=1, progress=False)
