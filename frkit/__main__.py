@@ -79,7 +79,7 @@ READING = {  # options of `open_data`
     "labels": {"metavar": "FILE", "help": "a table of labels, one row per image"},
     "identity": {
         "metavar": "COLUMN",
-        "help": "the column that says whom an image shows, or a pattern of image names such as "
+        "help": "the column that says who is in an image, or a pattern of image names such as "
         "{name}_{number}.jpg",
     },
     "missing": {
@@ -235,7 +235,7 @@ def parser() -> argparse.ArgumentParser:
         **raw,
     )
     check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
-    limits = check.add_argument_group("limits, of which at least one must be given")
+    limits = check.add_argument_group("limits; give at least one")
     limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
     limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
     limits.add_argument(
@@ -299,7 +299,7 @@ def _columns(assignments):
 
 
 def _demo(arguments):
-    """The bundled faces to a folder."""
+    """Write the bundled faces to a folder."""
     from frkit.data.opening import demo_faces
 
     arguments.by = arguments.by or ["gender"]
@@ -361,7 +361,7 @@ def _check(arguments):
         check.write_junit(checked, arguments.junit)
     if arguments.json:
         check.write_json(checked, arguments.json)
-    with suppress(BrokenPipeError):  # the outcome counts, also where nobody reads the lines
+    with suppress(BrokenPipeError):  # the outcome counts even if nobody reads the lines
         print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
     if "note" in checked.attrs:
         print(f"frkit: {checked.attrs['note']}", file=sys.stderr)

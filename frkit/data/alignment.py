@@ -14,7 +14,7 @@ def aligned(inputs, dim=None):
     Parameters
     ----------
     inputs : dict of name to array-like, or to a tuple of such
-        A name may be a tuple, of which messages show the last. Inputs without labels of their own
+        A name may be a tuple; messages show its last element. Inputs without labels of their own
         (arrays, lists) are taken as they are.
     dim : str, optional
         The dimension of xarray inputs along which labels are read. Default: their only one, or
@@ -79,7 +79,7 @@ def _reordered(value, labels, order, names, dim):
 
 
 def require_same_names(what, first_model, names, model, others):
-    """Refuse two models of which one has images, or pairs, that the other lacks.
+    """Refuse two models where one has images, or pairs, that the other lacks.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def stacked(models, variable):
 
 
 def merged_labels(models):
-    """Return the labels that several models, in one order, give their images or pairs.
+    """Return the labels of the images or pairs of several models, which are in the same order.
 
     A label that is "unknown" in one model is taken from another. Labels that contradict each other
     are refused.

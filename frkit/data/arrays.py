@@ -120,7 +120,7 @@ def _plain(variable):
     """Return a column of real numbers or text; None for what is neither."""
     if isinstance(variable, np.ndarray) and variable.dtype == object:
         variable = variable.ravel().tolist()
-    if isinstance(variable, list):  # a cell array, in which an empty cell is a missing label
+    if isinstance(variable, list):  # a cell array; an empty cell is a missing label
         cells = [None if np.size(cell) == 0 else cell for cell in variable]
         is_flat = all(np.ndim(cell) == 0 for cell in cells)
         return np.array(cells, object) if is_flat else None
@@ -172,7 +172,7 @@ def read_zarr(path):
             return _columns(stored.load())
         embedding = stored["embedding"]
         chunk = embedding.encoding.get("preferred_chunks", {}).get("image", 1)
-        rows = -(-ROWS // chunk) * chunk  # whole chunks, each of which is unpacked once
+        rows = -(-ROWS // chunk) * chunk  # whole chunks, so that each is unpacked once
         labels = stored.drop_vars("embedding").load()
         return _columns(labels.assign(embedding=embedding.chunk(image=rows, feature=-1)))
 
@@ -211,7 +211,7 @@ def _require_embedding(stored):
 
 
 def _columns(stored):
-    """Return the variables of a faces Dataset; people whom an earlier frkit split are whole."""
+    """Return the variables of a faces Dataset; people whom an earlier frkit split are merged."""
     labels = [name for name in stored.variables if stored[name].dims in (("image",), ("model",))]
     columns = {str(name): stored[name].values for name in labels}
     if "person" in columns:

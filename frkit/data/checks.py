@@ -32,7 +32,7 @@ def checked_embedding(embedding, model):
 
 
 def as_float32(values):
-    """Return a copy in float32, infinite where that cannot hold a value."""
+    """Return a copy in float32, infinite where a value is too large for it."""
     with np.errstate(over="ignore"):
         return np.array(values, dtype=np.float32, order="C")
 
@@ -82,7 +82,7 @@ def loaded(rows):
 
 
 def check_faces(faces, name: str = "faces") -> None:
-    """Refuse what is no Dataset with embeddings and identities; there may be several models."""
+    """Refuse anything but a Dataset of embeddings and identities; it may have several models."""
     is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and "identity" in faces.coords
     has_dims = is_faces and {*faces["embedding"].dims} - {"model"} == {"image", "feature"}
     require(

@@ -17,7 +17,7 @@ from frkit.data.labels import (
 )
 from frkit.data.notices import warn_of_probabilities, warn_of_spellings
 
-WIDE = 8  # features from which on equal embeddings are no chance
+WIDE = 8  # equal embeddings with at least this many features are no coincidence
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
 
@@ -46,7 +46,7 @@ def collected(values, identity, image, model, attributes):
 
 
 def _check_people(identity):
-    """Refuse identities of which no pair, or no genuine pair, can be made."""
+    """Refuse identities that make no pair, or no genuine pair."""
     people, counts = np.unique(identity, return_counts=True)
     require(
         len(people) >= 2,

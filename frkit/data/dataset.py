@@ -125,8 +125,8 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     Raises
     ------
     InputError
-        If there is no model, one is no faces Dataset or is stacked already, or images, identities
-        or attributes differ.
+        If there is no model, one is not a faces Dataset or is stacked already, or images,
+        identities or attributes differ.
 
     Examples
     --------

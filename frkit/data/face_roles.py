@@ -112,7 +112,7 @@ def _embedding(roles, columns):
 
 
 def _identity(roles, columns, labels):
-    """Return the column of identities by its name, where people stand in several rows; or None."""
+    """Return the column that is named like identities and in which some occur twice, or None."""
     sure = _usual(labels, "identity")
     repeating = [name for name in labels if _can_be_people(labels[name])]
     unnamed = [name for name in repeating if name.isdigit()]
@@ -129,7 +129,7 @@ def _identity(roles, columns, labels):
 
 
 def _can_be_people(labels):
-    """Return whether labels can be people: some stand twice, and they are no flags or classes."""
+    """Return whether labels can be people: some occur twice, and they are not flags or classes."""
     distinct = {*pd.Series(labels).dropna().astype(str)}
     is_class = len(distinct) <= 2 and len(labels) > 20
     return len(distinct) < len(labels) and not distinct <= FLAGS and not is_class
@@ -161,7 +161,7 @@ def _people_by_image(roles, columns):
 
 
 def _no_identity(roles, columns):
-    """Stop where nothing says whom an image shows."""
+    """Raise an error where nothing says who is in an image."""
     why = "no column says whom an image shows"
     if roles.column("image"):
         example = str(np.asarray(columns[roles.column("image")])[0])
@@ -268,7 +268,7 @@ def _is_list(column):
 
 
 def _words_in_list(cell):
-    """Return what stands in a list that JSON or NumPy wrote, as text."""
+    """Return the contents of a list that JSON or NumPy wrote, as text."""
     is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
     return cell.strip("[] \n").replace(",", " ").split() if is_enclosed else []
 

@@ -104,7 +104,7 @@ def file_kind(path):
 
 
 def check_regular(path):
-    """Refuse what is no file: a pipe, say, would be waited for, and can be read only once."""
+    """Refuse what is not a file: a pipe, say, would be waited for, and can be read only once."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +138,7 @@ def open_text(path):
 
 
 def beside(path, endings, description):
-    """Return the only file beside an .npy that has its stem and one of these endings."""
+    """Return the only file in the folder of an .npy with its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
     names = f"{path.stem}{', '.join(endings)}"

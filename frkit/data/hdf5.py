@@ -1,4 +1,4 @@
-"""Damage in an HDF5 file at which HDF5's library would loop for ever, found before it reads."""
+"""Find damage in an HDF5 file that would make HDF5's library loop for ever."""
 
 import mmap
 import struct

@@ -14,7 +14,7 @@ from frkit.data.tables import read_frame
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
 ENDING = r"(?:\.[A-Za-z]\w{1,3})?$"
-WAYS = {  # in which names of images usually say who it is
+WAYS = {  # usual patterns of image names that contain the identity
     **{f"folder {k + 1}": rf"^(?:[^/]*/){{{k}}}([^/]*)/" for k in range(6)},
     "up to a number": rf"^(?:.*/)?([^/]+?)(?:[_-][0-9]+)?{ENDING}",
     "up to '-'": rf"^(?:.*/)?([^/][^-/]*?)(?:-[^/]*)?{ENDING}",
@@ -30,7 +30,7 @@ def is_pattern(text):
 def identities_from(names, pattern):
     """Read who is in each image from its name, by a pattern such as "{name}_{number}.jpg".
 
-    A field stands for any text without a slash, {number} and {n} for digits only; {identity} (or
+    A field matches any text without a slash, {number} and {n} digits only; {identity} (or
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are ignored.
     A name that does not fit is an error.
     """

@@ -49,7 +49,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     Raises
     ------
     InputError
-        If `values` is not one label per image, or something in it is no label or no text.
+        If `values` is not one label per image, or contains something that is not a label or text.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _is_clean(values, n):
 
 
 def coded_labels(values, n, name, of="image"):
-    """Return clean labels as places among texts, of which the last is "unknown", and these."""
+    """Return clean labels as indices of distinct texts, and these texts; the last is "unknown"."""
     is_pandas = isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype))
     array = values if is_pandas else _as_they_are(values, name)
     require(
@@ -96,7 +96,7 @@ def coded_labels(values, n, name, of="image"):
 
 
 def _as_they_are(values, name):
-    """Return an array of objects, none of which was changed on the way."""
+    """Return an array of objects that NumPy has not converted."""
     # NumPy would turn [1.0, "a"] into text, and [2**60 + 1, 0.5] into rounded floats
     as_objects = isinstance(values, (list, tuple))
     try:
@@ -130,7 +130,7 @@ def _refuse_rounded(values, name):
 
 def _texts(values, name):
     """Return labels as stripped text with one code for each letter; "unknown" where blank."""
-    is_arrow = isinstance(values.dtype, pd.StringDtype)  # of which one text at a time is slow
+    is_arrow = isinstance(values.dtype, pd.StringDtype)  # reading it text by text is slow
     values = list(np.asarray(values, object) if is_arrow else values)
     is_text = all(type(value) is str for value in values)
     joined = "".join(values) if is_text else "\0"
@@ -152,7 +152,7 @@ def _without_point_zero(texts):
 
 
 def _ends_in_zero(text):
-    """Return whether a label is a whole float, as pandas writes integers beside a blank."""
+    """Return whether a label is a whole float, as pandas writes integers if one is missing."""
     return text.endswith(".0") and text[:-2].removeprefix("-").isdigit()
 
 
@@ -180,7 +180,7 @@ def complete_labels(values, n, name, of="image"):
 
 
 def complete_codes(values, n, name, of="image"):
-    """Return labels as `coded_labels` does; refuse those that name nobody, with their number."""
+    """Return labels as `coded_labels` does; refuse missing ones, and say how many there are."""
     codes, labels = coded_labels(values, n, name, of)
     _refuse_nobody(codes, labels, name, of)
     return codes, labels
@@ -203,7 +203,7 @@ def _refuse_nobody(codes, labels, name, of):
 
 
 def _refuse_abridged(codes, texts, name, of):
-    """Refuse numbers of which a spreadsheet left the first digits: people would merge."""
+    """Refuse numbers that a spreadsheet cut to their first digits: people would be merged."""
     has_plus = texts[np.strings.find(texts, "+") > 0]
     abridged = [*filter(ABRIDGED.fullmatch, np.unique(has_plus))]
     n_rows = np.isin(texts, abridged)[codes].sum()
@@ -216,7 +216,7 @@ def _refuse_abridged(codes, texts, name, of):
 
 
 def image_names(values, n, name="image", of="image"):
-    """Return names of images; refuse missing and equal ones."""
+    """Return names of images; refuse missing and duplicate names."""
     names = complete_labels(values, n, name, of)
     twice = names[pd.Series(names).duplicated()]
     require(
@@ -287,7 +287,7 @@ def crossed(labels):
     wrong = texts[np.strings.find(texts, CROSSED) >= 0]
     require(
         len(wrong) == 0,
-        f"labels that are crossed must not contain {CROSSED!r}, which stands between them: "
+        f"labels that are crossed must not contain {CROSSED!r}, which separates them: "
         f"{listed(wrong)}",
     )
     combined = texts[0]
@@ -299,11 +299,11 @@ def crossed(labels):
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
     """Apply the rule for an attribute that varies within an identity (DEFINITIONS.md, section 3).
 
-    Where labels vary within nobody, an image without one ("unknown") takes that of its person's
+    Where no person has varying labels, an image without one ("unknown") takes that of its person's
     other images, and a warning counts such images. Identities within which nothing varies are left
     as they are, whatever the rule, so applying a rule twice changes nothing. Where probes and
     references are different images, resolve both sides in one call (concatenated), because an
-    identity may stand on both sides.
+    identity may occur on both sides.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
     several = images.drop_duplicates()  # the index is the row of the first image
     several = several[several.identity.duplicated(keep=False)]
-    if rule == "keep" or several.empty:  # the label varies within nobody
+    if rule == "keep" or several.empty:  # the label varies within no person
         return labels, identity, person
     if rule == "error":
         return _filled(images, several, name), identity, person

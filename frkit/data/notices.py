@@ -8,7 +8,7 @@ from frkit.data.names import simplified
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups, and of a rank
 FEWEST = 20  # scores, or rows, that show what they are
-SLACK = 1e-3  # by which sums of probabilities may differ from 1
+SLACK = 1e-3  # largest difference from 1 of a sum of probabilities
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
@@ -41,7 +41,7 @@ def warn_of_spellings(labels):
 
 
 def warn_of_columns(roles, columns):
-    """Warn of a column of parts, all of which are used, and of ranks, where nobody named them.
+    """Warn of a column of parts, all of which are used, and of ranks, if the user named neither.
 
     Parameters
     ----------

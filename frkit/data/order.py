@@ -1,4 +1,4 @@
-"""The order in which people read labels: that of categories, or by the number in front."""
+"""The natural order of labels: that of their categories, or by the number at their start."""
 
 import re
 
@@ -12,9 +12,9 @@ BEGINS_WITH_NUMBER = re.compile(r"([<>]?)=?\s*(-?\d+(?:\.\d+)?)")
 
 
 def reading_order(labels, values=None):
-    """Return the distinct labels without "unknown", in the order in which people read them.
+    """Return the distinct labels without "unknown", in their natural order.
 
-    Labels that begin with a number go by it and stand before words.
+    Labels that begin with a number are sorted by it and come before words.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def reading_order(labels, values=None):
 
 
 def _reading_key(label):
-    """Return the number with which a label begins, if any, and the label."""
+    """Return the number at the start of a label, if any, and the label."""
     number = BEGINS_WITH_NUMBER.match(label)
     if number is None:
         return 1, 0.0, 0, label

@@ -120,7 +120,7 @@ def role_of_score(name):
 
 
 def _find_other_scores(roles, table, sample, genuine):
-    """Take columns of which a word says what they are, or the only fractions; if they agree."""
+    """Take columns whose names say what they are, or the only fractions; if they agree."""
     numbers = [
         name
         for name in roles.free(table)

@@ -95,7 +95,7 @@ class Roles:
 
 
 def as_mapping(columns):
-    """Return what the user says of columns as a dict."""
+    """Return the roles that the user gave to columns as a dict."""
     require(
         columns is None or isinstance(columns, Mapping),
         "columns= must be a mapping of roles to columns, such as {'genuine': 'mated', 'distance': "

@@ -29,7 +29,7 @@ def side_columns(header):
 
 
 def _pattern(mark):
-    """Return a pattern of the mark of a side in a name; a short one stands apart."""
+    """Return a pattern of the mark of a side in a name; a short one must be a word of its own."""
     letters = "0-9" if mark.isdigit() else "a-z"
     return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"
 
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
     names: np.ndarray
 
     def is_same(self):
-        """Return in which pairs both sides have one name."""
+        """Return which pairs have the same name on both sides."""
         return self.probe == self.reference
 
     def pair(self):
@@ -57,12 +57,12 @@ class Sides(NamedTuple):
         return np.where((probe < 0) | (reference < 0), -1, pair)
 
     def apart(self):
-        """Return references under names of their own, as models that are no images."""
+        """Return references with names of their own: templates, not images that are also probes."""
         names = np.append(self.names, "model " + self.names)
         return Sides(self.probe, self.reference + len(self.names), names)
 
     def are_one_set(self):
-        """Return whether most names of either side stand on the other, too."""
+        """Return whether most names of each side occur on the other side, too."""
         probes, references = np.unique(self.probe), np.unique(self.reference)
         n_shared = len(np.intersect1d(probes, references))
         return 2 * n_shared > max(len(probes), len(references))

@@ -4,10 +4,10 @@ import numpy as np
 
 from frkit.base import require
 
-SLACK = 1e-5  # of the spread of scores, by which those of a symmetric matrix may differ
+SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
 FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
 WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
-SELF_SLACK = 0.01  # of the spread of scores, by which those of images with themselves may differ
+SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
 
 
 def role_of_square(values):

@@ -16,11 +16,11 @@ from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 HEAD = 100  # lines that show how a table is written
-WIDE = 20  # columns from which on a table contains embeddings or a matrix
+WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
-# up to 999, or with a point that may stand behind thousands or before three decimals
+# up to 999, or with a point that may separate thousands or precede three decimals
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
@@ -68,7 +68,7 @@ def _read_arrow(path):
     with reading("the table"):
         # without threads, which hang in a forked process
         stored = arrow.read_table(path, use_threads=False, **options)
-        stored.validate(full=True)  # pandas would find text that is no UTF-8 later
+        stored.validate(full=True)  # pandas would find text that is not UTF-8 later
         table = stored.to_pandas(use_threads=False)
     return by_row(table.reset_index(drop=table.index.name is None))
 
@@ -158,7 +158,7 @@ def _read_with_care(path, layout, numbers, n_rows):
         table = _read_csv(path, layout, numbers, na_values=missing, **options)
     except UnicodeDecodeError:
         raise
-    except ValueError:  # of which pandas' errors of parsing are some
+    except ValueError:  # pandas' errors of parsing are ValueErrors, too
         _check_cells(path, layout)
         # as text, of which `to_numbers` will name the line
         table = _read_csv(path, layout, [], na_values=blanks, **options)
@@ -192,13 +192,13 @@ def text_layout(path, names=None):
 
 
 def _is_comment(rows, first, others):
-    """Return whether a line that begins with # is no header: another length, or above one."""
+    """Return whether a line that begins with # is a comment: another length, or above a header."""
     is_longer = len(rows[first]) != len(rows[others[-1]])
     return is_longer or all(is_known_name(cell) for cell in rows[others[0]])
 
 
 def _delimiter(path, lines):
-    """Return what stands between the cells; None for blanks."""
+    """Return the separator of the cells; None for blanks."""
     if ".tsv" in path.suffixes:
         return "\t"
     lines = list(lines)
@@ -305,7 +305,7 @@ def _clean(column, layout):
     """Return text without blanks around it, with points for decimal commas; on one line."""
     if pd.api.types.is_numeric_dtype(column):
         return column
-    # a list may stand on several lines
+    # a list may extend over several lines
     is_long = column.str.contains("\n", regex=False, na=False) & ~column.str.startswith("[")
     if is_long.any():
         line = is_long.idxmax()
@@ -334,7 +334,7 @@ def to_numbers(column, blank=True):
 
 
 def _refuse_thousands(column, values):
-    """Ask where points may stand behind thousands: 1.234 beside 987, and nothing like 0.5 or 1.2.
+    """Ask where points may separate thousands: 1.234 and 987, but nothing like 0.5 or 1.2.
 
     values : the numbers that the cells are.
     """
@@ -355,7 +355,7 @@ def _refuse_thousands(column, values):
 
 
 def as_numbers(column):
-    """Return cells as float64, NaN where they are no numbers; and which are missing."""
+    """Return cells as float64, NaN where they are not numbers; and which are missing."""
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_numeric_dtype(column):
         # as text, of which pandas reads neither 1_0 nor digits that are not ASCII

@@ -1,4 +1,4 @@
-"""Scores, checked once; who stands on their two sides, under which labels; weights p_k."""
+"""Scores, checked once; who is on their two sides, under which labels; weights p_k."""
 
 from collections.abc import Mapping
 

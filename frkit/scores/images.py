@@ -1,4 +1,4 @@
-"""The images of a question: whom each of them shows, and under which labels it counts."""
+"""The images of a question: who is in each of them, and under which labels it counts."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,7 +26,7 @@ class Images:
         one label of an attribute that varies. label: of the attribute in `by=`, or "unknown".
     image : (row,) number of the image; its rows have the same.
     groups : the group labels, without "unknown".
-    probe, reference : (row,) whether the image stands on this side.
+    probe, reference : (row,) whether the image is on this side.
     others : the labels, (row,), of the attributes that `impostors=` names.
     stratum : (row,) in which its person is drawn.
     """
@@ -71,9 +71,9 @@ class Images:
 
     @cached_property
     def urn(self) -> np.ndarray:
-        """(image,) what images are drawn from: an identity's images that stand on the same sides.
+        """(image,) what images are drawn from: an identity's images that are on the same sides.
 
-        A probe that is no reference is replaced by such a probe: its scores exist.
+        A probe that is not a reference is replaced by another such probe: its scores exist.
         """
         identity = self.identity[self.first_row]
         sides = pd.DataFrame({"image": self.image, "p": self.probe, "r": self.reference})
@@ -205,7 +205,7 @@ def _note_varying(pairs, label, identity, by, stratified):
 
 
 def _named_images(pairs, identity):
-    """The image on each side, and the names of images; an identity stands for all its images.
+    """The image on each side, and the names of images; an identity represents all its images.
 
     An image that shows two people is refused.
     """
@@ -225,7 +225,7 @@ def _named_images(pairs, identity):
 
 
 def _one_person_each(pairs, names):
-    """Who is on each side where nobody is named: one person in a genuine pair, and else two."""
+    """Who is on each side without identities: one person in a genuine pair, and two in others."""
     genuine = np.flatnonzero(pairs["genuine"].values)
     identity = names.copy()
     identity[pairs.sizes["pair"] + genuine] = names[genuine]

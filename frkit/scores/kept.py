@@ -1,4 +1,4 @@
-"""Kept pairs: the form in which scores of every kind are evaluated.
+"""Kept pairs: the form of scores that every evaluation reads.
 
 `frkit.sweep` makes them of a tensor or a matrix, `pairs` and `open_pairs` of a list. They are an
 xarray tree, whose attribute `design` says who was compared with whom.
@@ -28,7 +28,7 @@ class ModelPairs(NamedTuple):
     row, col : (pair,) rows of the table of images; None in a list, whose rows depend on the
     question. score : (pair,) NaN where the comparison failed. stands_for : (pair,) for how many
     pairs each one stands, or None where all were kept. self_score : (image,), or None.
-    failed : (image,) of which all comparisons failed, or None. lowest, highest : score of all.
+    failed : (image,) whether all its comparisons failed, or None. lowest, highest : score of all.
     memory : what else is known of these scores, as long as they are in memory.
     """
 

@@ -57,8 +57,8 @@ def score_matrix(
         DataFrame or DataArray, whose labels name the images; or the people, where no identities are
         given.
     probe_identity, reference_identity : sequences of str
-        Who is in each row and each column; a genuine pair has equal ones. Optional if the labels of
-        `values` say it.
+        Who is in each row and each column; they are equal for a genuine pair. Optional if the
+        labels of `values` say it.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
         image: that comparison is the diagonal, not a genuine pair. By default every row and every
@@ -89,7 +89,7 @@ def score_matrix(
     ------
     InputError
         Where lengths differ, an identity is missing (or "unknown"), images of one side alone have
-        names, or names repeat within a side, or values or marks are no real numbers; infinite
+        names, or names repeat within a side, or values or marks are not real numbers; infinite
         scores are refused when they are computed.
 
     Warns

@@ -74,7 +74,7 @@ def open_scores(
         Default of an .npy: the table of the same name beside it.
     identity : str, optional
         The column of identities; or, where the ids are names of images, a pattern that says who is
-        in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id stands once;
+        in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id occurs once;
         they are used where scores of one person are clearly higher.
     metadata : str or Path, optional
         A table of people or images: its other columns become attributes of the ids that one of its
@@ -82,7 +82,7 @@ def open_scores(
     columns : mapping, optional
         Role (`score` or `distance`, `probe_identity`, `reference_identity`, `probe`, `reference`;
         `identity` and `image` for both sides) or attribute to array(s) or columns of the labels,
-        where their names do not tell.
+        where their names do not say so.
     **options
         As in `score_matrix`. Default of `distance`: as the name of the matrix says, or its diagonal
         (0, or the largest score), if the people agree.

@@ -54,8 +54,8 @@ def is_nameless(table):
 def people_of_matrix(scores, names, is_direction_known=False):
     """Find out whether names are people, or images that say who is in them.
 
-    They are images where each stands once on each side and the scores of those who are one person
-    by a usual pattern are clearly higher.
+    They are images if each occurs once on each side, and if scores are clearly higher where a usual
+    pattern finds the same person in both names.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def check_direction(values, people, missing, is_distance, is_guess):
 
 
 def failed_mark(values, missing):
-    """Return the marks of failed comparisons, and what to say of them beside the columns.
+    """Return the marks of failed comparisons, and what the line about the columns says of them.
 
     Unless the user names marks, -1 is one where all other scores are positive or far from it.
 

@@ -2,7 +2,7 @@
 
 A reader returns a table, the roles of its columns, and its rule of who is who ("linked": names that
 genuine pairs link are one person, where names do not say who it is; "models": references are models
-and no images; "repeats": a name may stand for two images, as in RFW, where 13 people stand under
+and no images; "repeats": a name may mean two images, as in RFW, where 13 people are listed under
 two races).
 """
 
@@ -89,7 +89,7 @@ def recognised_format(path):
 
 
 def format_of_header(header):
-    """Return the format of which a table has the columns, else None."""
+    """Return the format whose columns a table has, else None."""
     for name, (needed, _) in TABLES.items():
         if {column for _, *columns in _rows(needed) for column in columns} <= {*header}:
             return name
@@ -156,7 +156,7 @@ def read_table(path):
 def read_lines(format, path):
     """Read lines without a header, whose cells have known roles; a header is passed over."""
     roles = LINES[format].split()
-    # a label, of which nothing says that 1 is genuine
+    # a label, and nothing says that 1 is genuine
     names = ["label" if role == "genuine" else role for role in roles]
     layout = text_layout(path)
     require(
@@ -228,7 +228,7 @@ def read_lfw(path):
 def _numbered_pairs(path, race=None):
     """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`.
 
-    Images are in the folder of the person, or of the race: 13 people stand under two races.
+    Images are in the folder of the person, or of the race: 13 people are listed under two races.
     """
     lines = {}
     with reading("the list"), open_text(path) as file:

@@ -22,8 +22,8 @@ from frkit.scores.kept import kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show which one is a mark
-APART = 0.1  # of the spread of other scores, by which a mark such as -1 lies below or above them
-FREQUENT = 10  # times as often as any other score, and in 1 % of comparisons, stands a mark
+APART = 0.1  # a mark such as -1 lies at least this share of the scores' spread away from them
+FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
 
 
 def listed_pairs(

@@ -22,7 +22,7 @@ def read_scores(scores, table, images):
     table : pd.DataFrame
         The pairs, by line.
     images : Sides or None
-        Their names, by which lines `enrol test score` are joined.
+        Their names, for joining lines `enrol test score`.
     """
     by_model = scores if isinstance(scores, Mapping) else {"": scores}
     values = {}

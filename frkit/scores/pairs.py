@@ -44,7 +44,7 @@ def pairs(
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
-        Image names; a name stands for the same image wherever it occurs. Without them images cannot
+        Image names; a name means the same image wherever it occurs. Without them images cannot
         be drawn.
     probe_identity, reference_identity : array-like of str, shape (n_pairs,), optional
         Who the images show. Without them only the pair bootstrap is possible, which is too narrow.
@@ -78,7 +78,7 @@ def pairs(
     Raises
     ------
     InputError
-        Where lengths differ, scores are no finite numbers, names or identities are given for one
+        Where lengths differ, scores are not finite numbers, names or identities are given for one
         side only or are missing, an image shows two people, or `genuine` contradicts the
         identities. Pairs are counted from 0.
 

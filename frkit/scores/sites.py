@@ -38,7 +38,7 @@ def merge_sites(kept: Mapping[str, xr.DataTree], *, attribute: str = "site") -> 
         tensors or all from lists, with the same models and the same similarity. Images and people
         of anonymous kept pairs get the name of their site in front: "Oslo/4839201933".
     attribute : str
-        Name of the new attribute that says from which site an image is, for `by=`.
+        Name of the new attribute, the site of each image, for `by=`.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def merge_sites(kept: Mapping[str, xr.DataTree], *, attribute: str = "site") -> 
 
 
 def _require_alike(kept, attribute):
-    """Refuse sites whose pairs cannot stand in one table."""
+    """Refuse sites whose pairs cannot be in one table."""
     is_mapping = isinstance(kept, Mapping) and len(kept) > 1 and all(map(is_kept, kept.values()))
     require(
         is_mapping,

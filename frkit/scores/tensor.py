@@ -112,7 +112,7 @@ def _unit(rows):
 
 
 class ReadOnce:
-    """The blocks of an array on disk, each of which stays in memory once it was computed.
+    """The blocks of an array on disk; each stays in memory once it was computed.
 
     Another process is sent the array and none of the blocks.
     """
