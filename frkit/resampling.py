@@ -36,7 +36,7 @@ SCHEMES = {
     "two-level": Scheme("new identities, new images", REPLACED, True, 15.0),  # of four counts
     "double-or-nothing": Scheme("new identities", DOUBLED, False),
     "subset": Scheme("subsets of {m} people drawn from these {n}", REPLACED, False),
-    "pair": Scheme(PAIRS_ALONE, None, True, 1.0),  # each pair stands for an image
+    "pair": Scheme(PAIRS_ALONE, None, True, 1.0),  # each pair counts as an image
 }
 OF_IMAGES = ("image", "identity", "two-level", "double-or-nothing")  # for any scores
 DIAGONAL_SCHEMES = ("image", "two-level")  # replicates contain copies: centre is the V-statistic
@@ -123,7 +123,7 @@ class Resampling:
         Parameters
         ----------
         identity : sequence of str, (image,)
-            For scheme "pair" an entry is a pair, and this says of which kind: "genuine" or
+            For scheme "pair" an entry is a pair, and this is its kind: "genuine" or
             "impostor".
         image : sequence of str, (image,), optional
             Image names; draws follow the names, so that the order of the images does not matter.

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from frkit.engine.protocol import Protocol
 
-FEW_KINDS = 50  # up to which tables of people and kinds are not sparse
+FEW_KINDS = 50  # with more kinds, tables of people and kinds are sparse
 
 
 def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
     """Weight of all impostor pairs of a complete design, (cell, column), that did not fail.
 
-    failed_images : (row,) of which all comparisons failed.
+    failed_images : (row,) whether all comparisons of the image failed.
     """
     kinds = protocol.cells_of_kinds
     failed_cell = protocol.cells(failed_row, failed_col)

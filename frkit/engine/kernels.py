@@ -9,7 +9,7 @@ from frkit.base import compiled
 
 SEGMENT = 512  # columns whose levels follow each other in the pattern
 LOOK = 64  # scores, or pairs, that are looked at together
-FEW = 6  # of them up to which each is looked at in turn
+FEW = 6  # up to so many are searched one after the other
 TOLERANCE = 1e-12  # FAR and FRR within this of each other have crossed
 
 
@@ -249,8 +249,9 @@ def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums
     """Add the weight of each impostor pair times that of genuine pairs above it to sums (column,).
 
     impostors, genuine: cells, rows, partners and the counts of both sides. genuine_weight: (2,
-    pair) in the data, and in the last column. n_above: (impostor pair,) how many genuine pairs lie
-    above, those with the highest scores; rising. curve: the cell of the pairs that count, or -1.
+    pair) in the data, and in the last column. n_above: (impostor pair,) how many of the genuine
+    pairs, which are sorted, have higher scores; rising. curve: the cell of the pairs that count,
+    or -1.
     """
     cell, row, partner, row_counts, col_counts = impostors
     cell_g, row_g, partner_g, row_counts_g, col_counts_g = genuine

@@ -151,7 +151,7 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
 def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     """What each impostor pair adds to the sums over two people, of squares and of products.
 
-    The pairs for which a kept one stands do not have the square of its weight.
+    A kept pair represents several separate pairs: their squares do not add up to its square.
     """
     weight = impostors.weight
     member = members_of_rows(tally.protocol)

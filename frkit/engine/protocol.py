@@ -120,7 +120,7 @@ class Protocol:
 
     @cached_property
     def scales(self) -> list[np.ndarray]:
-        """p_k / n_k of each row as probe and as reference (eq. 2), equal ones being 1.
+        """p_k / n_k of each row as probe and as reference (eq. 2); all 1 where all are equal.
 
         n_k counts the identity's images on that side. An image that is not there has 0.
         """
@@ -180,7 +180,7 @@ class Protocol:
         """The V-statistic is a mean over all pairs of images, those with themselves too (eq. 19).
 
         E[w_i w_j] and E[w_i (w_i - 1)] are 1 - 1 / n in replicates that draw n images, which is the
-        share of pairs of two images among all; a pair of an image with itself stands once there,
+        share of pairs of two images among all; a pair of an image with itself occurs once there,
         and a pair of two images in both orders.
         """
         if not self.has_copies:

@@ -50,7 +50,7 @@ def false_acceptance(tally: Tally, thresholds):
     """
     n_errors = number_above(tally.impostors, thresholds)
     far_of_cells, far_of_all = _rates(tally, tally.impostors, tally.totals, thresholds, n_errors)
-    # thinned pairs stand for others: their sum may exceed that of all pairs
+    # thinned pairs represent others: their sum may exceed that of all pairs
     return np.minimum(far_of_cells, 1.0), np.minimum(far_of_all, 1.0)
 
 

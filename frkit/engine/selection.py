@@ -4,7 +4,7 @@ Every place (a probe with a reference) has a level, drawn once: level k with pro
 2 ** -(k + 1). A pair of level k or a higher one is kept where its score exceeds cut k. Cut 0 is the
 n-th largest score of all, n as deep as exact rates are needed; cut k > 0 the PRECISE / 2-th largest
 score among pairs of level k and higher ones. So all pairs above cut 0 are kept, and below it about
-PRECISE / 2 pairs stand for each halving of the rank. What is kept depends on scores and places
+PRECISE / 2 pairs represent each halving of the rank. What is kept depends on scores and places
 alone: no chunk, thread, worker or order of blocks changes it.
 """
 
@@ -16,11 +16,11 @@ from frkit.engine import kernels
 
 PRECISE = 600_000  # impostor pairs that are kept whatever is asked
 PRECISE_IN_GROUP = 30_000  # of them within a small group
-WHOLE = 2_000_000  # impostor pairs up to which all are kept
-MOST_EXACT = 20_000_000  # pairs above a threshold up to which all of them are kept
+WHOLE = 2_000_000  # up to so many impostor pairs are all kept
+MOST_EXACT = 20_000_000  # up to so many pairs above a threshold are all kept
 N_LEVELS = 20
 PATTERN = 1 << (N_LEVELS - 1)  # places after which levels repeat
-BINS = 1 << 13  # in which scores are counted while blocks are scanned
+BINS = 1 << 13  # of the counts of scores while blocks are scanned
 TINY = 1e-300  # a spread where all scores are 0
 GROWTH = 1.3  # of the number of pairs after which floors rise again
 SLACK = 100_000  # pairs beyond that
@@ -40,7 +40,7 @@ class Selection:
     `floors` are scores that pairs must exceed to be kept in the end: as long as blocks are scanned
     they rise towards the cuts, and never above them.
 
-    n_exact : how many of the highest pairs are all kept. precise : how many stand for the others.
+    n_exact : how many of the highest pairs are all kept. precise : how many represent the others.
     thresholds : above which all pairs are kept, as long as these are MOST_EXACT at most.
     """
 
@@ -129,7 +129,7 @@ class Selection:
 
 
 def stands_for(score, cuts):
-    """For how many pairs a kept one stands: 2 to the number of cuts that it does not exceed."""
+    """How many pairs each kept one represents: 2 to the number of cuts that it does not exceed."""
     n_cuts = np.zeros(len(score), np.int32)
     thinned = np.flatnonzero(score <= cuts[0])
     n_cuts[thinned] = len(cuts) - np.searchsorted(cuts[::-1], score[thinned], side="left")

@@ -44,7 +44,7 @@ class Sides(NamedTuple):
     """What the sweep must know of the images on both sides of a tensor.
 
     probe, reference : the image of each row and of each column.
-    person : (image,) whom it shows. groups : (attribute, image) its small group, or -1.
+    person : (image,) who is in it. groups : (attribute, image) its small group, or -1.
     symmetric : whether rows and columns are the same images, so that a triangle is enough.
     """
 
@@ -148,7 +148,7 @@ def _genuine_places(sides: Sides) -> pd.DataFrame:
 
 
 def _check_transpose(scores) -> None:
-    """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
+    """Require that a tensor equals its transpose in some blocks, if only a triangle is read."""
     n = len(scores)
     tried = np.unique(np.append(np.arange(min(WINDOW, n)), np.arange(max(n - WINDOW, 0), n)))
     values = scores[tried][:, tried].compute()
@@ -311,7 +311,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
 
 
 def _numbers_of_pairs(sides, row, col, score, cuts):
-    """For how many pairs each one stands that is kept.
+    """How many pairs each kept pair represents.
 
     cuts : of all pairs, -1, and of small groups, of which the one that keeps most counts.
     """
@@ -326,7 +326,7 @@ def _numbers_of_pairs(sides, row, col, score, cuts):
 
 
 def _order_of_places(row, col, n_images):
-    """The order of pairs by row and column, in which a pair of two populations stands once."""
+    """The order of pairs by row and column, with each pair of two populations once."""
     place = row.astype(np.int64) * n_images + col
     order = np.argsort(place)
     place = place[order]

@@ -17,7 +17,7 @@ LEVELS = 200  # that a table of rates of all columns may have
 PLACES = 200  # of the data's own curve
 MARKS = 256  # numbers of pairs
 MOST_SUMS = 10_000_000  # of all marks
-MARKED = 1 / 8  # FAR up to which there are marks
+MARKED = 1 / 8  # FAR of the last mark
 
 
 class Pairs(NamedTuple):
@@ -30,8 +30,8 @@ class Pairs(NamedTuple):
     row, col : (pair,) rows of the table of images.
     score : (pair,).
     weight, vstatistic_weight : (pair,) in the data and in the V-statistic; a thinned pair has the
-        weight of all pairs for which it stands.
-    stands_for : (pair,) for how many pairs of two images it stands: 0 for an image with itself,
+        weight of all pairs that it represents.
+    stands_for : (pair,) how many pairs of two images it represents: 0 for an image with itself,
         which only replicates and the V-statistic contain.
     cell : (pair,) of impostors that of the protocol; of genuine pairs the group, and last "in no
         group".
@@ -234,7 +234,7 @@ def kinds_of_pairs(kept: ModelPairs, protocol: Protocol, order=slice(None)) -> t
 
 
 def _impostor_pairs(kept, protocol: Protocol, row, col, falling, order) -> Pairs:
-    """The impostor pairs, whose weight is that of all pairs for which they stand.
+    """The impostor pairs, each with the weight of all pairs that it represents.
 
     falling : their places by falling score.
     """
@@ -262,7 +262,7 @@ def _impostor_pairs(kept, protocol: Protocol, row, col, falling, order) -> Pairs
 def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
     """The genuine pairs, with those of images with themselves where replicates contain copies.
 
-    An identity of which all comparisons failed has no rate: its images with themselves go, too.
+    An identity all of whose comparisons failed has no rate: its images with themselves go, too.
     """
     row, col = row[pairs], col[pairs]
     n_pairs = np.bincount(protocol.identity[row], minlength=len(protocol.share))
@@ -280,8 +280,8 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         row, col = np.append(row, image), np.append(col, image)
         score = np.append(score, kept.self_score[image])
         stands_for = np.append(stands_for, np.zeros(len(image), np.float32))
-        # behind the rows stand the same ones as second images of their own copies, w_i - 1, and
-        # 1 in the V-statistic; where w_i is 0 the pair has the weight 0 whatever stands there
+        # after the rows come the same ones as second images of their own copies, w_i - 1, and
+        # 1 in the V-statistic; where w_i is 0 the pair has weight 0 in any case
         partner = np.where(stands_for > 0, col, col + len(counts)).astype(col.dtype)
         counts_of_copies = counts - np.uint8(1)
         counts_of_copies[:, -1] = 1

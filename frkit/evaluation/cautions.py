@@ -8,7 +8,7 @@ from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 NEAR_HALF = 0.1  # from one half, beyond which an EER is not near it however few the pairs
-FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
+FEW_SHARE = 0.1  # of FRR's weight with such identities that causes a warning
 SMALL_GROUPS = (
     ("far_group", "FAR", "it needs two people of the group who were compared with each other"),
     ("frr_group", "FRR", "it needs a person of the group with two images that were compared"),

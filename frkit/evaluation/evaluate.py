@@ -44,10 +44,10 @@ def evaluate(
     FNMR.
 
     Scores are swept once (`sweep`), which keeps all genuine pairs, all impostor pairs above the
-    lowest threshold that was asked for, and of the others a part that stands for them. Give kept
+    lowest threshold that was asked for, and of the others a part that represents them. Give kept
     pairs in place of scores to ask several questions of one sweep. All numbers of lists, and of
     tensors with up to two million impostor pairs, are exact; of larger ones `thinned` is the
-    relative standard error of each FAR that is read from pairs which stand for others.
+    relative standard error of each FAR that is read from pairs that represent others.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def evaluate(
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array
         (identities sorted by name) gives p_k of section 2.1: two people weigh p_k p_l in FAR, and a
         person weighs p_k² in FRR. By default "identity" where all images meet all images (a tensor,
-        a matrix), and "pair" for a list, which is no sample of all pairs of two people. "identity"
-        of a list: FAR is the mean over the pairs of people that the list names of the share of
-        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
+        a matrix), and "pair" for a list, which is not a sample of all pairs of two people.
+        "identity" of a list: FAR is the accepted share of two people's listed comparisons, on
+        average over pairs of people; FRR is a mean over people with a listed genuine pair.
         Where comparisons failed, two people weigh in FAR by the share of their pairs that is left;
         a person weighs in FRR as before.
     impostors : {"all", "same-group"} or mapping of attribute to "same" or "other"
@@ -123,7 +123,7 @@ def evaluate(
     InputError
         For levels outside (0, 1), both far and threshold, unknown options or attributes, infinite
         scores, scores without a genuine or an impostor pair that did not fail, an image that stands
-        twice on a side, a missing identity, or a tensor said to be symmetric that differs from its
+        twice on a side, a missing identity, or a tensor with symmetric=True that differs from its
         transpose.
 
     Warns

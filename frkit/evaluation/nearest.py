@@ -1,4 +1,4 @@
-"""Which person each image resembles most, beside its own: where labels may be wrong."""
+"""Which other person each image resembles most: where labels may be wrong."""
 
 import numpy as np
 import xarray as xr
@@ -9,10 +9,11 @@ from frkit.scores.groups import checked_scores, turned
 
 
 def nearest_people(scores: xr.DataArray) -> xr.Dataset:
-    """Compare each image with its own person, and with the other person whom it resembles most.
+    """Compare each image with its own person, and with the other person that it resembles most.
 
-    An image with a wrong label resembles the person whom it shows more than its own: it comes
-    first in the result. If one person has two labels, each label is the nearest of the other.
+    An image with a wrong label resembles the person in it more than the person of its label. Such
+    images come first in the result. If one person has two labels, each label is the nearest of the
+    other.
 
     Parameters
     ----------

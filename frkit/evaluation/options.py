@@ -90,7 +90,7 @@ def _check_scheme(scores, resampling, identified):
 def asked_levels(far, threshold, scores):
     """FAR levels or fixed thresholds for the models of these scores, in the order given.
 
-    Returns FAR levels, (level,), thresholds, (model, level), of which one is empty, and the labels
+    Returns FAR levels, (level,), thresholds, (model, level), one of them empty, and the labels
     of thresholds or None.
     """
     require(far is None or threshold is None, "give far= or threshold=, not both")

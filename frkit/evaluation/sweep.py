@@ -30,7 +30,7 @@ from frkit.scores.kept import (
 )
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
-LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless progress= is given
+LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is given
 MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
 MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
@@ -38,7 +38,7 @@ COLUMNS = {  # of kept pairs: their dim, and what they are
     "probe_image": ("pair", "place of the probe among the images"),
     "reference_image": ("pair", "place of the reference"),
     "score": ("pair", "similarity score; NaN: failed"),
-    "stands_for": ("pair", "for how many pairs it stands"),
+    "stands_for": ("pair", "how many pairs it represents"),
     "self_score": ("image", "of the image with itself"),
     "failed": ("image", "all comparisons with others failed"),
 }
@@ -63,7 +63,7 @@ def sweep(
 
     All genuine pairs are kept, all comparisons that failed, and all impostor pairs above the
     threshold of the deepest FAR level. Of the other impostor pairs, which have lower scores, one in
-    two, in four, in eight ... is kept and stands for so many. Where there are up to two million
+    two, in four, in eight ... is kept and represents that many. Where there are up to two million
     impostor pairs, all are kept and every number is exact. Pairs within a small group are thinned
     apart from the others, so that the FAR of each group is precise, too: `evaluate` returns the
     relative standard error as `thinned`, which is below 0.25 % for all pairs and 1 % for a group.
@@ -92,10 +92,10 @@ def sweep(
     -------
     xr.DataTree
         Node `images`: a table of the images with their identities and attributes, over `image`;
-        `probe` and `reference` say on which side an image stands where sides differ. Node `pairs`,
+        `probe` and `reference` say on which side an image is where sides differ. Node `pairs`,
         or for several models a node in it for each: `probe_image` and `reference_image` (places in
         that table), `score` (larger = more alike, NaN where the comparison failed) and `stands_for`
-        (for how many pairs each stands) over `pair`, in the order of the images; `self_score` (of
+        (how many pairs each represents) over `pair`, in the order of the images; `self_score` (of
         an image with itself) and `failed` (all its comparisons with others failed) over `image`.
         The attribute `design` says who was compared with whom.
 

@@ -116,7 +116,7 @@ def distribution_table(tally, edges, with_auc=True):
         curve_variables["genuine_pairs"] = [COLUMN], genuine
         curve_variables["impostor_pairs"] = [COLUMN], impostor
     images = genuine + impostor
-    if protocol.images_are_named:  # otherwise pairs stand in their place
+    if protocol.images_are_named:  # otherwise entries are pairs
         first = protocol.images.first_row
         group = protocol.images.stratum[first]
         in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]

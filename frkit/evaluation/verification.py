@@ -36,7 +36,7 @@ def verification_metrics(
     ----------
     scores : xr.DataArray or xr.Dataset
         A list of pairs from `pairs` or `open_pairs`, a tensor, or kept pairs; of more than two
-        million impostor pairs of a tensor some stand for others (`sweep`).
+        million impostor pairs of a tensor some represent others (`sweep`).
     by : str or list of str, optional
         Attribute(s) whose groups get numbers of their own, from the pairs within the group and at
         the group's own thresholds, as in RFW's tables.
@@ -121,7 +121,7 @@ def verification_metrics(
 def _table_of_pairs(pairs, protocol):
     """The pairs (score, weight, whether genuine, group of both sides).
 
-    Also the numbers of impostor pairs by cell, 0 of a list, in which no pair stands for others.
+    Also the numbers of impostor pairs by cell, 0 of a list, where no pair represents others.
     """
     row, col, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
     group = protocol.group[row]
@@ -180,7 +180,7 @@ def weights_at_scores(table):
 def rates_at_scores(table, n_impostors=None):
     """FRR and FAR at each distinct score, and at a threshold below all of them.
 
-    n_impostors : as many as all pairs stand for; where some were thinned only about as many.
+    n_impostors : how many the pairs represent; an estimate where some were thinned.
     """
     weight = weights_at_scores(table)
     n_genuine, n_all = weight.sum()

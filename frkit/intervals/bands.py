@@ -109,7 +109,7 @@ def band(
     ------
     InputError
         A method that reads replicates where there are none; an unknown method, measure or (without
-        replicates) target; a level outside (0, 1); simultaneous=True for what is no rate over
+        replicates) target; a level outside (0, 1); simultaneous=True for anything but a rate over
         levels, or together with a method; target="these people" where some images were not
         compared.
 

@@ -97,7 +97,7 @@ def compare(
     ------
     InputError
         The evaluations are of other images or other draws, or have other levels, groups or dims; a
-        model or group is not there; the measure does not run over groups, or is no rate.
+        model or group is not there; the measure does not run over groups, or is not a rate.
 
     Warns
     -----

@@ -244,7 +244,7 @@ def _variance_of_mean(rejected, genuine, pairs):
     from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k pairs, as in `pooled_frr`,
     and on average the variance of r_k. With equal weights V is that variance over K.
 
-    What all people show is a mean in which a person counts by its weight, up to the median one, so
+    The mean over all people counts a person by its weight, up to the median one, so
     that neither many pairs nor a single one outweigh the others. The degrees of freedom are
     Satterthwaite's, of the squares of single people and of the part that is taken from all, as if
     all people varied alike; at most K - 1.
@@ -368,7 +368,7 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     influence = fixed["influence"] - change * reference["influence"]
     noise = fixed["noise"] + change**2 * reference["noise"]
     if kind == "frr":
-        # nobody shows how the threshold errs there: log FAR errs by 1, as with one accepted pair
+        # nothing shows how precise the threshold is: log FAR has SD 1, as with one accepted pair
         noise = noise - (slope**2).where(nothing_accepted, 0.0)
         least = fixed["least"] if people.target == THESE_PEOPLE else (influence**2).sum(UNIT) / 2
         moved = fixed | {"noise": noise, "least": least, "influence": influence}

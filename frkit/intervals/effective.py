@@ -19,13 +19,13 @@ from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
-LIKE_OTHERS = 4  # people with errors of a group from which it is half like all groups
+LIKE_OTHERS = 4  # with so many people with errors, a group is half like all groups
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
 MOVED = (*RATES, "threshold")  # what people move
-FEWEST_ACCEPTED = 2.5  # pairs of people, from which FRR at a FAR level has an upper end below 1
-STEP = 1e-4  # share of what a unit adds by which rates are moved
+FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the upper end 1
+STEP = 1e-4  # rates are moved by this share of what a unit adds
 
 
 def effective_number(contribution, level=0.95):

@@ -25,9 +25,9 @@ from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
 DRAWS = 1_000
-SEVERAL = 0.05  # share of people who stand in several groups, above which EERs are not tested
+SEVERAL = 0.05  # if a larger share of people is in several groups, EERs are not tested
 UNTESTED = (
-    "no p-value of equal EERs, because many people stand in several groups: the test would call "
+    "no p-value of equal EERs, because many people are in several groups: the test would call "
     "equal groups different too often there; FRR and FAR have one"
 )
 OF_FAR = ["rate", "squares", "noise", "people", "units", "comparisons"]

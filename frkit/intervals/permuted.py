@@ -24,7 +24,7 @@ NONE = np.empty(0)
 
 
 def permute(group, rng, kind=0):
-    """Numbers of groups, permuted within each kind; -1 is no group and stays."""
+    """Numbers of groups, permuted within each kind; -1 means none and stays."""
     permuted = group.copy()
     kind = np.where(group < 0, -1, kind)
     for same in np.unique(kind[group >= 0]):
@@ -40,7 +40,7 @@ def permutations(group, n, seed, kind=0):
 
 
 def groups_of_people(images: Images):
-    """The number of the person of each row, and of the group of each person; -1 is no group."""
+    """The number of the person of each row, and of the group of each person; -1 means none."""
     _, first = np.unique(images.identity_code, return_index=True)
     label = images.stratum[first]
     group = group_codes(label, images.groups)

@@ -23,7 +23,7 @@ class Groups(NamedTuple):
 
     rate, n : rates of the groups, and their effective numbers if they are equal, (group,).
     n_people : K, the people of all groups; infinite where X² has its chi-square distribution.
-    precision : inverse of the correlation matrix of the rates, (group, group), for people who stand
+    precision : inverse of the correlation matrix of the rates, (group, group), for people who are
     in several groups.
     of_people : of FAR, the share of each group's variance that people make, (group,).
     curve : of EERs, what each group's rate exceeds a true one by, (group, far), see `excess_of`.
@@ -107,7 +107,7 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
 
     weight = total(determinant)
     square = max(total(determinant * rate**2 - people_part - pairs_part), weight * p0**2)
-    # groups of at most three people do not tell both parts apart
+    # groups of at most three people cannot separate the two parts
     c = max(total(people * people_part) / square, 0) if weight > 1e-9 else 0.0
     variance_of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # Var s in units of p0 (1 - p0), if ρ = 0
@@ -123,7 +123,7 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
 
 
 def precision_of(influence):
-    """Inverse of the correlations ρ_ab that people who stand in several groups make.
+    """Inverse of the correlations ρ_ab that people in several groups cause.
 
     influence : what people add to the rates of the groups, (group, person).
     """
@@ -173,7 +173,7 @@ def laws_of_chi_square(groups):
     others = 1 - groups.n / groups.n.sum()  # p0 takes the rest of a group's deviance
     mean = (others * mean).sum()
     variance = 2 * df + (others**2 * (variance - 2)).sum()
-    if not mean > 1e-9:  # there is no error
+    if not mean > 1e-9:  # without errors
         return [(stats.chi2, df)]
     return [(stats.chi2, df), (stats.gamma, mean**2 / variance, 0, variance / mean)]
 
@@ -191,7 +191,7 @@ def large_groups(groups):
 
 
 def common_rate(groups):
-    """p0 = Σ n r / Σ n, or the same with people who stand in several groups.
+    """p0 = Σ n r / Σ n, or the same with people in several groups.
 
     Of EERs the p0 that they exceed by 0 on average; without an error it is 0.
     """
@@ -205,9 +205,9 @@ def common_rate(groups):
 def excess_of(groups, truth):
     """How much the groups' rates exceed true ones; truth : one or (..., group).
 
-    An EER is p if at the threshold at which the group's FAR is p its FRR is p, too. The FRR there
+    An EER is p if the group's FRR is p at the threshold where its FAR is p. The FRR there
     exceeds p by so much as the EER does by w of it; `curve` is that for each p in FARS. With few
-    errors the EER itself is no linear function of them.
+    errors the EER itself is not a linear function of them.
     """
     if groups.curve is None:
         return groups.rate - truth
@@ -382,7 +382,7 @@ def _excess_at(tests, line, logarithm):
 
 
 def _accepted_levels(groups, tests, line):
-    """Logarithms of the lowest and the highest c at which c r(λ) is accepted, by bisection.
+    """Logarithms of the lowest and the highest c where c r(λ) is accepted, by bisection.
 
     From the likeliest level, or where that makes a rate larger than 1 from the one that makes it 1;
     (2, λ).
@@ -401,7 +401,7 @@ def _accepted_levels(groups, tests, line):
 
 
 def _likeliest_level(groups, line):
-    """The logarithm of the level c at which X² of c r(λ) is smallest, for rates well below 1.
+    """The logarithm of the level c that minimises X² of c r(λ), for rates well below 1.
 
     With a thousandth of an error in all at least.
     """

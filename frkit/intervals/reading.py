@@ -65,7 +65,7 @@ def computed_once(function):
 
 
 def data_of(evaluation):
-    """The node `empirical`; refuse what is no evaluation."""
+    """The node `empirical`; refuse what is not an evaluation."""
     is_one = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
     require(is_one, NO_EVALUATION)
     return evaluation["empirical"].to_dataset()
@@ -231,8 +231,8 @@ def _conditions(data, chosen, result):
         for name in group_rates:
             advice = (
                 f": a ratio to that rate is infinite or undefined there, and {chosen.name} rests "
-                "on a rate nobody has seen (not resolved). Read it at levels at which every group "
-                "has errors, or merge groups"
+                "on a rate without observed errors (not resolved). Read it at levels where every "
+                "group has errors, or merge groups"
             )
             no_error = data[name].drop_sel(group=result.attrs.get("left_out", [])) == 0
             has_errors = has_errors & ~no_error.any({"group", "reference_group"} & {*no_error.dims})
@@ -276,7 +276,7 @@ def without_groups(chosen, left_out):
 
 
 def words_of_places(condition):
-    """The levels, groups and models at which a condition holds, in words; empty where nowhere.
+    """The levels, groups and models where a condition is true, in words; empty if there are none.
 
     Groups at the same levels are named together, and so are models with the same groups.
     """
