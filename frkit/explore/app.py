@@ -22,7 +22,7 @@ from frkit.reporting.look import contents_of, labels_of
 from frkit.reporting.opening import ENDINGS, Opened, by_model, open_with_names
 from frkit.reporting.relabelling import with_named_blanks
 
-ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
+ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
 USUAL = ""  # a menu would show None as nothing
 KINDS = {
@@ -82,7 +82,7 @@ QUESTION = (
     "Choose the attribute whose groups are compared, the models, and the false accept rates (0.001 "
     "or 0.1%). A blank label is taken from other images of the same person, if these agree."
 )
-EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
+EVALUATE = "Press Evaluate. The report appears next to these controls, or below them."
 EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
 FOLDER = "frkit-report"
 OLD = (
@@ -106,7 +106,7 @@ def own_data(path: str | Path | None = None) -> widgets.HBox:
     Parameters
     ----------
     path : str or Path, optional
-        The file with which it begins; by default the sample faces that come with frkit. Where it
+        The file at the start; by default the sample faces that come with frkit. Where it
         cannot be read, the app says why.
 
     Returns
@@ -198,7 +198,7 @@ class OwnData:
         return [*chosen, self.blanks, self.varying, self.quick]
 
     def settings(self):
-        """What is asked, and of which data."""
+        """The question, and the data that it is about."""
         return {
             "by": None if self.by.value == NONE else self.by.value,
             "models": self.models.value,
@@ -404,7 +404,7 @@ class OwnData:
         self.mark_old()
 
     def target(self):
-        """The folder to write: beside the data, or at home for samples and uploaded files."""
+        """The folder to write: next to the data, or at home for samples and uploaded files."""
         uploaded = {*self.uploads.values()}
         beside = [path.absolute().parent for path in self.paths if path not in uploaded]
         base = beside[0] if beside else Path.home()

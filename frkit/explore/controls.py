@@ -1,4 +1,4 @@
-"""Controls with their labels, and the values with which they begin."""
+"""Controls with their labels, and their first values."""
 
 from functools import partial
 
@@ -68,7 +68,7 @@ def chosen_values(controls):
 
 
 def start_at(controls, start):
-    """Set controls to the values with which an explorer begins; sliders take the nearest one."""
+    """Set controls to the first values of an explorer; sliders take the nearest one."""
     for name, value in start.items():
         require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
         control = controls[name]

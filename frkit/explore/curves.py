@@ -20,7 +20,7 @@ def roc(
     seed: int = 0,
     **start,
 ) -> widgets.VBox:
-    """Explore ROC curves with their bands: of whom, which interval, whose pairs, how weighted.
+    """Explore ROC curves with their bands: groups, intervals, impostor pairs and weighting.
 
     Scores are swept once. Every control is answered from the kept pairs, and no control has a
     button.

@@ -34,7 +34,7 @@ def predict(
         Ends of the slider, low < high, in the units of the vertical axis, where the guess is
         marked.
     answer : float
-        The result, written beside the guess.
+        The result, written next to the guess.
     **start
         Values to begin with: guess, shown (True: the figure at once).
 

@@ -16,7 +16,7 @@ STORED = "one_by_one_intervals.nc"
 def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
     """See intervals of one data set after the other, and how often they contain the truth.
 
-    Methods stand side by side. A menu says whose error rate is the truth: that of the people in
+    Methods are drawn side by side. A menu says whose error rate is the truth: that of the people in
     each data set, or that of new people from the same population.
 
     Parameters

@@ -21,7 +21,7 @@ from frkit.plot.style import THEME, thin_ticks
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
 MOST_REMEMBERED = 64  # results of each function, so that memory stays bounded
-HEIGHT = 3.5  # inches of the axes and what stands above them
+HEIGHT = 3.5  # inches of the axes and what is above them
 TOP, RIGHT = 0.65, 0.12  # inches between the axes and the edges of a figure
 # the chosen place in a figure
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}
@@ -40,7 +40,7 @@ class Panel:
     margins : (float, float)
         Inches left of the axes and below them, for labels and a legend.
     height : float
-        Inches of the axes and what stands above them.
+        Inches of the axes and what is above them.
     **start
         Values with which some of the controls begin.
     """

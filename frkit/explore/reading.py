@@ -32,7 +32,7 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     function : function of a module
         It returns what can be pickled, such as `open_data`.
     paths : Path or list of Path
-        The files, of which a missing one is left to the function.
+        The files; a missing one is left to the function.
     seconds : float
         How long to wait for an answer.
     **options
@@ -91,7 +91,7 @@ def _answered(request, seconds, names):
 def answer() -> None:
     """Read what is asked for on standard input, and write the result to standard output."""
     output = os.dup(1)
-    os.dup2(2, 1)  # what a library prints is no part of the answer
+    os.dup2(2, 1)  # what a library prints is not part of the answer
     function, paths, options = pickle.load(sys.stdin.buffer)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

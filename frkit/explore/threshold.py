@@ -81,7 +81,7 @@ def threshold(
 
     @cached
     def answer(attribute, model=None):
-        warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # said of the threshold that is shown
+        warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # the panel shows it
         evaluation = evaluate(
             questions.kept if model is None else questions.kept.sel(model=model),
             threshold=levels,
@@ -112,7 +112,7 @@ def threshold(
 
 
 def with_thinning(far, thinned):
-    """The interval of a FAR, wider by what it misses where pairs stand for others.
+    """The interval of a FAR, widened where kept pairs represent others.
 
     thinned : relative standard error of the FAR because pairs were thinned; 0 where all are there.
     """

@@ -265,7 +265,7 @@ def summary(
         the estimate. For SFI and CFI one that reaches 1, the largest value, has the recentered
         lower end if that is lower. An upper end may be above 1; `fk.table` writes 1. With
         permutations also `<index>_floor` (median) and `<index>_floor_limit` of what these people
-        would give in groups at random, and `<index>_p`, the share of permutations that are no
+        would give in groups at random, and `<index>_p`, the share of permutations that are not
         fairer than the data. Over group:
         `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
         `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
@@ -330,7 +330,7 @@ def summary(
 
 
 def _warn_of_few_scores(tallies):
-    """Say in which groups there are too few scores for the bins of DFI."""
+    """Warn of groups with too few scores for the bins of DFI."""
     bins = tallies.sizes["score_bin"]
     n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
     few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
@@ -343,7 +343,7 @@ def _warn_of_few_scores(tallies):
 
 
 def _warn_of_missing_pairs(replicates):
-    """Say once, for all indices, in which groups replicates have no genuine or no impostor pair."""
+    """Warn once of groups whose replicates have no genuine or no impostor pair."""
     has_both = replicates.genuine_mean_group.notnull() & replicates.impostor_mean_group.notnull()
     n_missing = (~has_both).sum("replicate")
     groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]

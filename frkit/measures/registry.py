@@ -34,8 +34,8 @@ class Measure:
         Whether it compares histograms: noise within bins moves it to one side, and resampling
         exaggerates that.
     reads : tuple of str or None
-        The variables of a node from which it is computed, the only ones that it is given; None:
-        all are, and `with_reads` finds which it reads.
+        The variables of a node that the function is given. With None it is given all of them, and
+        `with_reads` finds out which ones it reads.
     """
 
     name: str

@@ -121,7 +121,7 @@ def coverage_along(study: xr.Dataset, along: str = "far_level", ax: Axes | None 
     Raises
     ------
     InputError
-        `along` is no dimension, or more than one other dimension is left.
+        `along` is not a dimension, or more than one other dimension is left.
 
     References
     ----------

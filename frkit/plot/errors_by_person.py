@@ -38,9 +38,9 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is a number of errors; of rejections "91 of 91" at its end says of how many pairs.
-        Groups have different colours. The words above name the effective number of people with
-        errors.
+        A bar is a number of errors; for rejections, "91 of 91" at its end gives the number of
+        pairs, too. Groups have different colours. The words above name the effective number of
+        people with errors.
 
     Raises
     ------

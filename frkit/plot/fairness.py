@@ -44,7 +44,7 @@ def fairness(
     """Draw a disparity measure with its bands, the floor of a fair model, and decision zones.
 
     The dotted line is the value of a perfectly fair model. The dashed line of a curve's colour is
-    the 95 % point of its fair floor: an estimate beneath it is no evidence of unfairness. Levels
+    the 95 % point of its fair floor: an estimate below it is not evidence of unfairness. Levels
     that are not resolved are dotted, on grey. A band without an upper end ends in a triangle at
     the top.
 

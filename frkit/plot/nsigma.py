@@ -61,7 +61,7 @@ def n_sigma(
         A new figure by default.
     floor : xr.DataArray, optional
         What |N| of equal groups reaches by chance, of one or each model, from `nsigma.floor`. It is
-        drawn as a dashed line in place of the bands: N below it is no sign of a difference.
+        drawn as a dashed line in place of the bands: N below it is not evidence of a difference.
     colours : mapping, optional
         The colour of each group, so that several figures show a group in the same one.
 

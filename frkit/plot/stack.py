@@ -66,7 +66,7 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     last = hit.sizes[DATA_SET]
     first = max(0, last - SHOWN)
     labels = []
-    places = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # where the truth stands
+    places = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # of the truth
     for place, name in zip(places, study["interval"].values):
         ends_of_method = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + place
         hit_of_method = hit.sel(interval=name).values

@@ -177,7 +177,7 @@ def level_dimension(curve):
 
 
 def named_curves(argument, results, variable="estimate"):
-    """Return all single curves of the results by the words that tell them apart.
+    """Return all single curves of the results by the words that distinguish them.
 
     The words are the name of the result, then the labels of its other dims (model, group).
     """
@@ -290,7 +290,7 @@ def print_captions(ax, captions):
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
-    # a blank before a break says that the line goes on: a report writes it as one again
+    # a blank before a break means that the line continues: a report joins it again
     wrapped = [_wrapped(ax, line, side=0).replace("\n", " \n") for line in lines]
     ax.set_title("\n".join(wrapped), loc="left", fontsize=SMALL, color=QUIET)
 

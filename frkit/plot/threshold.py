@@ -24,7 +24,7 @@ from frkit.plot.style import (
 )
 
 LEVEL = "threshold_level"
-GAP = 0.3  # of a row: above it stand its name and its rates
+GAP = 0.3  # of a row: for its name and its rates
 
 
 def threshold(
@@ -98,7 +98,7 @@ def at_threshold(name, rates, threshold):
 
 
 def accepts_below(levels):
-    """Whether thresholds are distances, of which small ones are accepted."""
+    """Whether thresholds are distances, so that small ones are accepted."""
     return "below" in levels.attrs.get("axis", "")
 
 

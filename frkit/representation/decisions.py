@@ -267,7 +267,7 @@ def bias_amplification(
 
 
 def _shares(labels, group, groups):
-    """Share of each group among the images with each label; NaN for a label that nobody has."""
+    """Share of each group among the images with each label; NaN for a label that no image has."""
     require_equal_length(labels=labels, groups=group)
     in_group = group != UNKNOWN
     labels, group = labels[in_group], group[in_group]

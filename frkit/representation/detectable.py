@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 DISTINCT = 4.0**2  # squared standard errors: two to be called detected, the rest for chance
-MOST_ROWS = 2000  # images from which the effective dimension is taken
+MOST_ROWS = 2000  # most images that the effective dimension is computed from
 
 
 def detectable_information(x, person, n_classes, train_share):

@@ -84,7 +84,7 @@ class Reading(NamedTuple):
 def train_and_read(x, problem, fold, critic):
     """Train on the training images, choose the network by the validation images, and apply it.
 
-    x: (images, d) float32, of which some may have no label.
+    x: (images, d) float32; some may have no label.
     """
     shares = problem.shares
     shares_32 = shares.astype(np.float32)

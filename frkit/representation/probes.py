@@ -1,4 +1,4 @@
-"""Shallow predictors of an attribute, evaluated on people whom they were not trained on."""
+"""Shallow predictors of an attribute, evaluated on people who were not used in training."""
 
 import warnings
 from collections.abc import Sequence

@@ -96,8 +96,8 @@ def coverage(
     seed : int
         Seed of all that is drawn. Data set d depends on the seed and on d only.
     store : str or Path, optional
-        Folder in which every finished data set is kept, in one small file each. A study that was
-        interrupted goes on from there and ends with the same bits.
+        Folder for finished data sets, in one small file each. A study that was
+        interrupted continues from there and ends with the same numbers.
     progress : bool or callable
         Whether to show a progress bar; or a function that is called with the share of the work that
         is done, and ends the study by raising an exception.
@@ -194,7 +194,7 @@ def exact(study, chosen):
 def count_covering(paths, truth, chosen, methods, levels, *, target):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
-    paths: files of the data sets. target: whom methods that read no replicates are about.
+    paths: files of the data sets. target: the target of methods without replicates.
     """
     evaluations = stacked(paths)
     counted = []

@@ -194,7 +194,7 @@ def train_layer(people, drawn, rng, steps):
 def _hardest(anchor, positive, layer, person):
     """Make triplets with the image of another person in the batch that is most like the anchor."""
     alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
-    alike[person[:, None] == person] = -np.inf  # images of one person are no negatives
+    alike[person[:, None] == person] = -np.inf  # images of one person are not negatives
     return [anchor, positive, positive[alike.argmax(1)]]
 
 

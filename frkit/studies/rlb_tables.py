@@ -18,7 +18,7 @@ DISTANCES = tuple(np.linspace(0, 6, 13))
 
 
 def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, xr.Dataset]:
-    """Make four versions of faces in which embedding and attribute are independent (Table II).
+    """Make four versions of faces whose embedding and attribute are independent (Table II).
 
     Parameters
     ----------

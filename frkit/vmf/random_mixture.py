@@ -82,7 +82,7 @@ def subspace_mixture(
     own_share: float = 0.5,
     seed: int = 0,
 ) -> Mixture:
-    """A mixture whose groups tell people apart by common directions and by some of their own.
+    """A mixture whose groups distinguish people by common directions and by some of their own.
 
     The mean direction of an identity has the share `own_share` of its squared length in the
     subspace of its group, and the rest in a subspace that all groups use. Images scatter in all
