@@ -128,7 +128,7 @@ def fairness_indices(
     score_maps : dict of str to score map
         At least one score map by its words; by default "cosine" and "angular".
     permutations : int
-        How often people are assigned to groups at random, for the floor.
+        How often the people's labels are permuted, for the floor.
     **start
         Values to begin with: group, share, bins, score_map, balance.
 

@@ -161,9 +161,9 @@ def distributions(
     resampling : Resampling, optional
         How replicates are drawn; without it there are none.
     permutations : int, optional
-        How often people are assigned at random to groups of the same sizes, for the floor; by
+        How often the labels of groups are permuted over people, for the floor; by
         default as many times as there are replicates. In a list, a pair goes with the person of its
-        probe; without people, each score is assigned alone.
+        probe; without people, the labels are permuted over scores.
     varying, progress
         As in `frkit.evaluate`.
 

@@ -20,8 +20,8 @@ from frkit.measures.registry import with_reads
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the test of equal rates with the variance of all groups' people (`fk.band`)",
-    "people": "assigns people to groups at random: exact where people could change groups",
-    "scores": "assigns scores to groups at random: liberal where pairs share people",
+    "people": "permutes the labels of people: exact where people could change groups",
+    "scores": "permutes the labels of scores: liberal where pairs share people",
 }
 
 
@@ -37,9 +37,8 @@ def fair_floor(
     A disparity cannot fall below its fair value, so noise alone lifts it. Equal rates of all
     groups, with the groups' effective numbers of comparisons, are drawn 1,000 times from binomials:
     the measure of these draws is the floor. `p` is that of the test of equal rates in `band`. For
-    SFI, CFI and DFI, which compare whole distributions, the people themselves are assigned to
-    groups of the same sizes at random (a permutation); only an evaluation by
-    `indices.distributions` contains permutations.
+    SFI, CFI and DFI, which compare whole distributions, the labels of the people are permuted; only
+    an evaluation by `indices.distributions` contains permutations.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ def fair_floor(
     Raises
     ------
     InputError
-        The measure has no fair value or reads other things than rates, an index without random
-        assignments, people who are not known, an unknown target, or a level outside (0, 1).
+        The measure has no fair value or reads other things than rates, an index without
+        permutations, people who are not known, an unknown target, or a level outside (0, 1).
 
     Warns
     -----
@@ -123,7 +122,7 @@ def _values_of_permutations(evaluation, chosen):
     """A measure where people, or scores, were permuted, and what its p is worth as a test."""
     require(
         PERMUTED in evaluation.children,
-        f"the floor of {chosen.name!r} assigns people to groups at random, which needs the "
+        f"the floor of {chosen.name!r} permutes the labels of people, which needs the "
         "scores: make the evaluation with "
         "fk.indices.distributions(scores, by=..., permutations=200)",
     )

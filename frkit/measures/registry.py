@@ -29,7 +29,7 @@ class Measure:
     label : str
         Words for an axis, with the unit.
     permuted : bool
-        Whether its floor assigns people to groups at random, which `indices.distributions` does.
+        Whether its floor comes from permutations of people's labels (`indices.distributions`).
     binned : bool
         Whether it compares histograms: noise within bins moves it to one side, and resampling
         exaggerates that.

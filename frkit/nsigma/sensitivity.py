@@ -133,7 +133,7 @@ def floor(
     risk_levels: Mapping[str, float] | None = None,
     **options,
 ) -> xr.Dataset:
-    """N, SP and EOP of groups that are alike: people are assigned to groups of the same sizes.
+    """N, SP and EOP of groups that are alike: labels of groups are permuted over people.
 
     Such groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference
     is the best group of these data, so all others look worse (the winner's curse). An estimate
@@ -148,7 +148,7 @@ def floor(
         Attribute, or several to cross; it must be a property of the identity. People without a
         label are left out.
     permutations : int
-        How often people are assigned to groups at random, at least 1.
+        Number of permutations, at least 1.
     seed : int
         Seed of the permutations and of the subsets, fresh for each permutation.
     reference, risk_levels, **options

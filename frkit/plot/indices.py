@@ -84,8 +84,8 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the nine indices with their intervals and their floors.
 
-    A cap of the colour of the index is the point that 5 % of the random assignments of people to
-    groups fall below. The shade from there to 1 is where no unfairness is shown.
+    A cap of the colour of the index is the point that 5 % of the permutations of people's labels
+    fall below. The shade from there to 1 is where no unfairness is shown.
 
     Parameters
     ----------

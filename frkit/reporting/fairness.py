@@ -48,7 +48,7 @@ from frkit.scores.kept import pairs_of_models
 PERMUTATIONS = 999
 FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
 FOLDS = 5  # of RLB, each with people of every group
-EQUAL_GROUPS = 20  # random assignments of people to groups, for N-Sigma
+EQUAL_GROUPS = 20  # permutations of people's labels, for N-Sigma
 REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
 
@@ -173,7 +173,7 @@ def _permutation_tests(inputs, section):
     try:
         require(
             inputs.named,
-            "it assigns labels to people at random, and the identities are unknown here",
+            "it permutes labels over people, and the identities are unknown here",
         )
         inputs.require_all_impostors()
         for rate in _compared(section):
