@@ -6,10 +6,14 @@ from contextlib import contextmanager
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require
+from frkit.base import InputError, listed, require, warn
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
 from frkit.data.hdf5 import check_heaps
+from frkit.data.names import is_known_name
+
+LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
+FEWEST_NAMES = 8  # arrays of which each can be a person, or an image
 
 MATLAB_TYPES = (
     "a MATLAB string array, one of several structs, object or complex array; save strings as "
@@ -37,27 +41,75 @@ def read_npy(path, mmap_mode=None):
 
 
 def read_folder(path):
-    """Read a folder with an .npy for each image, perhaps in folders of people, or for each person.
+    """Read a folder with a file of embeddings for each image or for each person.
 
-    Where an .npy has several rows, images are called as in folders: "Anna/0", "Anna/1".
+    The files are .npy, or .npz with one array of embeddings, perhaps in folders of people.
     """
-    files = sorted(path.rglob("*.npy"))
-    require(len(files) > 0, "is a folder without a Zarr store and without .npy files: give a file")
-    images = []
+    files = sorted(file for file in path.rglob("*.np[yz]") if not file.name.startswith("."))
+    others = [file.name for file in path.iterdir()]
+    require(len(files) > 0, f"is a folder without .npy or .npz files; give one of {listed(others)}")
+    vectors = {}
     for file in files:
         with named(file):
-            rows = np.atleast_2d(read_npy(file))
-            images.append(rows)
+            arrays = [read_npy(file)] if file.suffix == ".npy" else [*read_npz(file).values()]
+            most = max(array.ndim for array in arrays)
+            embeddings = [array for array in arrays if array.ndim == most]
+            require(len(embeddings) == 1, "has several arrays that may be embeddings: leave one")
+            vectors[file.relative_to(path).with_suffix("").as_posix()] = embeddings[0]
+            shape = embeddings[0].shape
+            first = next(iter(vectors.values())).shape
             require(
-                rows.ndim == 2 and rows.shape[1] == images[0].shape[1],
-                f"has shape {rows.shape}; the first .npy of the folder has {images[0].shape}",
+                0 < len(shape) < 3 and shape[-1] == first[-1],
+                f"has shape {shape}; the first file of the folder has {first}",
             )
-    names = [file.relative_to(path).with_suffix("").as_posix() for file in files]
-    if any(len(rows) > 1 for rows in images):
-        names = [
-            f"{name}/{place}" for name, rows in zip(names, images) for place in range(len(rows))
-        ]
-    return {"embedding": np.concatenate(images), "image": np.array(names)}
+    if any(array.ndim == 2 for array in vectors.values()):
+        vectors = {
+            f"{name}/{place}": row
+            for name, rows in vectors.items()
+            for place, row in enumerate(np.atleast_2d(rows))
+        }
+    return vectors_by_name(vectors)
+
+
+def vectors_by_name(vectors):
+    """Return the columns of {person: vectors} or {image: vector}."""
+    rows = [np.atleast_2d(array) for array in vectors.values()]
+    names = np.repeat([*vectors], [len(several) for several in rows])
+    role = "image" if len(names) == len(vectors) else "identity"
+    return {"embedding": np.concatenate(rows), role: names}
+
+
+def are_vectors_by_name(arrays):
+    """Return whether each array has the vectors of one person or image, by their names."""
+    if len(arrays) < FEWEST_NAMES or any(map(is_known_name, arrays)):
+        return False
+    is_numeric = all(array.dtype.kind == "f" and 0 < array.ndim < 3 for array in arrays.values())
+    return is_numeric and len({array.shape[-1:] for array in arrays.values()}) == 1
+
+
+def labels_beside(path):
+    """Return the file of labels beside an .npy: of its stem, or else the only one there is."""
+    others = [other for other in path.parent.iterdir() if other != path and _may_be_labels(other)]
+    present = [other for other in others if other.name.startswith(f"{path.stem}.")] or others
+    names = listed(sorted(other.name for other in present)) or "no file of labels"
+    require(
+        len(present) == 1,
+        f"an .npy needs labels, and beside it there is {names}: give labels=, a table with a row "
+        "for each image",
+    )
+    if not present[0].name.startswith(f"{path.stem}."):
+        warn(f"labels are read from {present[0].name}, the only ones beside, in the same order")
+    return present[0]
+
+
+def _may_be_labels(path):
+    """Return whether a file may be labels of images: a table, lines of text or one array."""
+    try:
+        return path.name.lower().endswith(LABEL_FILES) or (
+            path.suffix == ".npy" and read_npy(path, mmap_mode="r").ndim == 1
+        )
+    except InputError:  # a damaged array
+        return False
 
 
 class OnDisk:
@@ -134,21 +186,38 @@ def read_hdf5(path):
 
     check_heaps(path)
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
-        items = {name: file[name] for name in file}  # file.items() passes over what is damaged
+        items = _items(file)
         while len(items) == 1 and isinstance(*items.values(), h5py.Group):
-            [group] = items.values()
-            items = {name: group[name] for name in group}
-        columns = {}
-        for name, item in items.items():
-            if isinstance(item, h5py.Dataset):
-                is_text = h5py.check_string_dtype(item.dtype) is not None
-                columns[str(name)] = item.asstr("utf-8")[()] if is_text else item[()]
-        require(
-            columns,
-            f"has no array at the top, but groups {listed(items)}: write the arrays of one model "
-            "into a file of their own",
-        )
+            items = _items(*items.values())
+        groups = {name: item for name, item in items.items() if isinstance(item, h5py.Group)}
+        columns = {name: _array(item) for name, item in items.items() if name not in groups}
+        if not columns:  # perhaps an array for each image in a group for each person
+            arrays = {
+                f"{group}/{name}": _array(item)
+                for group, members in groups.items()
+                for name, item in _items(members).items()
+                if isinstance(item, h5py.Dataset)
+            }
+            require(
+                are_vectors_by_name(arrays),
+                f"has no array at the top, but groups {listed(groups)}: write the arrays of one "
+                "model into a file of their own",
+            )
+            return arrays
     return columns
+
+
+def _items(group):
+    """Return what is in a group; group.items() passes over what is damaged."""
+    return {str(name): group[name] for name in group}
+
+
+def _array(item):
+    """Return an array of HDF5 in memory, text as text."""
+    import h5py
+
+    is_text = h5py.check_string_dtype(item.dtype) is not None
+    return item.asstr("utf-8")[()] if is_text else item[()]
 
 
 def read_netcdf(path):

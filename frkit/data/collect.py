@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, require, warn
-from frkit.data.checks import is_lazy, row_pieces
+from frkit.data.checks import is_lazy, loaded, row_pieces
 from frkit.data.labels import (
     check_names,
     clean_labels,
@@ -15,8 +15,9 @@ from frkit.data.labels import (
     image_names,
     model_names,
 )
-from frkit.data.notices import warn_of_probabilities, warn_of_spellings
+from frkit.data.notices import warn_of_probabilities, warn_of_shift, warn_of_spellings
 
+FIRST = 10_000  # rows that show what embeddings are
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
@@ -26,10 +27,13 @@ def collected(values, identity, image, model, attributes):
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, "identity")
     _check_people(identity)
-    if not is_lazy(values) and values.shape[-1] >= WIDE:
+    if values.shape[-1] >= WIDE:
         rows = values if values.ndim == 2 else values[0]
-        _warn_of_copies(rows)
-        warn_of_probabilities(rows, "the embedding")
+        first_rows = loaded(rows[:FIRST])
+        warn_of_probabilities(first_rows, "the embedding")
+        warn_of_shift(first_rows, identity[:FIRST])
+        if not is_lazy(values):
+            _warn_of_copies(rows)
     check_names(attributes)
     if image is None:
         names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)[:16]}

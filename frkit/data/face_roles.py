@@ -1,5 +1,7 @@
 """Which column of a file of embeddings is what: guessed from names and contents."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -18,6 +20,7 @@ from frkit.data.tables import as_numbers, check_header, is_number_column, number
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # images on which that can rest, and most of one label
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
+UNNAMED = "first column"  # of text without a name
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -48,7 +51,8 @@ def face_roles(columns, given=None, by_name=False):
     _check_orientation(columns, roles.column("embedding"))
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
-        images = [name for name in _usual(labels, "image") if pd.Series(labels[name]).is_unique]
+        distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
+        images = _usual(distinct, "image") or [name for name in distinct if _is_unnamed(name)]
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
@@ -85,6 +89,11 @@ def _labels(roles, columns, n_images):
     return {name: columns[name] for name in free if np.shape(columns[name]) == (n_images,)}
 
 
+def _is_unnamed(name):
+    """Return whether a column has no name, or only a number."""
+    return name == UNNAMED or name.isdigit()
+
+
 def _usual(names, role, usual_names=None):
     """Return the columns with a usual name, or only the one with the role's own name."""
     usual = [name for name in names if simplified(name) in (usual_names or NAMES[role])]
@@ -115,7 +124,7 @@ def _identity(roles, columns, labels):
     """Return the column that is named like identities and in which some occur twice, or None."""
     sure = _usual(labels, "identity")
     repeating = [name for name in labels if _can_be_people(labels[name])]
-    unnamed = [name for name in repeating if name.isdigit()]
+    unnamed = [name for name in repeating if _is_unnamed(name)]
     people = sure or _usual(repeating, "identity", WEAK["identity"])
     if not people and len(unnamed) == 1:
         people = unnamed
@@ -198,6 +207,8 @@ def gathered(table, given=None):
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
+    if table.columns[0] == "" and not is_number_column(table[""]):
+        table = table.rename(columns={"": UNNAMED})
     columns = {name: table[name] for name in table if name}
     for name, column in columns.items():
         if _is_list(column):
@@ -269,8 +280,9 @@ def _is_list(column):
 
 def _words_in_list(cell):
     """Return the contents of a list that JSON or NumPy wrote, as text."""
+    numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
     is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
-    return cell.strip("[] \n").replace(",", " ").split() if is_enclosed else []
+    return numbers if is_enclosed or len(numbers) >= MANY else []
 
 
 def _rows_of_lists(column):

@@ -137,19 +137,6 @@ def open_text(path):
     return opener(path)(path, "rt", encoding=encoding_of(path), newline="")
 
 
-def beside(path, endings, description):
-    """Return the only file in the folder of an .npy with its stem and one of these endings."""
-    candidates = [path.with_name(path.stem + ending) for ending in endings]
-    present = [candidate for candidate in candidates if candidate.exists()]
-    names = f"{path.stem}{', '.join(endings)}"
-    require(
-        len(present) == 1,
-        f"an .npy needs {description}: {'several' if present else 'no'} {names} beside it; say "
-        "which, labels=",
-    )
-    return present[0]
-
-
 def need(module, purpose, package):
     """Import an optional package, or say what to install."""
     try:

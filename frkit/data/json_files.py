@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
+from frkit.data.arrays import vectors_by_name
 from frkit.data.files import open_text, reading
 from frkit.data.names import is_known_name
 
 EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent returns
+SPLIT = {"columns", "data"}  # of a table as pandas writes it with orient="split"
 NO_TABLE = (
     "JSON must contain a table (a list of objects, or an object of lists), embeddings as {person: "
     "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}}, one such for "
@@ -30,6 +32,8 @@ def read_json(path):
     """
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
+    if isinstance(data, dict) and SPLIT <= {*data}:
+        data = pd.DataFrame(data["data"], columns=data["columns"])
     if isinstance(data, dict):
         is_report = data.get("schema") == "frkit-report"
         require(not is_report, "is a report of frkit and no data: frkit check reads it")
@@ -40,8 +44,9 @@ def read_json(path):
         elif embeddings is not None:
             return embeddings, {}
         elif data and all(isinstance(value, dict) for value in data.values()):
-            if not _are_columns(data):
+            if not _are_columns(data) and not _are_rows(data):
                 return _scores_by_name(data)
+            data = data if _are_columns(data) else [*data.values()]
         elif {*data} == {"genuine", "impostor"}:
             data = {kind: pd.Series(scores) for kind, scores in data.items()}
     try:
@@ -69,6 +74,13 @@ def _are_columns(data):
     """Return whether objects are columns, as pandas writes a table: with rows 0, 1, 2, ..."""
     rows = [*map(str, range(len(next(iter(data.values())))))]
     return "0" not in data and all([*column] == rows for column in data.values())
+
+
+def _are_rows(data):
+    """Return whether objects are the rows of a table: of scores by name, no cell would be text."""
+    first = next(iter(data.values()))
+    has_text = any(isinstance(cell, str) for cell in first.values())
+    return has_text and all({*row} == {*first} for row in data.values())
 
 
 def by_row(table):
@@ -133,15 +145,12 @@ def _embeddings_by_name(data):
     vectors = {name: _vectors(value) for name, value in data.items()}
     if not all(vectors.values()):
         return None
-    rows = [(name, vector) for name, several in vectors.items() for vector in several]
-    widths = sorted({str(len(vector)) for _, vector in rows})
+    widths = sorted({str(len(vector)) for several in vectors.values() for vector in several})
     require(
         len(widths) == 1,
         f"embeddings of {listed(data, 3)} have {' and '.join(widths)} numbers: all need as many",
     )
-    names = np.array([name for name, _ in rows], str)
-    role = "image" if len(rows) == len(data) else "identity"
-    return {EMBEDDING: np.array([vector for _, vector in rows], float), role: names}
+    return vectors_by_name({name: np.array(rows, float) for name, rows in vectors.items()})
 
 
 def _vectors(value):

@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
+from frkit.data.labels import NOBODY
 from frkit.data.names import simplified
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups, and of a rank
 FEWEST = 20  # scores, or rows, that show what they are
+MOST_ROWS = 5  # most rows by which labels are tried shifted
+CLEAR = 5.0  # standard errors from which on labels are shifted
 SLACK = 1e-3  # largest difference from 1 of a sum of probabilities
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
@@ -26,6 +29,12 @@ def warn_of_spellings(labels):
         distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object).sort_values()
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
         is_group = name != "identity"
+        nothing = distinct[distinct.isin(NOBODY)]
+        if len(nothing) > 0:
+            warn(
+                f"{listed(nothing)} are labels of {name!r} like any other; leave these cells "
+                "blank if they mean that nothing is known"
+            )
         if is_group:
             words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
             bare = bare.replace(dict(zip(words.str[:1], words)))
@@ -81,6 +90,31 @@ def warn_of_decisions(scores):
             f"the scores have only two values, {low:g} and {high:g}, as decisions have: so there "
             "is only one threshold, with one FAR and one FRR; give the scores on which the "
             "decisions rest"
+        )
+
+
+def warn_of_shift(rows, identity):
+    """Warn of labels that stand a few rows above or below the images they belong to.
+
+    Where images of a person follow each other, neighbours are least alike where the person changes.
+    """
+    changes = np.flatnonzero(identity[1:] != identity[:-1])
+    changes = changes[(changes >= MOST_ROWS) & (changes < len(rows) - 1 - MOST_ROWS)]
+    if len(changes) < FEWEST:
+        return
+    norms = np.linalg.norm(rows, axis=1)
+    alike = np.einsum("ij,ij->i", rows[1:], rows[:-1]) / (norms[1:] * norms[:-1])
+    shifts = sorted(range(-MOST_ROWS, MOST_ROWS + 1), key=abs)
+    means = [alike[changes + shift].mean() for shift in shifts]
+    is_low = np.array(means) < (means[0] + min(means)) / 2
+    shift = shifts[int(np.argmax(is_low))]
+    excess = alike[changes] - alike[changes + shift]
+    if excess.mean() > CLEAR * excess.std() / np.sqrt(len(changes)):
+        direction = "later" if shift > 0 else "earlier"
+        warn(
+            f"images of another person begin {abs(shift)} row(s) {direction} than their labels "
+            "say: labels and embeddings are probably shifted, as by a header that was read as a "
+            "label, or by an image without an embedding; row k of both must be the same image"
         )
 
 

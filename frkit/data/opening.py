@@ -7,16 +7,15 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
-from frkit.data.arrays import READERS
+from frkit.data.arrays import READERS, are_vectors_by_name, labels_beside, read_npy, vectors_by_name
 from frkit.data.face_columns import faces_of_columns
 from frkit.data.face_roles import gathered
-from frkit.data.files import beside, file_kind, named
+from frkit.data.files import file_kind, named
 from frkit.data.joins import is_pattern
 from frkit.data.json_files import read_json
 from frkit.data.roles import as_mapping
 from frkit.data.tables import read_frame
 
-LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 PREVIEW = 200  # rows that show what a table contains
 TABLES = ("text", "parquet", "json lines")
 
@@ -88,7 +87,7 @@ def open_faces(
         given |= {role: name for role, name in named_roles.items() if name and name != pattern}
         contents = read_columns(path, given)
         if labels is None and file_kind(path) == "npy" and len(contents) == 1:
-            labels = beside(path, LABEL_FILES, "labels")
+            labels = labels_beside(path)
         if labels is not None:
             with named(labels):
                 more = read_labels(require_path("labels", labels))
@@ -167,7 +166,8 @@ def read_columns(path, given=None):
     contents = read_json(path)[0] if kind == "json" else None
     if kind in TABLES or isinstance(contents, pd.DataFrame):
         return gathered(read_frame(path) if contents is None else contents, given)
-    return READERS[kind](path) if contents is None else contents
+    columns = READERS[kind](path) if contents is None else contents
+    return vectors_by_name(columns) if not given and are_vectors_by_name(columns) else columns
 
 
 def column_names(path):
@@ -183,7 +183,11 @@ def column_names(path):
 
 def read_labels(path):
     """Read labels: a table, or a text file with one identity, or one image name, a line."""
-    if file_kind(path) not in TABLES:
+    kind = file_kind(path)
+    if kind == "npy":  # which says less of its labels than a list of people
+        labels = pd.Series(read_npy(path))
+        return {"image" if labels.is_unique else "label": labels.to_numpy()}
+    if kind not in TABLES:
         return read_columns(path)
     table = read_frame(path)
     if [*table] == ["1"]:

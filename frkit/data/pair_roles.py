@@ -43,8 +43,10 @@ def looks_like_pairs(table):
     if any(simplified(stem) in {"id", "ids"} | NAMES["identity"] for stem in sides):
         return True
     has_score = bool(scores) or any(map(role_of_score, table))
-    has_truth = any(_says_truth(name, table[name]) for name in table)
-    return has_score + has_truth + bool(sides) >= 2
+    truths = [name for name in table if _says_truth(name, table[name])]
+    if truths and not has_score:  # perhaps words such as "mated" beside the only numbers
+        has_score = len(table.columns) == 2 and len(truths) == 1 and any(_fractions(table))
+    return has_score + bool(truths) + bool(sides) >= 2
 
 
 def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_user=()):
@@ -128,7 +130,7 @@ def _find_other_scores(roles, table, sample, genuine):
     ]
     candidates = {name: role_of_score(name) for name in numbers if role_of_score(name)}
     if not candidates:
-        fractions = [name for name in numbers if (as_numbers(sample[name])[0] % 1 > 0).any()]
+        fractions = _fractions(sample[numbers])
         candidates = dict.fromkeys(fractions, "score")
         if len(fractions) > 1:
             why = f"{listed(fractions)} could be scores; which are, and are they distances?"
@@ -143,6 +145,11 @@ def _find_other_scores(roles, table, sample, genuine):
             why = f"{name!r} may be a {role}, but neither its name nor the data make that sure"
             roles.ask(table, why, {role: name})
         roles.columns.setdefault(role, []).append(name)
+
+
+def _fractions(table):
+    """Return the columns that contain numbers which are not whole."""
+    return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
 def _separation(column, genuine, role):
@@ -234,7 +241,9 @@ def check_unconfirmed(roles, table, genuine, is_preset):
     is_separated = _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST
     if is_separated and not is_preset:
         why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "
-        roles.ask(table, f"{why}system's own decision would: is it the truth?", {"genuine": truth})
+        why += "system's own decision would: is it the truth? If not, say what is"
+        people = dict.fromkeys(WHO, "...")
+        roles.ask(table, why, {"genuine": truth}, {"genuine": "..."}, {"genuine": None} | people)
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
     if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
         turned = {"impostor": truth, OPPOSITE[role]: name}

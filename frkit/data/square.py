@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frkit.base import require
+from frkit.base import require, warn
 
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
 FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
@@ -91,3 +91,21 @@ def equals_transpose(values, marks=(), whole=True):
         if not np.allclose(scores, turned, rtol=last_place, atol=slack, equal_nan=True):
             return False
     return True
+
+
+def with_both_halves(values):
+    """Return scores with the other half in place of one that is blank, or zero throughout."""
+    is_in_memory = isinstance(values, np.ndarray)
+    if not is_in_memory or len({*values.shape}) > 1 or len(values) < 3:
+        return values
+    upper = np.triu(np.ones(values.shape, bool), 1)
+    for empty, full in ((upper, upper.T), (upper.T, upper)):
+        cells = values[empty]
+        is_empty = np.isnan(cells).all() or (cells == 0).all()
+        if is_empty and len(np.unique(values[full])) > FEW_SCORES:
+            warn(
+                "one half of the matrix is blank or zero: each pair of images has the score of the "
+                "other half"
+            )
+            return np.where(empty, values.T, values)
+    return values

@@ -85,7 +85,11 @@ def check_header(header):
     """Refuse equal names and blank names; the first may be blank, as above row numbers."""
     require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
     twice = pd.Index(header)[pd.Index(header).duplicated()]
-    require(len(twice) == 0, f"column names must be distinct; repeated: {listed(twice)}")
+    require(
+        len(twice) == 0,
+        f"column names must be distinct; repeated: {listed(twice)}; of a header of two lines make "
+        "one, such as probe_id, reference_id",
+    )
 
 
 # --- text ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
 from frkit.data.square import role_of_square
-from frkit.data.tables import is_number_column, read_frame
+from frkit.data.tables import check_header, is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
 from frkit.scores.matrix import score_matrix
@@ -108,9 +108,8 @@ def open_data(
     reference_identity: 'id2'
     """
     if isinstance(path, (list, tuple)):
-        files = by_model(path)
         options |= {"format": format, "columns": columns, "score": score}
-        return together({name: open_data(file, **options) for name, file in files.items()})
+        return _opened_files(by_model(path), options)
     data = _opened(path, format, columns, score, options)
     if not isinstance(path, pd.DataFrame):
         LOG.info("%s", path)
@@ -154,6 +153,17 @@ def columns_read(data):
     return data.attrs.get("columns", "").splitlines()
 
 
+def _opened_files(files, options):
+    """Open several files by name: models, or the genuine and the impostor scores of one."""
+    kinds = kinds_of_scores(files)
+    if kinds is None:
+        return together({name: open_data(file, **options) for name, file in files.items()})
+    scores = [files[kinds[kind]] for kind in ("genuine", "impostor")]
+    options = {name: options[name] for name in options if options[name] is not None}
+    LOG.info("%s", listed(scores))
+    return open_pairs(scores, format="vectors", **options)
+
+
 def _opened(path, format, columns, score, options):
     """Open one file or DataFrame."""
     options = {name: value for name, value in options.items() if value is not None}
@@ -169,6 +179,13 @@ def _opened(path, format, columns, score, options):
     with named(path):
         if contains_kept_pairs(path):
             return open_kept(path)
+        if file_kind(path) == "folder" and format is None:
+            files = [file for file in path.iterdir() if not file.name.startswith(".")]
+            if len(files) == 2 and kinds_of_scores(by_model(files)):
+                return _opened_files(by_model(files), options)
+            arrays = [file for file in files if file.suffix == ".npy" and OnDisk(file).ndim > 1]
+            if len(arrays) == 1 < len(files):
+                path = arrays[0]  # with labels beside
         format = format or guess_format(path, options)
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = listed(name for name in options if name not in takes)
@@ -238,22 +255,24 @@ def kind_of_table(table, options):
     if "identity" in columns or "labels" in options:
         return "faces"
     header = list(table.columns)
-    if len({*header}) < len(header):  # of a table, names would be distinct
+    are_numbers = all(is_number_column(table.iloc[:, place]) for place in range(1, len(header)))
+    if len({*header}) < len(header) and are_numbers:  # of a table, names would be distinct
         return "matrix"
+    check_header(header)
     is_pairs = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_pairs and side_columns(header)):
         return "faces"
     if is_pairs:
         return "columns"
-    is_number = [is_number_column(table[name]) for name in header[1:]]
-    if header[0] == "" and all(is_number):
+    if header[0] == "" and are_numbers:
         return "matrix"
     raise InputError(
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
         f"genuine) or a matrix of scores\ncolumns: {listed(header, 30)}\nsay what they are: "
-        "columns={'score': '...', 'genuine': '...'}, or columns={'embedding': '...', 'identity': "
-        "'...'}, or format='matrix'"
+        "columns={'score': '...', 'genuine': '...'} (or 'distance'; or 'probe_identity' and "
+        "'reference_identity'), or columns={'embedding': '...', 'identity': '...'}, or "
+        "format='matrix'"
     )
 
 
@@ -309,6 +328,8 @@ def _with_paths(data, opening):
         return open_data(data, **opening), None
     if not isinstance(data, Mapping) or isinstance(data, (xr.Dataset, xr.DataTree)):
         return data, None
+    if kinds_of_scores(data):
+        return _opened_files(data, opening), {name: str(path) for name, path in data.items()}
     models = {str(name): _with_paths(part, opening) for name, part in data.items()}
     paths = {name: path for name, (_, path) in models.items()}
     data = together({name: part for name, (part, _) in models.items()})

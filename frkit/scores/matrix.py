@@ -27,7 +27,7 @@ from frkit.data.labels import (
 )
 from frkit.data.notices import warn_of_decisions, warn_of_probabilities, warn_of_spellings
 from frkit.data.roles import SIDES
-from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose
+from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose, with_both_halves
 from frkit.scores.matrix_names import with_names
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
@@ -117,7 +117,7 @@ def score_matrix(
         probes[name], references[name] = sides
     require_flag("distance", distance)
     values, probes, references = with_names(values, probes, references, distance)
-    values = _checked(values)
+    values = with_both_halves(_checked(values))
     require_one_of("failed", failed, FAILED)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, (probes, references), values.shape):
@@ -133,7 +133,6 @@ def score_matrix(
     labels = [name for name in probes if has_names or name != "image"]
     symmetric = False
     if all(np.array_equal(probes[name], references[name]) for name in labels):
-        values = _with_both_halves(values)
         symmetric = _is_one_set_of_images(values, missing, has_names)
     if symmetric:
         references["image"] = probes["image"]
@@ -197,23 +196,6 @@ def _add_attributes(probes, references, attributes):
                 labels, people, _ = resolve_varying(other[name], other["identity"], "error", name)
                 label_of = dict(zip(people, labels))
                 side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
-
-
-def _with_both_halves(values):
-    """Return scores with the other half in place of one that is blank, or zero throughout."""
-    if not isinstance(values, np.ndarray) or len(values) < 3:
-        return values
-    upper = np.triu(np.ones(values.shape, bool), 1)
-    for empty, full in ((upper, upper.T), (upper.T, upper)):
-        cells = values[empty]
-        is_empty = np.isnan(cells).all() or (cells == 0).all()
-        if is_empty and len(np.unique(values[full])) > FEW_SCORES:
-            warn(
-                "one half of the matrix is blank or zero: each pair of images has the score of the "
-                "other half"
-            )
-            return np.where(empty, values.T, values)
-    return values
 
 
 def _is_one_set_of_images(values, missing, has_names):

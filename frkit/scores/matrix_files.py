@@ -11,21 +11,22 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, require_flag, require_path, warn
-from frkit.data.arrays import OnDisk, read_npy
-from frkit.data.files import beside, file_kind, named
+from frkit.data.arrays import OnDisk, labels_beside, read_npy
+from frkit.data.files import file_kind, named
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, WEAK, simplified
 from frkit.data.notices import warn_of_columns
-from frkit.data.opening import LABEL_FILES, read_columns, read_labels
+from frkit.data.opening import read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
 from frkit.data.sides import side_columns
-from frkit.data.square import role_of_square
+from frkit.data.square import role_of_square, with_both_halves
 from frkit.data.tables import read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_names import (
     GUESS,
+    are_places,
     check_direction,
     failed_mark,
     is_nameless,
@@ -112,12 +113,13 @@ def open_scores(
     with named(path):
         arrays = _arrays(path)
         if labels is None and file_kind(path) == "npy":
-            labels = beside(path, LABEL_FILES, "labels")
+            labels = labels_beside(path)
         if labels is not None:
             arrays = _with_labels(arrays, labels)
         roles = _certain_roles(arrays, both_sides(columns, None if pattern else identity))
         warn_of_columns(roles, arrays)
-        values = arrays[roles.scores()[0]]
+        name = roles.scores()[0]
+        values = arrays[name] = with_both_halves(arrays[name])
         missing, failed = failed_mark(values, missing)
         people, images = _settle(arrays, roles, missing, pattern, distance)
         attributes = {
@@ -169,14 +171,9 @@ def _arrays(path):
     columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
     values = np.column_stack(columns)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, table.columns[1:])]
-    if all(_are_places(side) for side in sides) and role_of_square(values):
+    if all(are_places(side.tolist()) for side in sides) and role_of_square(values):
         return {CELLS: values}
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
-
-
-def _are_places(names):
-    """Return whether names count from 0 or 1, as pandas numbers rows."""
-    return any(names.tolist() == [*map(str, range(k, k + len(names)))] for k in (0, 1))
 
 
 def _with_labels(arrays, labels):

@@ -11,7 +11,7 @@ from frkit.data.joins import WAYS, people_by_name
 from frkit.data.labels import clean_labels
 from frkit.data.roles import SIDES
 from frkit.data.sides import Sides
-from frkit.data.square import role_of_square
+from frkit.data.square import role_of_square, with_both_halves
 from frkit.data.tables import as_numbers
 from frkit.scores.pair_list import failed_as_nan, marks_apart, warn_of_marks
 
@@ -35,18 +35,25 @@ def is_matrix(table):
         values, is_missing = as_numbers(table.iloc[:SHOWN, name])
         if not (np.isfinite(values) | is_missing).all():
             return False
-    names = {*map(str, table.columns[1:])}
-    rows = {*clean_labels(table.iloc[:, 0], len(table), "ids").tolist()}
-    return len(names & rows) >= min(len(names), len(rows)) / 2
+    names = [*map(str, table.columns[1:])]
+    rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
+    if are_places(rows) and not are_places(names):
+        return False  # pandas numbered the rows of a table
+    n_shared = len({*names}.intersection(rows))
+    return n_shared >= min(len({*names}), len({*rows})) / 2
+
+
+def are_places(names):
+    """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
+    return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))
 
 
 def is_nameless(table):
     """Return whether the first rows of a table are those of a square matrix without names."""
     header = table.columns.tolist()
-    n_columns = len(header)
-    if not any(header == [*map(str, range(k, k + n_columns))] for k in (0, 1)):
+    if not are_places(header):
         return False
-    cells = table.iloc[:n_columns, : len(table)]
+    cells = table.iloc[: len(header), : len(table)]
     columns = [as_numbers(cells[name])[0] for name in cells]
     return role_of_square(np.column_stack(columns)) is not None
 
@@ -166,6 +173,7 @@ def with_names(values, probes, references, distance):
         require(
             has_names, "give probe_identity= and reference_identity=, who is on each row and column"
         )
+        values = with_both_halves(values)
         people, images, _ = people_of_matrix(-values if distance else values, names, distance)
         if not distance:
             check_direction(values, people, None, False, False)

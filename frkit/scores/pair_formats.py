@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require, warn
+from frkit.base import listed, real_numbers, require, warn
+from frkit.data.arrays import read_npy
 from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.json_files import NO_TABLE, by_row, read_json
-from frkit.data.names import NAMES, simplified, words_of_truth
+from frkit.data.names import NAMES, simplified, words_of, words_of_truth
 from frkit.data.opening import TABLES as KINDS_OF_TABLES
 from frkit.data.opening import read_columns
 from frkit.data.roles import SIDES, WHO
@@ -61,6 +62,10 @@ TABLES = {  # roles and columns that a table of this format has; then those that
         "probe probe_subject_id, reference bio_ref_reference_id, reference bio_ref_key, "
         "reference bio_ref_template_id, reference bio_ref_subject_id",
     ),
+}
+KINDS = {  # names of files, arrays or columns of scores of one kind
+    "genuine": NAMES["genuine"] | {*"gen pos tar client intra authentic mates".split()},
+    "impostor": NAMES["impostor"] | {*"imp neg non inter impostors imposters nonmates".split()},
 }
 NO_SCORES_OF_BFW = ("fold", "a1", "a2", "")
 RFW_NO_GROUP = "ambiguous"
@@ -283,18 +288,33 @@ def read_vectors(path):
     scores = {}
     for kind, file in zip(("genuine", "impostor"), path):
         with named(file):
-            scores[kind] = pd.Series(to_numbers(read_frame(Path(file), ["score"])["score"]))
+            scores[kind] = pd.Series(_only_scores(Path(file)))
     return by_row(pd.DataFrame(scores)), {}, ""
+
+
+def _only_scores(path):
+    """Return the scores of a file that contains nothing else, or names beside its only numbers."""
+    if file_kind(path) == "npy":
+        return real_numbers("scores", read_npy(path)).ravel()
+    table = read_frame(path)
+    numbers = [*table]
+    if len(numbers) > 1:
+        numbers = [name for name in table if is_number_column(table[name])]
+    require(len(numbers) == 1, "must have one number in each line, the score")
+    return to_numbers(table[numbers[0]].rename("score"))
 
 
 def kinds_of_scores(names):
     """Return the names of genuine and of impostor scores, where a file has just these; or None."""
     names = [name for name in names if name]
+    if len(names) != 2:
+        return None
+    shared = set.intersection(*map(words_of, names))  # such as the name of a model
     kinds = {}
     for name in names:
-        stem = re.sub("scores?$", "", simplified(name))
-        kinds |= {kind: name for kind in ("genuine", "impostor") if stem in NAMES[kind]}
-    return kinds if len(names) == len(kinds) == 2 else None
+        stems = {re.sub("scores?$", "", simplified(name)), "".join(words_of(name) - shared)}
+        kinds |= {kind: name for kind in ("genuine", "impostor") if stems & KINDS[kind]}
+    return kinds if len(kinds) == 2 else None
 
 
 def two_kinds(table):

@@ -173,7 +173,10 @@ def pairs_of_table(
         people = _people_by_name(images, genuine, similarity, rule, roles)
     if not people:
         if genuine is None:
-            roles.ask(table, UNSAID)
+            remedies = [{"genuine": "..."}]
+            if images:
+                remedies.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
+            roles.ask(table, UNSAID, *remedies)
         check_unconfirmed(roles, table, genuine, bool(preset))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)

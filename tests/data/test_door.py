@@ -264,7 +264,8 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
         table.to_json(tmp_path / name, orient="records", lines=True, double_precision=15)
     else:
         table.assign(embedding=table.embedding.map(json.dumps)).to_csv(tmp_path / name)
-    data = fk.open_data(tmp_path / name)
+    with pytest.warns(fk.DataWarning, match="'NA', 'None' are labels of 'country'"):
+        data = fk.open_data(tmp_path / name)
     assert sorted(set(data.country.values.tolist())) == ["DE", "NA", "None"]
 
 

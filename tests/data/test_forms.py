@@ -59,7 +59,43 @@ def frame_by_columns(path):
     pd.DataFrame(columns).to_json(path, double_precision=15)
 
 
+def vectors_of_people():
+    return {str(who): EMBEDDING[who == PEOPLE] for who in np.unique(PEOPLE)}
+
+
+def group_for_each_person(path):
+    with h5py.File(path, "w") as file:
+        for image, vector in zip(IMAGES, EMBEDDING):
+            file[f"{image[:9]}/{image}"] = vector
+
+
+def file_for_each_person(path):
+    path.mkdir()
+    for who, vectors in vectors_of_people().items():
+        np.savez(path / f"{who}.npz", emb=vectors, quality=np.ones(3))
+
+
+def array_and_labels(path):
+    path.mkdir()
+    np.save(path / "features.npy", EMBEDDING)
+    np.save(path / "labels.npy", CODES)
+
+
+def lines_of_numbers(path):
+    vectors = [" ".join(map(repr, row.tolist() * 2)) for row in EMBEDDING]
+    pd.DataFrame({"subject": PEOPLE, "vec": vectors}).to_csv(path, index=False)
+
+
 FACES = {
+    "people.npz": lambda path: np.savez(path, **vectors_of_people()),
+    "images.npz": lambda path: np.savez(path, **dict(zip(IMAGES, EMBEDDING))),
+    "people.h5": group_for_each_person,
+    "file for each person": file_for_each_person,
+    "array and labels": array_and_labels,
+    "lines.csv": lines_of_numbers,
+    "names in the index.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path),
+    "no header.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path, header=False),
+    "numbered.csv": lambda path: pd.DataFrame(EMBEDDING).assign(label=CODES).to_csv(path),
     "group.hdf5": in_one_group,
     "paths.npy": paths_beside,
     "represent.json": deepface,
@@ -68,12 +104,13 @@ FACES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:labels are read from labels.npy")
 @pytest.mark.parametrize("name", FACES)
 def test_embeddings_as_other_programs_write_them(tmp_path, name):
     FACES[name](tmp_path / name)
     faces = fk.open_data(tmp_path / name)
     assert "tags" not in faces.coords
-    np.testing.assert_array_equal(faces.embedding.values, EMBEDDING)
+    np.testing.assert_array_equal(faces.embedding.values[:, :6], EMBEDDING)
     who = faces.identity.values
     np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
 
@@ -103,7 +140,17 @@ def five_cells(path):
     path.write_text("\n".join(lines))
 
 
+def frame_of_pairs():
+    sides = {"img1": IMAGES[FIRST], "img2": IMAGES[SECOND]}
+    return pd.DataFrame(sides | {"same": GENUINE.astype(int), "score": SCORE})
+
+
 PAIRS = {
+    "split.json": lambda path: frame_of_pairs().to_json(path, orient="split", double_precision=15),
+    "index.json": lambda path: frame_of_pairs().to_json(path, orient="index", double_precision=15),
+    "words.csv": lambda path: pd.DataFrame(
+        {"type": np.where(GENUINE, "mated", "non-mated"), "value": SCORE}
+    ).to_csv(path, index=False),
     "issame.npz": lambda path: np.savez(path, dist=2 - 2 * SCORE, actual_issame=GENUINE),
     "scores.mat": lambda path: savemat(path, {"sims": SCORE, "genuine": GENUINE.astype(float)}),
     "nested.jsonl": nested_lines,
@@ -120,6 +167,60 @@ def test_pairs_as_other_programs_write_them(tmp_path, name):
     np.testing.assert_array_equal(np.argsort(pairs.score.values), np.argsort(SCORE))
     if "probe" in pairs.coords:
         assert len({*pairs.probe.values, *pairs.reference.values}) == 48
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("genuine.txt", "impostor.txt"),
+        ("arcface_genuine_scores.npy", "arcface_impostor_scores.npy"),
+        ("nonmated.csv", "mated.csv"),
+    ],
+)
+def test_two_files_are_genuine_and_impostor_scores(tmp_path, names):
+    """As a folder, as two files, and on the command line."""
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    for name in names:
+        scores = SCORE[
+            GENUINE if name in (names[0], "mated.csv") and "non" not in name else ~GENUINE
+        ]
+        if name.endswith(".npy"):
+            np.save(folder / name, scores)
+        else:
+            header = "score\n" if name.endswith(".csv") else ""
+            (folder / name).write_text(header + "\n".join(map(repr, scores.tolist())))
+    files = [folder / name for name in names]
+    for pairs in fk.open_data(folder), fk.open_data(files), fk.open_data(files[::-1]):
+        assert pairs.genuine.values.tolist() == sorted(GENUINE.tolist(), reverse=True)
+        np.testing.assert_array_equal(pairs.score.values[: GENUINE.sum()], SCORE[GENUINE])
+    assert main(["report", *map(str, files), "--far", "0.1", "-o", str(tmp_path / "r")]) == 0
+
+
+@pytest.mark.parametrize("shift", [-2, 1])
+def test_labels_that_are_shifted_against_the_embeddings_are_noticed(tmp_path, shift):
+    wide = np.hstack([EMBEDDING] * 2).repeat(2, 0) + 0.01 * RNG.normal(size=(96, 12))
+    fk.faces(wide, PEOPLE.repeat(2))  # without a notice
+    np.save(tmp_path / "f.npy", np.concatenate([wide, -wide]).astype("f4"))
+    people = np.concatenate([PEOPLE.repeat(2), np.char.add("x", PEOPLE.repeat(2))])
+    np.savetxt(tmp_path / "f.txt", np.roll(people, shift), "%s")
+    direction = "earlier" if shift > 0 else "later"
+    with pytest.warns(fk.DataWarning, match=f"begin {abs(shift)} row.s. {direction} than"):
+        fk.open_data(tmp_path / "f.npy")
+
+
+def test_a_header_of_two_lines_is_refused_with_what_to_do(tmp_path):
+    columns = [
+        ("probe", "id"),
+        ("probe", "sex"),
+        ("ref", "id"),
+        ("ref", "sex"),
+        ("result", "score"),
+    ]
+    table = pd.DataFrame([["a", "f", "a", "f", 0.9], ["a", "f", "b", "m", 0.1]])
+    table.set_axis(pd.MultiIndex.from_tuples(columns), axis=1).to_csv(tmp_path / "t.csv")
+    with pytest.raises(fk.InputError, match="header of two lines make one"):
+        fk.open_data(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(

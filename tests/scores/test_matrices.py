@@ -85,10 +85,10 @@ def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
 
 def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
-    ids.write_text("a\nb\n")
     np.save(path, SCORES)
-    with pytest.raises(InputError, match="needs labels: no s.csv, .* say which, labels="):
+    with pytest.raises(InputError, match="needs labels, .*no file of labels: give labels="):
         fk.open_scores(path)
+    ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="no array says who is on each row and each column"):
         fk.open_scores(path, missing=-1, labels=ids)
 
