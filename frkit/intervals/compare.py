@@ -73,7 +73,8 @@ def compare(
     groups : (str, str), "all" or "rest", optional
         Names of two groups, for a rate that runs over them ("far_group"):
         `compare(evaluation, "frr_group", groups=("female", "male"))`; "all" compares every pair of
-        groups, "rest" every group with all others together, over `contrast`.
+        groups, "rest" every group with all others together, over `contrast`. Of two groups "rest"
+        is their one pair.
     method : str, optional
         None as above; or one of the methods of `band` that read replicates.
     target, level
@@ -141,7 +142,7 @@ def compare(
         if models not in (None, "all"):
             compared = evaluation_a.sel(model=list(models))
         rows = _between("model", compared, pairs, *settings)
-    if "all" in (models, groups) or len(pairs) > 1:
+    if "all" in (models, groups) or groups == "rest":
         result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
     else:
         a, b = pairs[0]
@@ -166,12 +167,15 @@ def _pairs(data, dim, chosen_pairs):
         f"{dim}s must be two names, or a word such as 'all', got {type(chosen_pairs).__name__}",
     )
     names = np.atleast_1d(data.get(dim, [])).tolist()
+    there_are = f"only {names[0]!r}" if names else "none"
     require(
-        len(names) > 1, f"{dim}s are compared in an evaluation of several {dim}s, not of {names}"
+        len(names) > 1,
+        f"{dim}s are compared in an evaluation of several {dim}s, and this one has {there_are}",
     )
-    if chosen_pairs == "rest" and dim == "group":
+    is_of_rest = chosen_pairs == "rest" and dim == "group"
+    if is_of_rest and len(names) > 2:
         return [(name, REST) for name in names]
-    if chosen_pairs == "all" or (chosen_pairs is None and len(names) == 2):
+    if is_of_rest or chosen_pairs == "all" or (chosen_pairs is None and len(names) == 2):
         return list(combinations(names, 2))
     require(
         isinstance(chosen_pairs, (list, tuple))

@@ -263,7 +263,7 @@ def draw_band(ax, curve, extent, colour, label):
     for line, (where, entry) in lines.items():
         shown = np.where(where, estimate, np.nan)
         ax.plot(x, shown, "o" if is_single else line, color=colour, label=entry, zorder=3)
-    bands = {UNRESOLVED: (dotted, "fewer than 10 errors"), colour: (resolved, None)}
+    bands = {UNRESOLVED: (dotted, "fewer than ten errors"), colour: (resolved, None)}
     for shade, (where, entry) in bands.items():
         style = {"color": shade, "alpha": 0.22, "label": entry if where.any() else None}
         if is_single:

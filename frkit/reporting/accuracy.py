@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from functools import partial
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,8 @@ from frkit.base import InputError, require, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
-from frkit.intervals.compare import holm
-from frkit.intervals.contributions import TARGETS
-from frkit.intervals.reading import FEW_ERRORS, NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.contributions import TARGETS, contributions
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import (
     CLEAR,
     MOST_SENTENCES,
@@ -25,21 +23,16 @@ from frkit.reporting.contents import (
     Tile,
 )
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import (
-    LEVEL_NAMES,
-    SIGNIFICANT,
-    averaged,
-    level_words,
-    p_text,
-    say,
-)
+from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
-from frkit.reporting.tables import Cell, Table, column_cells, decimals_of_result, table
+from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import turned
 from frkit.scores.kept import is_list, pairs_of_models
 
 OTHER_WEIGHTING = {"identity": "pair", "pair": "identity", "p_k": "pair"}
-MOST_MODELS = 6
+MOST_MODELS = 12
+MOST_DRAWN = 3  # models of whom every two have a figure
+FEWEST_ERRING = 2  # people; of fewer the interval is too narrow
 BINS = 80  # of the histograms
 NEAR = 0.1  # a FAR that is so near below its level, as a share of it, is at the level
 NOBODY_NAMED = (
@@ -56,10 +49,14 @@ def errors(inputs):
     for rate in inputs.names_of_rates:
         _add_rate(inputs, section, rate, other)
     _add_counts(inputs, next(iter(section.tables.values())))
-    curve = inputs.band_of_curve("frr")
-    if curve.estimate.max() > 0:
-        section.figures["FRR against FAR"] = partial(plot.roc, curve)
-    _add_tiles(inputs, section, other)
+    if inputs.has_enough_people:
+        _add_tiles(inputs, section, other)
+        curve = inputs.band_of_curve("frr")
+        if curve.estimate.max() > 0:
+            section.figures["FRR against FAR"] = partial(plot.roc, curve)
+    else:
+        text = say("too_few", inputs.n_people, inputs.named)
+        section.tiles.append(Tile("How good is the system?", "Too little data.", text, TOO_LITTLE))
     for name, histograms in _histograms(inputs):
         title = f"Scores and threshold{suffix(name)}"
         section.figures[title] = partial(plot.genuine_and_impostor, histograms)
@@ -124,42 +121,44 @@ def _add_counts(inputs, shown):
 def _add_tiles(inputs, section, other):
     """How good every model is, and where its threshold lies."""
     thresholds = _thresholds(inputs)
-    n_genuine = comparisons(inputs.scores)[0]
-    sentences = []
+    erring = contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring
+    is_single = len(inputs.models) == 1
     for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
         rates = result_of_model(inputs.rates, name).isel(inputs.leading)
+        frr = bands.isel(inputs.leading)
+        threshold = result_of_model(thresholds, name)
         far = rates.far.item()
         level = rates.get("far_level", rates.far).item()
         far_is_reached = far >= (1 - NEAR) * level
+        n_rejects, n_accepts = rates.false_rejects.item(), rates.false_accepts.item()
+        n_erring = result_of_model(erring, name).isel(inputs.leading).item()
         facts = {
-            "model": name,
+            "inputs": inputs,
             "far": level if far_is_reached else far,
             "far_is_reached": far_is_reached,
-            "frr": bands.isel(inputs.leading),
-            "rates": rates,
+            "frr": frr,
             "other": None if other is None else result_of_model(other, name).isel(inputs.leading),
-            "threshold": result_of_model(thresholds, name),
-            "genuine_pairs": n_genuine,
-            "few_rejects": bool(rates.false_rejects < RESOLVED),
-            "few_accepts": bool(rates.false_accepts < RESOLVED),
-            "inputs": inputs,
+            "threshold": threshold,
+            "distance": turned(inputs.scores),
+            "genuine_pairs": comparisons(inputs.scores)[0],
+            "rejects": n_rejects,
+            "accepts": n_accepts,
+            "few_rejects": n_rejects < RESOLVED,
+            "few_accepts": n_accepts < RESOLVED,
+            "rests_on_one": n_rejects >= RESOLVED and n_erring < FEWEST_ERRING,
+            "threshold_is_open": bool(np.isinf(threshold.upper - threshold.lower)),
         }
+        is_open = facts["few_accepts"] or facts["rests_on_one"] or bool(frr.upper >= 1)
+        state = UNDECIDED if is_open else CLEAR
         value, text, note = (say(part, facts) for part in ("frr", "accuracy", "precision"))
-        has_no_end = bool(facts["frr"].upper >= 1)  # as the threshold has none
-        state = UNDECIDED if facts["few_accepts"] or has_no_end else CLEAR
+        if not is_single:
+            text = f"{text} {say('accept_value', facts)}"
         section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
-        sentences.append(say("threshold", facts))
-    has_no_end = bool(np.isinf(thresholds.upper - thresholds.lower).any())
-    state = UNDECIDED if has_no_end else section.tiles[0].state
-    value = say("accept_value", thresholds, turned(inputs.scores))
-    note = say("note_of_threshold", inputs, has_no_end)
-    section.tiles.append(Tile("Where is the threshold?", value, "\n".join(sentences), state, note))
-
-
-def too_few_people(inputs):
-    """The one tile of a report on data that do not allow a rate."""
-    value = say("too_few", inputs.n_people, inputs.named)
-    return Tile("How good is the system?", "Too little data.", value, TOO_LITTLE)
+    if is_single:
+        is_open = facts["few_accepts"] or facts["threshold_is_open"]
+        value, text, note = (say(f"{part}_value", facts) for part in ("accept", "pass", "brackets"))
+        state = UNDECIDED if is_open else CLEAR
+        section.tiles.append(Tile("Where is the threshold?", value, text, state, note))
 
 
 def _thresholds(inputs):
@@ -198,79 +197,68 @@ def _histograms(inputs):
 
 def models(inputs):
     """Paired differences of every two models, and which model is better."""
-    names = inputs.models
-    require(len(names) > 1, "there is one model; give several files, or columns of scores")
+    n_models = len(inputs.models)
+    require(n_models > 1, "there is one model; give several files, or columns of scores")
     require(
-        len(names) <= MOST_MODELS,
+        n_models <= MOST_MODELS,
         f"more than {MOST_MODELS} models have too many pairs; choose some",
     )
     section = Section("Which model is better")
-    differences = {target: [] for target in TARGETS}
-    for pair in combinations(names, 2):
-        options = {"models": pair, "level": inputs.level}
-        for rate, target in product(inputs.names_of_rates, TARGETS):
-            # the error rates say why there are none, and where errors are few
-            with suppress(InputError), no_cautions(FEW_ERRORS):
-                result = compare(inputs.evaluation, rate, target=target, **options)
-                section.results[f"{rate}, {' - '.join(pair)}, {target}"] = result
-                differences[target].append(result)
-        with no_cautions():
-            curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **options)
-        section.figures[f"FRR of {' − '.join(pair)}"] = partial(plot.difference, curve)
-    _answer_which_is_better(inputs, section)
     columns = []
-    for target, results in differences.items():
-        if results:
-            heads = [f"difference, {inputs.about(target)}", f"p, {inputs.about(target)}"]
-            columns.append(table(*results).set_axis(heads, axis=1))
+    options = {"models": "all", "level": inputs.level}
+    for target in TARGETS:
+        differences = []
+        for rate in inputs.names_of_rates:
+            # the error rates say why there are none
+            with suppress(InputError):
+                result = compare(inputs.evaluation, rate, target=target, **options)
+                section.results[f"{rate}, {target}"] = result
+                differences.append(result.drop_vars("p"))
+        if differences:
+            heads = [f"difference, {inputs.about(target)}", f"p (Holm), {inputs.about(target)}"]
+            columns.append(table(*differences).set_axis(heads, axis=1))
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
-    section.lines.append(say("paired", len(names)))
+    if n_models <= MOST_DRAWN:
+        with no_cautions():
+            curves = compare(inputs.curve, "frr", target=NEW_PEOPLE, **options)
+        for place in range(curves.sizes["contrast"]):
+            curve = curves.isel(contrast=place)
+            curve = curve.assign_attrs(a=curve.a.item(), b=curve.b.item())
+            title = f"FRR of {curve.a.item()} − {curve.b.item()}"
+            section.figures[title] = partial(plot.difference, curve)
+    section.tiles.append(_which_is_better(inputs, section.results[f"frr, {NEW_PEOPLE}"]))
+    section.lines.append(say("paired", n_models))
     return section
 
 
-def _answer_which_is_better(inputs, section):
-    """A tile, and a table with the better of every two models at every level."""
-    pairs = [*combinations(inputs.models, 2)]
-    frrs = [section.results[f"frr, {' - '.join(pair)}, {NEW_PEOPLE}"] for pair in pairs]
-    adjusted = holm(np.stack([frr.p.values for frr in frrs], -1)).T
-    leading = inputs.leading[inputs.along]
-    rows = {}
-    sentences = {True: [], False: []}  # whether one is better
+def _which_is_better(inputs, at_all_levels):
+    """The tile: the models that no other one beats, and the clearest differences."""
+    differences = at_all_levels.isel(inputs.leading)
+    far = inputs.rates.far.isel(inputs.leading)
     beaten = set()
-    traded = []  # pairs of which one rejects less, and the other accepts less
-    for pair, frr, p in zip(pairs, frrs, adjusted):
-        rejects_less = np.where(p <= SIGNIFICANT, np.where(frr.estimate < 0, *pair), "")
-        is_traded = (rejects_less != "") & _have_opposite_fars(inputs, pair, frr.estimate)
-        better = np.where(is_traded, "", rejects_less)
-        undecided = np.where(is_traded, rejects_less + " only rejects less", "no clear difference")
-        rows[" or ".join(pair)] = [
-            Cell(f"{name or otherwise} ({p_text(each)})", {"": each})
-            for name, otherwise, each in zip(better, undecided, p)
-        ]
-        winner = better[leading]
-        less = rejects_less[leading]
-        sentence = say("better", pair, winner, less, frr.isel(inputs.leading), p[leading])
-        sentences[less != ""].append(sentence)
-        beaten |= {*pair} - {winner} if winner else set()
-        traded += [{*pair}] if is_traded[leading] else []
+    sentences = {True: [], False: []}  # whether one of the two rejects less
+    is_traded = False
+    for place in range(differences.sizes["contrast"]):
+        frr = differences.isel(contrast=place)
+        less, more = frr.a.item(), frr.b.item()
+        if frr.estimate > 0:
+            less, more = more, less
+        is_clear = bool(frr.p_holm <= SIGNIFICANT)
+        # at fixed thresholds a model may reject less because it accepts more
+        accepts_more = inputs.along != "far_level" and bool(
+            far.sel(model=less) > far.sel(model=more)
+        )
+        sentences[is_clear].append(say("better", less, more, is_clear, accepts_more, frr))
+        if is_clear and not accepts_more:
+            beaten.add(more)
+        is_traded |= is_clear and accepts_more
     best = [name for name in inputs.models if name not in beaten]
-    text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
-    level = level_words(frr.isel(inputs.leading))
-    is_open = ~(adjusted[:, leading] <= SIGNIFICANT)
-    others_differ = (np.delete(adjusted, leading, axis=1)[is_open] <= SIGNIFICANT).any()
-    note = say("model_tests", inputs.about(), level, len(pairs), others_differ)
-    is_traded = any(pair <= {*best} for pair in traded)
     value = say("best_models", best, len(inputs.models), is_traded)
+    text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
+    n_pairs = differences.sizes["contrast"]
+    note = say("model_tests", inputs.about(), level_words(differences), n_pairs)
     state = CLEAR if len(best) == 1 else UNDECIDED
-    section.tiles.append(Tile("Which model is better?", value, text, state, note))
-    heads = [f"{LEVEL_NAMES[inputs.along]} {level:g}" for level in frr[inputs.along].values]
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=heads, dtype=object)
-    section.tables["The better model at each level"] = Table(frame.rename_axis("models"))
-
-
-def _have_opposite_fars(inputs, pair, frr_difference):
-    """Whether the model with the lower FRR has the higher FAR, where thresholds are fixed."""
-    if inputs.along == "far_level":
-        return False
-    first, second = (result_of_model(inputs.rates.far, name) for name in pair)
-    return ((first - second) * frr_difference < 0).values
+    p = at_all_levels.p_holm.drop_isel(inputs.leading)
+    if state == UNDECIDED and (p <= SIGNIFICANT / max(p.sizes[inputs.along], 1)).any():
+        note = f"{note} {say('other_levels', 'Paired differences')}"
+    return Tile("Which model is better?", value, text, state, note)

@@ -1,5 +1,6 @@
 """Groups: their rates, measures of disparity, SFI/CFI/DFI, N-Sigma and RLB."""
 
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -9,13 +10,13 @@ from frkit import plot
 from frkit.base import InputError, require, warn
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
-from frkit.intervals import fair_floor, permutation_test
+from frkit.intervals import fair_floor
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import floor, n_sigma
 from frkit.plot.style import curve_colours
 from frkit.reporting.contents import UNDECIDED, Section
-from frkit.reporting.formats import averaged, level_words, say
+from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say
 from frkit.reporting.inputs import (
     no_cautions,
     people_of_groups,
@@ -32,20 +33,11 @@ from frkit.reporting.tables import (
     table,
     texts_of,
 )
-from frkit.reporting.verdicts import (
-    RATES,
-    comparable,
-    other_tests,
-    table_of,
-    table_of_pairs,
-    tile_of,
-    verdicts_of,
-)
+from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
-PERMUTATIONS = 999
 FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
 FOLDS = 5  # of RLB, each with people of every group
 EQUAL_GROUPS = 20  # permutations of people's labels, for N-Sigma
@@ -66,19 +58,19 @@ def groups(inputs):
     section.tables[f"EER of the groups ({about})"] = table(eer)
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
-    has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
     for name, frr in inputs.by_model(frr_bands):
-        frr = frr.isel(group=np.flatnonzero(result_of_model(has_rates, name)))
+        far = result_of_model(far_bands, name)
+        leading_frr = result_of_model(inputs.rates.frr_group, name).isel(inputs.leading)
         title = f"Groups{suffix(name)}"
-        if frr.sizes["group"] > MOST_GROUPS:
-            rates = result_of_model(inputs.rates.frr_group, name).isel(inputs.leading)
-            order = rates.sel(group=frr["group"]).fillna(0).argsort().values
-            frr = frr.isel(group=np.sort(order[-MOST_GROUPS:]))
-            title = f"{title}, the {MOST_GROUPS} with the highest FRR {level_words(rates)}"
-        far = result_of_model(far_bands, name).sel(group=frr["group"])
-        if not (frr.estimate > 0).any():
-            continue  # there is no group, or no error, to draw
-        section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))
+        has_rates = (far.estimate.notnull() & frr.estimate.notnull()).any("far_level")
+        drawn = leading_frr["group"].values[has_rates]
+        if len(drawn) > MOST_GROUPS:
+            highest = leading_frr.sel(group=drawn).to_series().nlargest(MOST_GROUPS).index
+            drawn = drawn[np.isin(drawn, highest)]
+            title = f"{title}, the {MOST_GROUPS} with the highest FRR {level_words(leading_frr)}"
+        far, frr = far.sel(group=drawn), frr.sel(group=drawn)
+        if (frr.estimate > 0).any():  # otherwise there is no group, or no error, to draw
+            section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))
     _answer_whether_groups_differ(inputs, section)
     return section
 
@@ -98,8 +90,8 @@ def _answer_whether_groups_differ(inputs, section):
     if n_numbers > MOST_GROUPS:
         open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
     tile = tile_of(verdicts, open_questions, level)
-    if tile.state == UNDECIDED:
-        tile.note = f"{tile.note} {other_tests(inputs)}".strip()
+    if tile.state == UNDECIDED and _differ_at_other_levels(inputs):
+        tile.note = f"{tile.note} {say('other_levels', 'Measures of disparity')}"
     in_no_group = without_label(inputs)
     if in_no_group:
         warn(in_no_group)
@@ -115,85 +107,48 @@ def _answer_whether_groups_differ(inputs, section):
         section.results[f"{rate}_group, pairs"] = pairs
 
 
+def _differ_at_other_levels(inputs):
+    """Whether equal FRR or FAR is rejected at another level than the leading one (Bonferroni)."""
+    p_values = []
+    for rate in RATES:
+        with suppress(InputError), no_cautions():
+            p = inputs.band(f"{rate}_max_min").p.drop_isel(inputs.leading)
+            p_values += p.values.ravel().tolist()
+    return any(p <= SIGNIFICANT / len(p_values) for p in p_values)
+
+
 def fairness_measures(inputs):
-    """Every registered fairness measure with its interval and floor, and permutation tests."""
+    """Every registered fairness measure with its interval and floor."""
     inputs.require_groups()
     section = Section("Measures of disparity")
     rows = []
-    without = {}  # (the only group, if any; rates that are read): names of measures
+    left_out = {}  # why -> short names of measures
     for name in names():
         chosen = measure(name)
         if chosen.fair is None or chosen.permuted:
             continue
         try:
-            usable, _ = comparable(inputs.evaluation, name)
-            if len(usable) < 2:
-                without.setdefault((*usable, chosen.reads), []).append(short_name(name))
-                continue
             with no_cautions():
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
-            section.lines.append(f"Left out, {name}: {error}")
+            left_out.setdefault(str(error), []).append(short_name(name))
             continue
         section.results.update({name: result, f"{name}, floor": fair})
         rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two
-    if not rows:
-        usable = max(without, key=len, default=((),))[:-1]
-        raise InputError(say("too_few_groups", usable, ()))
-    for (*usable, reads), those in without.items():
-        why = say("too_few_groups", usable, [name.partition("_")[0].upper() for name in reads])
-        section.lines.append(f"Left out, {', '.join(those)}: {why}")
-    if not inputs.quick:
-        rows += _permutation_tests(inputs, section)
+    require(rows, next(iter(left_out), ""))
+    for why, measures in left_out.items():
+        section.lines.append(f"Left out, {', '.join(measures)}: {why}")
     caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
-    section.lines.append(say("fair_model", contains_permutation_tests(section)))
-    for rate in _compared(section):
-        curve = inputs.band_of_curve(f"{rate}_max_min")
-        title = f"Ratio of highest to lowest {rate.upper()}"
-        if np.isfinite(curve.estimate).any():
-            section.figures[title] = partial(plot.fairness, curve)
+    section.lines.append(say("fair_model"))
+    for rate in RATES:
+        if f"{rate}_max_min" in section.results:
+            curve = inputs.band_of_curve(f"{rate}_max_min")
+            title = f"Ratio of highest to lowest {rate.upper()}"
+            if np.isfinite(curve.estimate).any():
+                section.figures[title] = partial(plot.fairness, curve)
     return section
-
-
-def contains_permutation_tests(section):
-    """Whether the data allowed permutation tests."""
-    return any(name.endswith("permutation") for name in section.results)
-
-
-def _compared(section):
-    """The rates that two groups or more have."""
-    return [rate for rate in RATES if f"{rate}_max_min" in section.results]
-
-
-def _permutation_tests(inputs, section):
-    """The exact tests of equal FRR and of equal FAR."""
-    tests = []
-    try:
-        require(
-            inputs.named,
-            "it permutes labels over people, and the identities are unknown here",
-        )
-        inputs.require_all_impostors()
-        for rate in _compared(section):
-            with no_cautions():
-                test = permutation_test(
-                    inputs.scores,
-                    f"{rate}_max_min",
-                    **inputs.levels,
-                    by=inputs.by,
-                    n=PERMUTATIONS,
-                    seed=inputs.seed,
-                    level=inputs.level,
-                    weighting=inputs.options["weighting"],
-                    varying=inputs.options["varying"],
-                )
-            section.results[f"{rate}_max_min, permutation"] = test
-            tests.append(test)
-    except InputError as error:
-        section.lines.append(f"Left out, the permutation tests: {error}")
-    return tests
 
 
 def index_section(inputs):
@@ -233,17 +188,21 @@ def sigmas(inputs):
     section = Section("N-Sigma")
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
     options = {"by": inputs.by, "seed": inputs.seed}
-    result = n_sigma(scores, varying=inputs.options["varying"], **options)
+    varying = inputs.options["varying"]
+    result = n_sigma(scores, varying=varying, **options)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     shown["draws_se"] = noise_of_subsets(result)
     try:
+        require(
+            varying == "error", "labels vary within people, who cannot change groups as a whole"
+        )
         equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
-        limit = equal.quantile(inputs.level, "permutation").drop_vars("quantile")
+        with np.errstate(invalid="ignore"):  # between two infinite ones
+            limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)
+        limit = limit.drop_vars("quantile")
         shown["limit"] = limit.broadcast_like(result.n_absolute)
-        draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
-        if np.isinf(result.n_absolute).any():
-            section.lines.append(say("infinite_n"))
-        else:
+        if np.isfinite(result.n_absolute).all():
+            draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
             section.figures["N-Sigma"] = draw
     except InputError as error:
         section.lines.append(f"Left out, what equal groups show: {error}")

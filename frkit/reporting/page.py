@@ -6,7 +6,6 @@ import warnings
 from dataclasses import dataclass
 
 import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -18,7 +17,7 @@ MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
-MARGIN = 4  # points
+WIDE = 30  # letters of a label, of which two do not stand side by side in a legend
 FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
 STYLE = {
     "font.size": 8,
@@ -103,8 +102,7 @@ def picture(draw):
     """A figure of a column's width for the page and the files; its caption stands beside it."""
     with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", "Glyph")
-        figure = Figure(figsize=COLUMN, dpi=POINTS, layout="none")  # whatever the user set
-        FigureCanvasAgg(figure)
+        figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
         ax = figure.subplots()
         draw(ax)
         thin_ticks(ax)
@@ -118,37 +116,18 @@ def picture(draw):
             label = axis.label.get_text()
             if len(label) > longest:
                 axis.label.set_text(label.replace(" (", "\n(", 1))
-        _lay_out(figure, ax)
+        legend = ax.get_legend()
+        if legend is not None:  # beneath the axes, where it hides nothing
+            handles, labels = legend.legend_handles, [text.get_text() for text in legend.texts]
+            legend.remove()
+            is_wide = len(labels) < 3 or max(map(len, labels)) >= WIDE
+            options = {"ncols": 1 if is_wide else 2, "loc": "outside lower center"}
+            figure.legend(handles, labels, frameon=False, **options)
         caption = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+        svg = figure_bytes(figure, caption, "svg")
         if any("Glyph" in str(warning.message) for warning in caught):
             caption = f"{caption}; the font of figures lacks some letters of the labels"
-        return Picture(figure, caption, figure_bytes(figure, caption, "svg"))
-
-
-def _lay_out(figure, ax):
-    """Put the legend beneath the axes, where it hides nothing, and fill the rest of the figure.
-
-    Constrained layout would draw everything four times.
-    """
-    renderer = figure.canvas.get_renderer()
-    foot = MARGIN
-    legend = ax.get_legend()
-    if legend is not None:
-        labels = [entry.get_text() for entry in legend.get_texts()]
-        handles = legend.legend_handles
-        legend.remove()
-        columns = 2 if len(labels) > 2 and max(map(len, labels)) < 30 else 1
-        if labels:
-            place = {"ncols": columns, "loc": "lower center", "frameon": False}
-            beneath = figure.legend(handles, labels, borderaxespad=0, **place)
-            foot += beneath.get_window_extent(renderer).height + MARGIN
-    inside, outside = ax.get_window_extent(), ax.get_tightbbox(renderer)
-    width, height = figure.bbox.size
-    left = inside.x0 - outside.x0 + MARGIN
-    right = width - (outside.x1 - inside.x1) - MARGIN
-    bottom = inside.y0 - outside.y0 + foot
-    top = height - (outside.y1 - inside.y1) - MARGIN
-    figure.subplots_adjust(left / width, bottom / height, right / width, top / height)
+        return Picture(figure, caption, svg)
 
 
 def figure_bytes(figure, caption, form):

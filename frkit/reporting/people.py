@@ -13,7 +13,7 @@ from frkit.intervals import provenance
 from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
 from frkit.reporting.formats import TIE, level_words, say
-from frkit.reporting.inputs import suffix
+from frkit.reporting.inputs import no_cautions, suffix
 from frkit.reporting.tables import Cell, Table, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
@@ -29,7 +29,8 @@ def drivers(inputs):
     """Who drives the errors at the leading level."""
     require(inputs.named, "the comparisons do not say whom the images show")
     section = Section("People who drive the errors")
-    result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
+    with no_cautions():  # those of the error rates
+        result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
     facts_of_rates = {rate: [] for rate in ERRORS}
     for name, people in inputs.by_model(result.isel(inputs.leading)):
@@ -135,14 +136,10 @@ def plans(inputs):
     section = Section("How many more people")
     far = float(inputs.rates["far_level"].isel(inputs.leading))
     for name in inputs.models:
-        plan = sample_size(
-            inputs.scores.sel(model=[name]) if name else inputs.scores,
-            "relative_half_width",
-            HALF_WIDTH,
-            far=far,
-            level=inputs.level,
-            weighting=inputs.options["weighting"],
-        )
+        scores = inputs.scores.sel(model=[name]) if name else inputs.scores
+        options = {"far": far, "level": inputs.level, "weighting": inputs.options["weighting"]}
+        with no_cautions():
+            plan = sample_size(scores, "relative_half_width", HALF_WIDTH, **options)
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan
         if plan.n_identities > plan.n_identities_now:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -15,45 +16,32 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from frkit.base import (
-    DataWarning,
-    InputError,
-    require_flag,
-    require_inside,
-)
+from frkit.base import DataWarning, InputError, require, require_flag, require_inside
+from frkit.intervals.reading import FEW_ERRORS
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
-from frkit.reporting.formats import LEVEL_NAMES
+from frkit.reporting.formats import LEVEL_NAMES, say
 from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import Opened, opened
 from frkit.reporting.words import describe
 
-
-@dataclass
-class Part:
-    """A part of a report: what makes it, its usual share of the time, whether it takes long."""
-
-    title: str
-    make: Callable[[Inputs], Section]
-    share: float
-    long: bool = False
-
-
-PARTS = {
-    "errors": Part("Error rates", accuracy.errors, 2),
-    "groups": Part("Groups", fairness.groups, 2),
-    "fairness": Part("Fairness measures", fairness.fairness_measures, 12),
-    "indices": Part("SFI, CFI and DFI", fairness.index_section, 12, long=True),
-    "n_sigma": Part("N-Sigma", fairness.sigmas, 6, long=True),
-    "rlb": Part("RLB", fairness.representation_section, 20, long=True),
-    "models": Part("Which model is better", accuracy.models, 2),
-    "people": Part("People who drive the errors", people.drivers, 3),
-    "plan": Part("How many more people", people.plans, 15, long=True),
-    "data": Part("The data", data_card.data, 1),
+PARTS = {  # section of a report -> its title, and what makes it
+    "errors": ("Error rates", accuracy.errors),
+    "groups": ("Groups", fairness.groups),
+    "fairness": ("Fairness measures", fairness.fairness_measures),
+    "indices": ("SFI, CFI and DFI", fairness.index_section),
+    "n_sigma": ("N-Sigma", fairness.sigmas),
+    "rlb": ("RLB", fairness.representation_section),
+    "models": ("Which model is better", accuracy.models),
+    "people": ("People who drive the errors", people.drivers),
+    "plan": ("How many more people", people.plans),
+    "data": ("The data", data_card.data),
 }
-BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} left"
-EVALUATION = 10.0  # share of the time of the sweep before them
+BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
+LONG = ("indices", "n_sigma", "rlb", "plan")
+OF_FEW_PEOPLE = ("errors", "data")
+SHOWN_IN_TABLES = (FEW_ERRORS, "n_nonfinite")  # parts of cautions
 DESCRIBED = ("models", "indices", "n_sigma", "rlb")  # in the methods paragraph, where they are made
 
 
@@ -165,7 +153,7 @@ def report(
     level : float
         Nominal coverage of the intervals, in (0, 1).
     quick : bool
-        True leaves out what takes long: permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
+        True leaves out what takes long: SFI/CFI/DFI, N-Sigma, RLB and plans.
     seed : int
         Of all draws.
     weighting, impostors, varying
@@ -207,13 +195,13 @@ def report(
         source = opened(data, opening)
         for notice in source.notices:
             warnings.warn(notice, DataWarning, stacklevel=2)
-        paths = source.paths
-        evaluated = partial(Inputs, source.data, by, levels, options, level, quick, seed)
-        inputs, sections, left_out = _make(evaluated, quick, progress)
-        methods = describe(inputs.evaluation, used=_described(sections))
+        with _steps(progress, len(PARTS) + 1) as step:
+            step("error rates at all levels")
+            inputs = Inputs(source.data, by, levels, options, level, quick, seed)
+            sections, left_out = _sections(inputs, step)
+        methods = describe(inputs.evaluation, used={*DESCRIBED} & {*sections})
     sections["methods"] = Section("Methods", lines=[methods.paragraph])
-    if not inputs.has_enough_people:
-        _say_that_data_are_too_few(inputs, sections)
+    paths = source.paths
     names = paths.values() if isinstance(paths, dict) else filter(None, [paths])
     files = [Path(name).name for name in names]
     subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
@@ -231,62 +219,39 @@ def report(
     )
 
 
-def _make(evaluated, quick, progress):
-    """Evaluate, and make every part; what the data do not support is left out with its reason."""
-    chosen_parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
+def _sections(inputs, step):
+    """Make every part; what the data do not support is left out with its reason."""
     sections = {}
-    reasons = {}
-    if quick:
-        titles = [part.title for part in PARTS.values() if part.long]
-        reasons["quick=True"] = [*titles, "permutation tests"]
-    total = EVALUATION + sum(part.share for part in chosen_parts.values())
-    with _bar(progress, total) as step:
-        step(0, "error rates at all levels")
-        inputs = evaluated()
-        done = EVALUATION
-        for name, part in chosen_parts.items():
-            step(done, part.title)
-            try:
-                sections[name] = part.make(inputs)
-            except InputError as error:
-                reasons.setdefault(str(error), []).append(part.title)
-            done += part.share
-        step(total, "done")
-    left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
-    return inputs, sections, left_out
-
-
-def _described(sections):
-    """What the methods paragraph says of the analyses that were made."""
-    described = {*DESCRIBED} & {*sections}
-    if "fairness" in sections and fairness.contains_permutation_tests(sections["fairness"]):
-        described.add("permutations")
-    return described
-
-
-def _say_that_data_are_too_few(inputs, sections):
-    """One tile in place of all, and no figure: the tables contain what there is."""
-    for section in sections.values():
-        section.tiles = []
-        section.figures = {}
-    sections["errors"].tiles = [accuracy.too_few_people(inputs)]
+    reasons = {}  # why -> titles of the parts that are left out
+    for name, (title, make) in PARTS.items():
+        step(title)
+        try:
+            require(not (inputs.quick and name in LONG), "quick=True")
+            require(inputs.has_enough_people or name in OF_FEW_PEOPLE, say("too_few_for_parts"))
+            sections[name] = make(inputs)
+        except InputError as error:
+            reasons.setdefault(str(error), []).append(title)
+    return sections, [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
 
 
 @contextmanager
-def _bar(progress, total):
-    """A function that is called with what is done and what comes next, and shows both."""
+def _steps(progress, total):
+    """A function that is called with what comes next, and shows it; it counts its calls."""
     # by default a bar where the report takes longer than two seconds
-    delay = 0 if progress else 2
     hidden = progress is False or callable(progress)
+    delay = 0 if progress else 2
     with tqdm(total=total, disable=hidden, bar_format=BAR, leave=False, delay=delay) as bar:
+        n_steps = count()
 
-        def step(done, next_part):
+        def step(next_part):
+            done = next(n_steps)
             bar.set_description_str(next_part)
             bar.update(done - bar.n)
             if callable(progress):
                 progress(done / total, next_part)
 
         yield step
+        step("done")
 
 
 def _cautions(caught):
@@ -296,8 +261,8 @@ def _cautions(caught):
         sentence = str(warning.message)
         if not issubclass(warning.category, DataWarning):
             warnings.warn(warning.message, stacklevel=2)
-        # of replicates without a number there is one caution for each measure: tables show "–"
-        elif sentence not in cautions and "n_nonfinite" not in sentence:
+        # tables mark what rests on few errors, and show "–" where replicates have no number
+        elif sentence not in cautions and not any(part in sentence for part in SHOWN_IN_TABLES):
             cautions.append(sentence)
     return cautions
 

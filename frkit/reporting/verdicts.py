@@ -165,15 +165,13 @@ def tile_of(verdicts, open_questions, level):
     tested = [verdict for verdict in verdicts if verdict.is_tested]
     differ = [verdict for verdict in tested if verdict.differ]
     differ.sort(key=lambda verdict: (verdict.n_errors > 0, not verdict.clearest, verdict.p))
-    sentences = [say("of_model", each) for each in differ]
+    alike = [verdict for verdict in tested if not verdict.differ]
+    sentences = [say("of_model", verdict) for verdict in differ]
     more = len(sentences) - MOST_SENTENCES
     if more > 0:
         sentences[MOST_SENTENCES:] = [say("more_differences", more)]
-    largest = {}
-    for verdict in tested:
-        if not verdict.differ:
-            largest[verdict.rate] = max(verdict.largest, largest.get(verdict.rate, 0))
-    if largest:
+    if alike:
+        largest = {rate: _largest(alike, rate) for rate in RATES}
         sentences.append(say("compatible", largest, {verdict.rate for verdict in differ}))
     sentences += dict.fromkeys(each.sentence for each in verdicts if not each.is_tested)
     value = say("groups_value", differ, dict.fromkeys(each.rate for each in tested), level)
@@ -186,21 +184,11 @@ def tile_of(verdicts, open_questions, level):
     return Tile("Do groups differ?", value, "\n".join([*sentences, *open_questions]), state, note)
 
 
-def other_tests(inputs):
-    """A sentence on p below 0.05 that the verdict is not about: of other levels, and of EERs."""
-    tests = []
-    for rate in (*RATES, "eer"):
-        name = "eer_spread" if rate == "eer" else f"{rate}_max_min"
-        if len(comparable(inputs.evaluation, name)[0]) < 2:
-            continue
-        with no_cautions():
-            p = inputs.band(name).p
-        if inputs.along in p.dims:
-            p = p.drop_isel(inputs.leading)
-        frame = p.reset_coords(drop=True).expand_dims(rate=[rate]).to_dataframe("p")
-        tests += frame[frame.p <= SIGNIFICANT].reset_index().to_dict("records")
-    tests.sort(key=lambda test: test["p"])
-    return say("other_tests", tests) if tests else ""
+def _largest(verdicts, rate):
+    """The largest ratio of groups that is compatible with the data, and the models without more."""
+    of_rate = [verdict for verdict in verdicts if verdict.rate == rate]
+    ratio = max((verdict.largest for verdict in of_rate), default=np.nan)
+    return ratio, [verdict.model for verdict in of_rate]
 
 
 def table_of(verdicts):

@@ -19,7 +19,7 @@ CITES = {  # entry of references.bib -> what cites it
     "dealcala2023": "n_sigma",
     "li2021": "rlb",
 }
-TOPICS = [*CITES.values(), "models", "permutations"]
+TOPICS = [*CITES.values(), "models"]
 
 
 class Description(str):
@@ -43,9 +43,9 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     evaluation : xr.DataTree
         What `evaluate`, `indices.distributions` or `open_evaluation` returned.
     used : sequence of str
-        Which of "disparities", "indices", "n_sigma", "rlb", "models" (compared) and "permutations"
-        were used, too: sentences and references about them are added. The evaluation itself implies
-        "rates" and, with groups, "disparities".
+        Which of "disparities", "indices", "n_sigma", "rlb" and "models" (compared) were used, too:
+        sentences and references about them are added. The evaluation itself implies "rates" and,
+        with groups, "disparities".
 
     Returns
     -------

@@ -406,6 +406,12 @@ def test_contrasts_pool_the_people_of_all_groups_and_are_adjusted_by_holm():
     assert float(rest.p[0]) == pytest.approx(p_by_hand(*two, 36))
 
 
+def test_of_two_groups_each_is_the_rest_of_the_other_and_is_tested_once():
+    tree = evaluated([person for person in MANY if person[0] != "c"])
+    rest, pair = (fk.compare(tree, "frr_group", groups=which) for which in ("rest", ("a", "b")))
+    np.testing.assert_allclose(rest.p_holm.squeeze("contrast"), pair.p)
+
+
 def test_a_ratio_to_a_group_without_an_error_has_a_lower_end_only():
     people = [("a", 2, 4)] * 8 + [("b", 0, 4)] * 8
     people[0] = ("a", 1, 4)

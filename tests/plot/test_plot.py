@@ -49,7 +49,7 @@ def test_unresolved_levels_are_dotted_on_grey(ax):
     with pytest.warns(fk.DataWarning, match="fewer than ten false accepts"):
         band = fk.band(tree(resolved=[False, False, True, True]), "frr")
     fk.plot.roc(band, ax=ax)
-    (grey,) = [drawn for drawn in ax.collections if drawn.get_label() == "fewer than 10 errors"]
+    (grey,) = [drawn for drawn in ax.collections if drawn.get_label() == "fewer than ten errors"]
     assert to_hex(grey.get_facecolor()[0]) == UNRESOLVED.lower()
     (dotted,) = [line for line in ax.lines if line.get_linestyle() == ":"]
     np.testing.assert_array_equal(np.isfinite(dotted.get_ydata()), [True, True, True, False])

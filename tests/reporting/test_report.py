@@ -43,8 +43,8 @@ def test_numbers_are_those_of_the_api(report, faces):
     for target in ("new people", "these people"):
         direct = fk.band(evaluation, "frr", target=target)
         xr.testing.assert_equal(report.results["errors", f"frr, {target}"], direct)
-    direct = fk.compare(evaluation, "frr", models=("good", "bad"), target="new people")
-    xr.testing.assert_equal(report.results["models", "frr, good - bad, new people"], direct)
+    direct = fk.compare(evaluation, "frr", models="all", target="new people")
+    xr.testing.assert_equal(report.results["models", "frr, new people"], direct)
     for name in ("frr_max_min", "far_gini", "fdr", "ir", "eer_spread"):
         direct = fk.band(evaluation, name, target="new people")
         xr.testing.assert_equal(report.results["fairness", name], direct)
@@ -72,8 +72,6 @@ def test_the_long_parts_are_those_of_the_api(faces):
                                "columns of scores"]  # fmt: skip
     scores = fk.score_tensor(faces)
     xr.testing.assert_equal(report.results["n_sigma", "n_sigma"], fk.n_sigma(scores, by="group"))
-    test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=999)
-    xr.testing.assert_equal(report.results["fairness", "frr_max_min, permutation"], test)
     plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=FAR[0])
     assert any(answer.startswith(plan.answer.item()) for answer in report.answers)
     for part in ("indices", "rlb"):
@@ -199,7 +197,7 @@ def test_histograms_count_all_pairs_of_either_kind(report, faces):
         float(band[end]) for end in ENDS
     ]
     interval = cell(*(float(band[end]) for end in ENDS))
-    assert f"bad: {interval}; then about 1 in 20 impostors pass" in tile(report, "Where").text
+    assert f"Accept above {interval}." in tile(report, "bad").text
 
 
 def test_a_rate_in_percent_is_rounded_as_in_the_table():
@@ -251,6 +249,21 @@ def test_who_drives_the_errors_is_named_where_they_are_few(n):
     assert answer in f"{people.value} {people.text}"
     listed = report.tables["Pairs of the first three, false rejects at FAR 0.01"]
     assert {*listed["probe"]} | {*listed["reference"]} >= {"0", str(6 * n - 1)}
+
+
+def test_errors_of_one_person_are_undecided():
+    """Intervals cover too seldom where fewer than two people make most errors."""
+    faces = fk.vmf.mixture(30, 16, seed=0, kappa=(300, 400)).sample(6, seed=1)
+    states = {}
+    for n_bad in (1, 4):
+        embedding = faces.embedding.values.copy()
+        noise = np.random.default_rng(0).normal(size=embedding[: 6 * n_bad].shape)
+        embedding[: 6 * n_bad] = noise
+        bad = faces.assign(embedding=(faces.embedding.dims, embedding))
+        report = fk.report(bad, far=[0.01], quick=True, progress=False)
+        first = report.tiles[0]
+        states[n_bad] = first.state, "interval is too narrow" in first.text
+    assert states == {1: ("undecided", True), 4: ("clear", False)}
 
 
 def test_who_drives_a_mean_over_people_is_no_matter_of_numbers_of_pairs():
@@ -370,7 +383,6 @@ def test_at_fixed_thresholds_no_model_is_better_by_frr_alone(faces):
     which = tile(traded, "Which model")
     assert which.state == "undecided" and "is better" not in which.value + which.text
     assert "shifted rejects less and good accepts less" in which.text
-    assert "is better" not in str(traded.tables["The better model at each level"])
     decided = fk.report({name: models[name] for name in ("good", "bad")}, **options)
     assert tile(decided, "Which model").value == "good is better."
 
@@ -431,8 +443,9 @@ def test_json_has_every_number_typed(report, tmp_path):
     folder = report.save(tmp_path / "out")
     contents = json.loads((folder / "report.json").read_text())
     assert (contents["schema"], contents["schema_version"]) == ("frkit-report", 1)
-    values = [v for v in contents["values"] if v["measure"] == "frr" and v["model"] == "bad"]
-    values = {(v["weighting"], v.get("target")): v for v in values if v["far"] == 0.05}
+    values = [v for v in contents["values"] if v["measure"] == "frr" and "contrast" not in v]
+    values = [v for v in values if v["model"] == "bad" and v["far"] == 0.05]
+    values = {(v["weighting"], v.get("target")): v for v in values}
     pooled = fk.evaluate(fk.score_tensor(two_models()), far=FAR, weighting="pair")["empirical"].frr
     assert values["pair", None]["estimate"] == float(pooled.sel(model="bad", far_level=0.05))
     value = values["identity", "new people"]
@@ -480,14 +493,6 @@ def test_a_theme_that_lays_figures_out_gives_no_warning():
     with matplotlib.rc_context({"figure.constrained_layout.use": True}):
         report = fk.report(faces, far=[0.1], quick=True, progress=False)
         assert "Scores and threshold" in report._repr_html_()
-
-
-@quiet
-def test_few_errors_of_models_are_one_caution():
-    faces = two_models(n=20, per_identity=4)
-    report = fk.report(faces, far=[0.003], quick=True, progress=False)
-    few = [caution for caution in report.cautions if "fewer than ten false accepts" in caution]
-    assert len(few) == 1 and "of model" in few[0]
 
 
 @quiet
@@ -549,7 +554,7 @@ def test_an_infinite_n_is_not_drawn_as_none():
     report = fk.report(faces, by="group", far=[0.1], progress=False)
     assert np.isinf(report.results["n_sigma", "n_sigma"].n_absolute).any()
     assert not any("Sigma" in title for title in report.figures)
-    assert any("N is infinite" in line for line in report.sections["n_sigma"].lines)
+    assert any("N is infinite" in caution for caution in report.cautions)
 
 
 @quiet
@@ -563,7 +568,6 @@ def test_no_false_accept_is_not_called_only_zero_and_the_other_kind_not_few():
     assert "No false accept sets this threshold." in tile(report, "How good").text
     few = "fewer than ten false accepts or false rejects"
     assert f"* {few}" in str(report) and f"* {few}." in page.page(report)
-    assert any(f"FRR: {few}" in caution for caution in report.cautions)
     assert "does every model make 30 or more false accepts and false rejects" in page.page(report)
 
 
