@@ -84,8 +84,8 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "5 * sd_of_logs", "sd_of_logs", POOLED),
     Mutant(
         "intervals/pooled.py",
-        "if np.isfinite(groups.n_people):\n        return [(stats.f",
-        "if False:\n        return [(stats.f",
+        "if np.isfinite(n_others):\n        return fdtrc",
+        "if False:\n        return fdtrc",
         POOLED,
     ),
     Mutant(
@@ -127,8 +127,8 @@ MUTANTS = [
     Mutant("intervals/compare.py", "2 / pair", "1 / pair", "test_few_accepted"),
     Mutant("intervals/pooled.py", "(share**2 / np.where(present, pairs, 1))", "(share**2)", POOLED),
     Mutant("intervals/pooled.py", "/ np.where(share < 1, 1 - share, 1)", "", POOLED),
-    Mutant("intervals/pooled.py", "np.nansum(people * (own", "np.nansum((own", POOLED),
-    Mutant("intervals/pooled.py", "brentq(surplus, 0, 1)", "1.0", POOLED),
+    Mutant("intervals/pooled.py", "_total(people * (own", "_total((own", POOLED),
+    Mutant("intervals/pooled.py", "is_larger | (binomial", "True | (binomial", POOLED),
     Mutant("intervals/pooled.py", "rho + (1 - rho) * if_zero", "1", POOLED),
     Mutant(
         "intervals/equality.py", "(1 - w) ** 2 * variance_of_far", "0 * variance_of_far", POOLED

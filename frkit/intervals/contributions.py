@@ -286,7 +286,6 @@ def alike(people, g):
         frr_of_all["weight"],
         input_core_dims=[["any_group", UNIT]] * 3,
         output_core_dims=[["any_group"]],
-        vectorize=True,
     )
     return numbers.isel(any_group=g)
 

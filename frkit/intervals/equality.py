@@ -150,16 +150,12 @@ def pooled_eer(added, rate, n_frr):
 
 def _over_groups(function, *values, dims=(), results=1):
     """A function of values of all groups, or of the people in them; dims : more of the results."""
-    inputs = [["group", UNIT] if UNIT in array.dims else ["group"] for array in values]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return xr.apply_ufunc(
-            function,
-            *values,
-            input_core_dims=inputs,
-            output_core_dims=[["group", *dims]] * results,
-            output_dtypes=[float] * results,
-            vectorize=True,
-        )
+    return xr.apply_ufunc(
+        function,
+        *values,
+        input_core_dims=[["group", UNIT] if UNIT in array.dims else ["group"] for array in values],
+        output_core_dims=[["group", *dims]] * results,
+    )
 
 
 @computed_once

@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
-from scipy.special import betainc, xlogy
+from scipy.special import betainc, fdtrc, fdtri, gammaincc, gammainccinv, xlogy
 
 STEPS = 601  # values of λ
 HALVINGS = 30
+DIGITS = 50  # binary ones of ρ
 HIGHEST = 1 - 1e-9  # rate
 FEWEST_ERRORS = 5  # effective ones of a group that is not small
 MANY_ERRORS = 30  # of a group whose deviance is chi-square
@@ -40,8 +39,9 @@ class Groups(NamedTuple):
 # --- effective numbers of groups that are equal --------------------------------------------------
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def pooled_frr(rate, pairs, weight):
-    """Effective numbers of comparisons of the groups' FRR.
+    """Effective numbers of comparisons of the groups' FRR, (..., group).
 
     Person k is rejected in a share r_k of m_k pairs, with Var r_k = p0 (1 - p0) [ρ + (1 - ρ) / m_k]
     and one ρ in [0, 1] for the people of all groups. A group's rate r = Σ w_k r_k, with Σ w_k = 1
@@ -49,30 +49,31 @@ def pooled_frr(rate, pairs, weight):
     Σ w_k² (r_k - r)² / (1 - w_k) (Bell & McCaffrey 2002). With the ρ that is chosen, own variances
     are as large as these on average over groups, which count by their people.
 
-    rate, pairs, weight : r_k, m_k and w_k on any scale, (group, person); weight 0 where a person is
-    not in a group.
+    rate, pairs, weight : r_k, m_k and w_k on any scale, (..., group, person); weight 0 where a
+    person is not in a group.
     """
     present = weight > 0
-    people = present.sum(1)
-    share = weight / weight.sum(1, keepdims=True)
+    people = present.sum(-1)
+    share = weight / weight.sum(-1, keepdims=True)
     rate = np.where(present, rate, 0.0)
-    rate_of_group = (share * rate).sum(1)
-    beyond = rate - rate_of_group[:, None]
-    own_variance = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(1)
-    if_one = (share**2).sum(1)  # variance in units of p0 (1 - p0), if ρ = 1
-    if_zero = (share**2 / np.where(present, pairs, 1)).sum(1)
-
-    def surplus(rho):
-        n = 1 / (rho * if_one + (1 - rho) * if_zero)
-        p0 = np.nansum(n * rate_of_group) / np.nansum(n)
-        return np.nansum(people * (own_variance * n / (p0 * (1 - p0)) - 1))
-
-    rho = 1.0
-    if 0 < np.nansum(rate_of_group) < np.isfinite(rate_of_group).sum() and surplus(1) < 0:
-        rho = brentq(surplus, 0, 1) if surplus(0) > 0 else 0.0
+    rate_of_group = (share * rate).sum(-1)
+    beyond = rate - rate_of_group[..., None]
+    own_variance = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(-1)
+    if_one = (share**2).sum(-1)  # variance in units of p0 (1 - p0), if ρ = 1
+    if_zero = (share**2 / np.where(present, pairs, 1)).sum(-1)
+    rho = 0.0
+    step = 1.0
+    for _ in range(DIGITS):  # the largest ρ, up to 1, with which own variances are not smaller
+        step /= 2
+        n = 1 / ((rho + step) * if_one + (1 - rho - step) * if_zero)
+        p0 = _total(n * rate_of_group) / _total(n)
+        binomial = p0 * (1 - p0)
+        is_larger = _total(people * (own_variance * n / binomial - 1)) >= 0
+        rho = rho + step * (is_larger | (binomial < 1e-12))  # or nobody errs, or everybody
     return 1 / (rho * if_one + (1 - rho) * if_zero)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     """Effective numbers of comparisons of the groups' FAR, and the share of variance people make.
 
@@ -87,12 +88,10 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     rates, which r² - x - y estimates and of which the mean is at least that of the common rate p0.
     And Var s = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1].
 
-    All arguments are of groups, (group,): r, both sums of squares, K, U, and the number of pairs of
-    images; NaN where a group has no rate.
+    All arguments are of groups, (..., group): r, both sums of squares, K, U, and the number of
+    pairs of images; NaN where a group has no rate.
     """
-    p0 = np.nansum(pairs_of_people * rate) / np.nansum(pairs_of_people)
-    if not 0 < p0 < 1:  # without an error a person counts as one comparison
-        return np.minimum(people, comparisons), 0 * people
+    p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
     partners = 2 * pairs_of_people / people
     alpha = (1 + 1 / partners - 4 / people) * people / (people - 1)
     beta = 2 * (people - 2) / (people - 1)
@@ -101,36 +100,42 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     determinant = alpha * epsilon - beta * delta
     people_part = epsilon * squares - beta * noise
     pairs_part = alpha * noise - delta * squares
-
-    def total(values):
-        return np.nansum(pairs_of_people * values)
-
-    weight = total(determinant)
-    square = max(total(determinant * rate**2 - people_part - pairs_part), weight * p0**2)
-    # groups of at most three people cannot separate the two parts
-    c = max(total(people * people_part) / square, 0) if weight > 1e-9 else 0.0
+    weight = _total(pairs_of_people * determinant)
+    square = _total(pairs_of_people * (determinant * rate**2 - people_part - pairs_part))
+    square = np.maximum(square, weight * p0**2)
+    c = np.maximum(_total(pairs_of_people * people * people_part) / square, 0)
+    c = np.where(weight > 1e-9, c, 0)  # groups of at most three people do not tell parts apart
     variance_of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # Var s in units of p0 (1 - p0), if ρ = 0
-    least = total(rate * if_zero) / total(rate)
+    least = _total(pairs_of_people * rate * if_zero) / _total(pairs_of_people * rate)
     single_pairs = (noise - delta * p0 * rate * c / people) * pairs_of_people / (1 - rate)
     single_pairs = np.where((rate > 0) & (rate < 1), single_pairs, 0)
-    pairs_that_vary = total(epsilon * rate)  # none if each group has one pair of people
-    spread = total(single_pairs) / pairs_that_vary if pairs_that_vary > 0 else 1.0
-    rho = np.clip((spread - least) / (1 - least), 0, 1) if least < 1 else 1.0
+    pairs_that_vary = _total(pairs_of_people * epsilon * rate)
+    spread = _total(pairs_of_people * single_pairs) / pairs_that_vary
+    rho = np.clip((spread - least) / (1 - least), 0, 1)
+    # each group may have one pair of people, or two may have one pair of images
+    rho = np.where((pairs_that_vary > 0) & (least < 1), rho, 1)
     variance_of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
     variance = variance_of_people + variance_of_pairs
-    return p0 * (1 - p0) / variance, variance_of_people / variance
+    # without an error a person counts as one comparison
+    n = np.where(variance > 0, p0 * (1 - p0) / variance, np.minimum(people, comparisons))
+    return n, np.where(variance > 0, variance_of_people / variance, 0 * people)
+
+
+def _total(values):
+    """Sum over groups that have a rate, (..., 1)."""
+    return np.nansum(values, -1, keepdims=True)
 
 
 def precision_of(influence):
     """Inverse of the correlations ρ_ab that people in several groups cause.
 
-    influence : what people add to the rates of the groups, (group, person).
+    influence : what people add to the rates of the groups, (..., group, person).
     """
-    lengths = np.linalg.norm(influence, axis=1)
-    directions = influence / np.where(lengths > 0, lengths, 1)[:, None]
-    correlation = directions @ directions.T
-    np.fill_diagonal(correlation, 1)
+    lengths = np.linalg.norm(influence, axis=-1, keepdims=True)
+    directions = influence / np.where(lengths > 0, lengths, 1)
+    correlation = directions @ np.swapaxes(directions, -1, -2)
+    correlation = np.where(np.eye(influence.shape[-2]), 1, correlation)
     return np.linalg.pinv(correlation, rcond=1e-6, hermitian=True)
 
 
@@ -156,26 +161,44 @@ def _p_of_equality(groups):
     if len(groups.rate) < 2 or groups.n_people <= len(groups.rate) or not 0 < p0 < 1:
         return np.nan
     square = chi_square(groups, p0)
-    return max(law.sf(square, *shape) for law, *shape in laws_of_chi_square(groups))
+    df, n_others = _degrees_of_freedom(groups)
+    if np.isfinite(n_others):
+        return fdtrc(df, n_others, square / df)
+    shape, scale = _gamma_laws(groups)
+    return gammaincc(shape, square / scale).max()
 
 
-def laws_of_chi_square(groups):
-    """The laws of X² of equal groups, with shape, location and scale; the wider one counts.
+def largest_chi_square(groups, p):
+    """The X² of equal groups that is exceeded with this probability."""
+    df, n_others = _degrees_of_freedom(groups)
+    if np.isfinite(n_others):
+        return df * fdtri(df, n_others, 1 - p)
+    shape, scale = _gamma_laws(groups)
+    return (scale * gammainccinv(shape, p)).max()
 
-    X² / (G - 1) is F with G - 1 and K - G: with equal weights the one-way analysis of variance over
-    people. For infinite K it is chi-square, or gamma with the mean and the variance that few
-    effective errors make.
+
+def _degrees_of_freedom(groups):
+    """G - 1 and K - G of the F law of X² / (G - 1), an analysis of variance over people.
+
+    For infinite K it is chi-square, or another gamma law.
     """
     df = len(groups.rate) - 1
-    if np.isfinite(groups.n_people):
-        return [(stats.f, df, groups.n_people - df - 1, 0, df)]
+    return df, groups.n_people - df - 1
+
+
+def _gamma_laws(groups):
+    """Shapes and scales of the laws of X² of equal groups for infinite K; the wider one counts.
+
+    Chi-square, and the gamma law with the mean and the variance that few effective errors make.
+    """
+    df = len(groups.rate) - 1
     mean, variance = _moments_of_deviance(groups)
     others = 1 - groups.n / groups.n.sum()  # p0 takes the rest of a group's deviance
     mean = (others * mean).sum()
     variance = 2 * df + (others**2 * (variance - 2)).sum()
-    if not mean > 1e-9:  # without errors
-        return [(stats.chi2, df)]
-    return [(stats.chi2, df), (stats.gamma, mean**2 / variance, 0, variance / mean)]
+    if not mean > 1e-9:  # there is no error
+        mean, variance = df, 2 * df
+    return np.array([df / 2, mean**2 / variance]), np.array([2, variance / mean])
 
 
 def large_groups(groups):
@@ -339,8 +362,7 @@ def _tests_of(groups, level):
     for places in sets:
         tested = groups if places.all() else chosen_of(groups, places)
         tail = (1 - level) / len(sets)
-        limit = max(law.isf(tail, *shape) for law, *shape in laws_of_chi_square(tested))
-        tests.append(_Test(places, tested, limit))
+        tests.append(_Test(places, tested, largest_chi_square(tested, tail)))
     return tests
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
-from scipy.ndimage import binary_dilation
 from scipy.special import ndtr, ndtri
 
 from frkit.base import require
@@ -258,7 +257,7 @@ def draw_band(ax, curve, extent, colour, label):
     resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
     is_single = x.size == 1  # one level has no line, and its band no area
     # the dotted line reaches the first resolved level to either side, so that no gap is left
-    dotted = ~resolved if is_single else binary_dilation(~resolved)
+    dotted = ~resolved if is_single else np.convolve(~resolved, np.ones(3))[1:-1] > 0
     lines = {":": (dotted, None), "-": (resolved, label)}
     for line, (where, entry) in lines.items():
         shown = np.where(where, estimate, np.nan)
