@@ -14,8 +14,8 @@ def aligned(inputs, dim=None):
     Parameters
     ----------
     inputs : dict of name to array-like, or to a tuple of such
-        A name may be a tuple; messages show its last element. Inputs without labels of their own
-        (arrays, lists) are taken as they are.
+        A name may be a tuple; messages show its last element. Inputs without labels (arrays,
+        lists) are taken as they are.
     dim : str, optional
         The dimension of xarray inputs along which labels are read. Default: their only one, or
         "image" or "pair".

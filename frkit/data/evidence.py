@@ -33,7 +33,7 @@ def share_above(scores, genuine):
 
 
 def _some(scores):
-    """Return at most so many of the scores that are there."""
+    """Return some of the scores that are not missing, at most so many."""
     scores = scores[np.isfinite(scores)]
     return scores[:: max(1, len(scores) // COMPARED)]
 
@@ -94,7 +94,7 @@ def strangers_called_genuine(images, genuine, scores):
 def _agrees_at_first(images, pattern, genuine):
     """Return whether people by a pattern are one in the first pairs that are genuine.
 
-    Of many pairs a few show which pattern cannot be meant.
+    A few of many pairs suffice to rule a pattern out.
     """
     is_same = _is_same_at_first(images, pattern)
     return is_same is not None and np.array_equal(is_same, genuine[:COMPARED])

@@ -23,7 +23,7 @@ def faces_of_frame(frame, names, columns):
     ----------
     frame : pd.DataFrame
     names : dict
-        Identity, image and attributes: names of columns, or labels of their own.
+        Identity, image and attributes: names of columns, or arrays of labels.
     columns : mapping, optional
         The roles of columns.
     """

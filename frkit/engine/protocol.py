@@ -356,7 +356,7 @@ def _listed_pairs(pairs, images: Images, row, col, left_out) -> ListedPairs:
 
 
 def _draw_pairs(listed, n_identities, resampling):
-    """Counts where every pair is drawn alone: those of the image on its first side."""
+    """Counts where each pair is drawn separately: those of the image on its first side."""
     positions = [np.flatnonzero(kind) for kind in (listed.is_genuine, listed.is_impostor)]
     kinds = np.repeat(["genuine", "impostor"], [*map(len, positions)])
     image_count = np.ones((resampling.n, 2 * len(listed.row)), np.uint8)

@@ -33,7 +33,7 @@ from frkit.engine.selection import (
 from frkit.scores.tensor import block_side
 
 FIRST_BATCH = 1_000_000  # pairs
-BATCHES = 40  # at least so many where there are many blocks, for the progress bar
+BATCHES = 40  # at least so many if there are many blocks, for the progress bar
 FEW_BLOCKS = 8  # of a batch
 NONE = np.empty(0, np.int32)
 THREAD = local()  # memory of each thread
@@ -202,7 +202,7 @@ class Scanned(NamedTuple):
 
 
 def _thread_columns(size, dtype):
-    """Rows, columns, scores, levels and groups of so many pairs, and of one that is lost.
+    """Rows, columns, scores, levels and groups of pairs, with space for one that is lost.
 
     Each thread writes the pairs of all its blocks into the same memory. New memory for each block
     would take a third of the time of its product.
@@ -313,7 +313,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
 def _numbers_of_pairs(sides, row, col, score, cuts):
     """How many pairs each kept pair represents.
 
-    cuts : of all pairs, -1, and of small groups, of which the one that keeps most counts.
+    cuts : of all pairs, -1, and of small groups. Where several apply, the one that keeps most does.
     """
     number = stands_for(score, cuts[-1])
     thinned = np.flatnonzero(number > 1)

@@ -280,7 +280,7 @@ def _genuine_pairs(kept, protocol: Protocol, row, col, pairs) -> Pairs:
         row, col = np.append(row, image), np.append(col, image)
         score = np.append(score, kept.self_score[image])
         stands_for = np.append(stands_for, np.zeros(len(image), np.float32))
-        # after the rows come the same ones as second images of their own copies, w_i - 1, and
+        # after the rows come the same rows as second images of pairs of copies, w_i - 1, and
         # 1 in the V-statistic; where w_i is 0 the pair has weight 0 in any case
         partner = np.where(stands_for > 0, col, col + len(counts)).astype(col.dtype)
         counts_of_copies = counts - np.uint8(1)

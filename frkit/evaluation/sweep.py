@@ -236,7 +236,7 @@ def _n_impostor_pairs(sides: Sides) -> int:
 
 
 def _exact_self_scores(columns, facts, exact: float):
-    """The exact score of images with themselves, where computed ones differ by rounding alone."""
+    """The exact score of images with themselves, where computed ones differ only by rounding."""
     computed = columns["self_score"]
     largest = max(abs(facts["lowest_score"]), abs(facts["highest_score"]))
     if np.any(np.abs(computed - exact) > ROUNDING * largest):

@@ -200,7 +200,7 @@ def best_accuracy(table, n_impostors=None):
     n_pairs = table.weight.sum()
     share = table.weight[table.genuine].sum() / n_pairs
     right = share * (1 - rates.frr) + (1 - share) * (1 - rates.far)
-    # rounding must not decide between equals: shares differ by a pair at least
+    # rounding must not decide between equal shares, which differ by at least one pair
     best = np.flatnonzero(right >= right.max() - 0.5 / n_pairs)[-1]
     threshold = scores[best : best + 2].mean() if best else scores[1] - 1
     return float(right.iloc[best]), float(threshold)
@@ -229,7 +229,7 @@ def least_cllr(share):
 
 
 def _warn_of_missing(result, folds):
-    """Warn where numbers are NaN, because a group or a fold lacks a kind of pairs."""
+    """Warn of NaN where a group or a fold has no genuine or no impostor pairs."""
     missing = result.isnull()
     if "group" in result.dims:
         missing_in_groups = missing.best_accuracy_group

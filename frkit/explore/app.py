@@ -289,7 +289,7 @@ class OwnData:
         return {name: value for name, value in options.items() if value != USUAL}
 
     def open(self, use_names=None):
-        """Open the file, or several, which are models; and use the names of its columns."""
+        """Open the file, or several files of models, and show the names of its columns."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

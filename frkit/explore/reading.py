@@ -1,4 +1,4 @@
-"""Files read in a process of their own, so that no damaged file ends the app.
+"""Files read in a separate process, so that a damaged file cannot end the app.
 
 Some libraries crash on a damaged file, or never end (a .mat in SciPy's C code, for one). What that
 would do to the app's kernel it does to a helper, and the app shows a message.
@@ -22,7 +22,7 @@ _WERE_READ: set[tuple] = set()  # function, file, and when it was written
 
 
 def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options):
-    """Call `function(paths, **options)` in a process of its own, until that has succeeded once.
+    """Call `function(paths, **options)` in a separate process, until that has succeeded once.
 
     Starting one takes a second or two. Files that were read in one are read here from then on, such
     as when another column is chosen; but not a .mat, which may crash SciPy at the second time only.

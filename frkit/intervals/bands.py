@@ -142,7 +142,7 @@ def band(
     require_flag("simultaneous", simultaneous)
     require(
         method is None or not simultaneous,
-        "a simultaneous band has a method of its own: leave method out",
+        "a simultaneous band has its own method: leave method out",
     )
     require_inside("level", level, 0, 1)
     whole = evaluation
@@ -177,7 +177,7 @@ def band(
 
 
 def choose(method, evaluation, chosen):
-    """The method that was named, or effective numbers where rates alone are read."""
+    """The method that was named, or effective numbers where only rates are read."""
     if method is not None:
         require_one_of("method", method, METHODS)
         return method

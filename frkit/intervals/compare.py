@@ -208,7 +208,7 @@ def _require_same_images(a, b):
 
 
 def _comparison_of_two_evaluations(evaluations, chosen, method, target, level):
-    """The contrast of two models, each in an evaluation of its own."""
+    """The contrast of two models from separate evaluations."""
     a, b = (_values(evaluation, chosen, method, target) for evaluation in evaluations)
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
     require(same_dims, "the two run over other levels, groups or models")
@@ -303,7 +303,7 @@ def paired_t_test(a, b, chosen, level):
 def _variance_of_influence(a, b):
     """Variance of the difference of two models by the delta method.
 
-    Where nobody differs it is that of two people, who move one model alone as people do on average.
+    Where no person differs, it is that of two people who move only one model by the average.
     """
     variance = ((a.influence - b.influence) ** 2).sum(UNIT)
     squares = (a.influence**2 + b.influence**2).sum(UNIT) / 2

@@ -2,7 +2,7 @@
 
 FRR is a mean over people, FAR a mean over pairs of people, which count for both of their people
 (two-way clustering of U-statistics: Cameron, Gelbach & Miller 2011; Davezies, D'Haultfoeuille &
-Guyonvarch 2021). At a FAR level the threshold has an error of its own: it moves every rate along
+Guyonvarch 2021). At a FAR level the threshold is estimated, too: its error moves every rate along
 the slope of the data's own curve.
 
 The node `people` of an evaluation contains sums by row (an image under its labels), at each level,
@@ -291,7 +291,7 @@ def alike(people, g):
 
 
 def _every_group(people):
-    """The places of all groups, over a dim of their own."""
+    """The numbers of all groups, over a separate dim."""
     return xr.Variable("any_group", np.arange(people.cells.sizes["partner"] - 1))
 
 

@@ -62,7 +62,7 @@ def drawn_to_units(n, units, erring, unseen=UNSEEN):
 
 
 def with_more_people(contribution, factor):
-    """What so many times as many people add, who are like these."""
+    """The contributions of several times as many people like these."""
     counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*contribution}
     more = {name: contribution[name] * factor for name in counts}
     more["df"] = (contribution.df + 1) * factor - 1

@@ -46,7 +46,7 @@ OF_CONTRAST = (
 
 
 def rates_of_line(chosen, data):
-    """The rates of groups that a disparity reads, where it reads no others; else none."""
+    """The rates of groups that a disparity reads; none if it reads other rates, too."""
     names = with_reads(chosen, data).reads if chosen.fair is not None else ()
     return names if {*names} <= {*RATES_OF_GROUPS} else ()
 
@@ -250,7 +250,7 @@ def _ends(chosen, data, truths):
 
 
 def _depends_on_ratios_alone(chosen, data):
-    """Whether a measure depends on ratios of rates alone: it stays if all rates are halved.
+    """Whether a measure depends only on ratios of rates: it stays if all rates are halved.
 
     Read at rates that differ: a difference of rates without an error stays, too.
     """

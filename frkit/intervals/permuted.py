@@ -51,8 +51,8 @@ def groups_of_people(images: Images):
 def distributions_of_permuted(kept, by, varying, n, seed, edges):
     """Moments and histograms of all permutations, over ([model,] replicate, group).
 
-    In a list a pair goes with the person of its probe. Without people each score is permuted alone,
-    and every group keeps its numbers of genuine and of impostor scores.
+    In a list a pair goes with the person of its probe. Without people each score is permuted
+    separately, and every group keeps its numbers of genuine and of impostor scores.
     """
     kind = 0
     if is_list(kept):

@@ -202,7 +202,7 @@ def _gamma_laws(groups):
 
 
 def large_groups(groups):
-    """Which groups have so many effective errors, if they are equal, that they are not small.
+    """Which groups are large: if all are equal, they have enough effective errors.
 
     All, where X² follows the people of all groups, and where fewer than two groups have them.
     """
@@ -379,7 +379,7 @@ def _level_of(groups):
 
 
 def _at_common_rate(groups, rates):
-    """Rates in the same proportions, with as many errors as the common rate has."""
+    """Rates in the same proportions, with as many errors as the common rate gives."""
     factor = _level_of(groups) * groups.n.sum() / (rates @ groups.n)
     return np.minimum(factor[:, None] * rates, HIGHEST)
 

@@ -129,7 +129,7 @@ def _draw_errors(ax, shares, threshold):
 
 
 def _same_scales(rows, shares, threshold):
-    """The same ends of the axes for all rows, and scores under the last one alone."""
+    """Give all rows the same ends of the axes, and only the last one an axis of scores."""
     both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
     heights = both.values.reshape(both.sizes["score_bin"], -1)
     filled = both.score_bin.values[heights.max(axis=1) > 0]

@@ -21,7 +21,7 @@ SENTENCES = "sentences.txt.j2"
 
 
 def number(value, digits=3):
-    """A number with so many significant digits: "–" is not known, "∞" an end without a number."""
+    """A number with so many significant digits: "–" if missing, "∞" if unbounded."""
     if np.isnan(value):
         return "–"
     size = abs(value)
@@ -129,7 +129,7 @@ def cell_of(band):
 
 
 def rounded_like(value, band):
-    """A number with as many decimals as a band of a single place has."""
+    """A number with as many decimals as the band of a single value."""
     return fixed(value.item(), decimals_of(band.lower.item(), band.upper.item()))
 
 

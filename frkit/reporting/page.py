@@ -77,7 +77,7 @@ def fragment(report, chapters=CHAPTERS):
 
 
 def first_screen(report):
-    """The first screen alone: what a notebook shows."""
+    """Only the first screen: what a notebook shows."""
     return fragment(report, chapters={})
 
 

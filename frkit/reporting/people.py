@@ -94,7 +94,7 @@ def _facts(inputs, people, rate, name_of_model, table):
 
 
 def _worst(share):
-    """The largest shares, which are a third of all together."""
+    """The largest shares, together a third of all."""
     least = share[share.cumsum() >= LARGE].iloc[0]
     worst = share[share >= least * (1 - TIE)]  # all with as large a share as the last
     if len(worst) > MOST_PEOPLE:  # they are many, whoever has a little more

@@ -202,7 +202,7 @@ def _sign(result):
 
 
 def _indices(result):
-    """SFI, CFI and DFI in their variants, each a measure of its own."""
+    """SFI, CFI and DFI in their variants, each as a separate measure."""
     for name in ("sfi", "cfi", "dfi"):
         names = {name: "estimate", f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
         names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
@@ -301,7 +301,7 @@ def short_name(measure, weighting=None):
 
 
 def column_cells(values, index, digits=5, decimals=None):
-    """Numbers as cells of one column, with as many decimals as give the largest so many digits."""
+    """Numbers as cells of one column, with enough decimals for the digits of the largest."""
     if decimals is None:
         decimals = decimals_of_column(values, digits)
     cells = [Cell(fixed(value, decimals, separator=","), {"": value}) for value in values]
@@ -309,7 +309,7 @@ def column_cells(values, index, digits=5, decimals=None):
 
 
 def decimals_of_column(values, digits):
-    """As many decimals as give the largest number so many digits; 0 of whole numbers."""
+    """How many decimals give the largest number so many digits; 0 for whole numbers."""
     sizes = np.abs(values)[np.isfinite(values) & (values != 0)]
     if not sizes.size or np.all(sizes == np.round(sizes)):
         return 0

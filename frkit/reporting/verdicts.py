@@ -80,7 +80,7 @@ class Verdict:
 
     @property
     def n_errors(self):
-        """All errors, where there are fewer than ten on both sides or in every group; else 0."""
+        """All errors, if there are fewer than ten on both sides or in every group; otherwise 0."""
         errors = self.clearest["errors"] if self.clearest else self.errors
         return int(sum(errors)) if max(errors) < RESOLVED else 0
 

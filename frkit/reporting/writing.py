@@ -41,7 +41,7 @@ NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to", DRAWS: "random_draws_s
 
 
 def write(report, folder, pdf=False):
-    """Write everything into a folder beside the one that is wanted, which then takes its place."""
+    """Write everything into a temporary folder, which then replaces the one that is wanted."""
     check_free(folder)
     with writing(folder, "free some space, or name a folder elsewhere"):
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,7 @@ def for_labelled_images(faces, attribute, by, folds, estimate, *options):
     """Estimates from the images that have a label, along `model` where the faces have it.
 
     `estimate` takes an encoder's features (n, d), the Problem and the options, and returns a
-    Dataset. By image the attribute may vary within a person, and each image is a person of its own.
+    Dataset. By image the attribute may vary within a person, and each image counts as a person.
     """
     varying = "keep" if by == "image" else "error"
     problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)

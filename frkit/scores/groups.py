@@ -118,7 +118,7 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
 
 
 def is_of_people(scores: xr.DataArray, by) -> bool:
-    """Whether both sides have labels; an attribute of one side alone is one of comparisons."""
+    """Whether both sides have labels; an attribute of one side is one of comparisons."""
     names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
     return set(names) <= set(scores.coords)
 

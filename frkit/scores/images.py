@@ -183,7 +183,7 @@ def _people(pairs, label, by, varying, stratified):
 
 
 def _note_varying(pairs, label, identity, by, stratified):
-    """Say where labels vary within a person; strata must not."""
+    """Refuse strata whose labels vary within a person."""
     rule = f"strata must be a property of the person, but {by!r}"
     if not is_of_people(pairs, by):
         require(not stratified, f"{rule} is a label of one side alone: draw without strata")

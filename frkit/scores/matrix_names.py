@@ -147,7 +147,7 @@ def failed_mark(values, missing):
 
 
 def with_names(values, probes, references, distance):
-    """Return a matrix without labels of its own, and the labels of probes and of references.
+    """Return a matrix without its labels, and the labels of probes and of references.
 
     A DataFrame's index and columns, or a DataArray's coordinates, are names of images, or of people
     where no identities are given. What has labels is brought into their order.

@@ -1,4 +1,4 @@
-"""Scores of a list of pairs that are in a file, or an array, of their own."""
+"""Scores of a list of pairs from a separate file or array."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -118,7 +118,7 @@ def pairs(
 
 
 def _in_one_order(*inputs):
-    """Bring all inputs that have labels of their own, in mappings, into one order."""
+    """Bring all inputs that have labels, in mappings, into one order."""
     places = {(k, name): each[name] for k, each in enumerate(inputs) for name in each}
     ordered = aligned(places, "pair")
     return [{name: ordered[k, name] for name in each} for k, each in enumerate(inputs)]

@@ -22,7 +22,7 @@ from frkit.studies.store import is_finished, path_of, write_data_set
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Study:
-    """The design of a study: data set d depends on it and on d alone.
+    """The design of a study: data set d depends only on it and on d.
 
     population: its identities are in every data set; with n_identities, every data set draws so
     many of them. people: whether what each image adds to the rates is kept, which takes much space.

@@ -42,7 +42,7 @@ def finetuning(
     Half of the people of every group train, the other half is evaluated. For each group, and for
     all together, `models` layers are trained with the triplet loss, each on 75 % as many people as
     train, drawn with replacement. Batch m contains the m-th model of each kind. It is evaluated on
-    subsets of its own, the same for its models.
+    its own subsets, the same for its models.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ def _check_rates(goal, rates):
 
 
 def _fewest_people(goal, rates, people):
-    """Two people, or as many as make ten errors of either kind on average."""
+    """The number of people that makes ten errors of either kind on average, at least two."""
     rejects = rates.false_rejects_group if goal == RATIO else rates.false_rejects
     # rejected pairs grow with people, accepted pairs with their square
     for_rejects = people * ERRORS / rejects.values.min()
@@ -263,7 +263,7 @@ def _ratio(evaluation, size, level):
         people = n_people * factor
         if people < len(rate) + 1:  # less than one degree of freedom
             return 0.0, n.sum()
-        rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
+        rates = truth * (n * rate).sum() / (n * truth).sum()  # keeps the number of errors
         groups = Groups(rates, n, people, precision, np.zeros(len(n)))
         shift = chi_square(groups, common_rate(groups))
         df = len(rate) - 1, people - len(rate)

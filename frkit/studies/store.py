@@ -1,4 +1,4 @@
-"""Evaluated data sets of a study, each in a file of its own."""
+"""Evaluated data sets of a study, each in a separate file."""
 
 import json
 import os

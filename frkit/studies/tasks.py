@@ -26,7 +26,7 @@ def biased_tasks(n: int = 2000, *, female: float = 0.614, seed: int = 0) -> xr.D
     Parameters
     ----------
     n : int
-        Number of images, each of a person of its own.
+        Number of images, each of another person.
     female : float
         Share in (0, 1). The paper's CelebA has .614 (sex entropy .667). The four races are equally
         frequent.

@@ -143,7 +143,7 @@ class Mixture:
         concentration_factor: ArrayLike = 1.0,
         seed: int = 0,
     ) -> Mixture:
-        """A second encoder of the same identities: a mixture with an exact truth of its own.
+        """A second encoder of the same identities: a mixture with its own exact truth.
 
         Parameters
         ----------
