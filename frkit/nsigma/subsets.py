@@ -8,7 +8,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import InputError, listed, require, require_inside, require_one_of, require_whole
+from frkit.base import (
+    InputError,
+    listed,
+    require,
+    require_inside,
+    require_one_of,
+    require_whole,
+    warn,
+)
 from frkit.data.labels import VARYING_RULES, attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
@@ -49,7 +57,7 @@ def subset_rates(
     The people of a subset are drawn with replacement from those of the group; a person drawn twice
     counts twice and makes no pair with the copy. All pairs weigh the same. Every group has its own
     ROC curve: its subsets' TPR is 1 - FRR at the threshold at which their own FAR is `fpr`. Groups
-    draw from seeds of their own, which follow their names: other groups, and the order of the
+    draw from separate seeds, which follow their names: other groups, and the order of the
     images, change nothing.
 
     Parameters
@@ -109,7 +117,7 @@ def subset_rates(
     for group, part in scores_of_groups.items():
         draws = Resampling("subset", subsets * batches, group_seed(seed, group), None, subset_size)
         try:
-            rates.append(_rates_of(part, fpr, draws, thresholds))
+            rates.append(_rates_of(part, group, fpr, draws, thresholds))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable("group", list(scores_of_groups)), join="exact")
@@ -159,7 +167,7 @@ def _within_groups(kept, by, varying):
         else:
             part = select_images(kept, in_group)
         has_pairs = part.sizes.get("pair", 1) and in_group.any()
-        require(has_pairs, f"group {group!r} has no pairs of its own")
+        require(has_pairs, f"group {group!r} has no pairs of two of its images")
         scores_of_groups[group] = part
     return scores_of_groups
 
@@ -170,7 +178,7 @@ def group_seed(seed, group):
     return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
-def _rates_of(part, fpr, draws, thresholds):
+def _rates_of(part, group, fpr, draws, thresholds):
     """EER and TPR of one group's subsets, over ([model,] replicate), and rates at thresholds.
 
     thresholds : (model, level), which may be none.
@@ -182,7 +190,7 @@ def _rates_of(part, fpr, draws, thresholds):
     for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
         tally = tally_pairs(pairs, protocol)
         tables.append(_rates_of_model(tally, far, fixed))
-        caution(tally, tables[-1], far, name)
+        caution(tally, tables[-1], far[:0], name)
     rates = xr.concat(tables, part["model"].variable) if "model" in part.dims else tables[0]
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
@@ -191,9 +199,14 @@ def _rates_of(part, fpr, draws, thresholds):
         f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
         "people with two images",
     )
-    data_rates, rates = rates.isel({COLUMN: 0}), rates.drop_vars("far")
+    data_rates = rates.isel({COLUMN: 0})
     subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
-    return subsets.assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
+    if float(subsets.far.median()) <= fpr / 2:
+        warn(
+            f"most subsets of group {group!r} have too few impostor pairs for fpr={fpr:g}: their "
+            "TPR is read at an FPR of at most half of that; take a larger fpr, or larger subsets"
+        )
+    return subsets.drop_vars("far").assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
 
 
 def _rates_of_model(tally, far, fixed):

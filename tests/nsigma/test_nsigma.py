@@ -175,6 +175,12 @@ def test_batches_are_averaged_and_a_reference_without_spread_is_announced():
     assert result.risk.values.tolist() == ["minimal", "unacceptable"]
 
 
+def test_an_fpr_that_subsets_are_too_small_for_is_announced():
+    scores = fk.score_tensor(small_faces())
+    with pytest.warns(fk.DataWarning, match="most subsets of group '[ab]' have too few impostor"):
+        subset_rates(scores, by="group", subsets=5, subset_size=3, fpr=1e-3)
+
+
 def test_a_reference_with_a_longer_name_than_the_best_group_is_itself():
     rates = given((0.01, 0.02), 0.001).assign_coords(group=["a", "ab"])
     result = summarise(rates, reference="ab")
