@@ -18,7 +18,7 @@ from frkit.data.square import refuse_scores
 from frkit.data.tables import as_numbers, check_header, is_number_column, numbered_runs, to_numbers
 
 COMPARED = 400  # images that show whether one label is one person
-FEWEST = 20  # images on which that can rest, and most of one label
+FEWEST = 20  # pairs of images that can show it; also the most images of one label
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
 MANY = 8  # numbered columns that can be an embedding, whatever their name

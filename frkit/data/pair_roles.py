@@ -101,7 +101,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
 
 
 def _find_named_scores(roles, sample):
-    """Take the columns whose whole names, but for a mark of a model, are scores or distances."""
+    """Take the columns that are named score or distance, perhaps with the mark of a model."""
     for name in roles.free(sample):
         stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
         for role in ("score", "distance"):

@@ -164,7 +164,7 @@ def _read_with_care(path, layout, numbers, n_rows):
         raise
     except ValueError:  # pandas' errors of parsing are ValueErrors, too
         _check_cells(path, layout)
-        # as text, of which `to_numbers` will name the line
+        # as text: `to_numbers` will name the line of what is not a number
         table = _read_csv(path, layout, [], na_values=blanks, **options)
     # pandas fills a short line with missing values
     if (table.iloc[:, -1].isna() & table.notna().any(axis=1)).any():
@@ -362,7 +362,7 @@ def as_numbers(column):
     """Return cells as float64, NaN where they are not numbers; and which are missing."""
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_numeric_dtype(column):
-        # as text, of which pandas reads neither 1_0 nor digits that are not ASCII
+        # as text, because pandas then reads neither 1_0 nor digits that are not ASCII
         column = column.astype(str).str.strip().str.removesuffix("%")
         is_missing = is_missing | column.isin(NO_NUMBER).to_numpy()
     values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)

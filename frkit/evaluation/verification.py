@@ -35,15 +35,15 @@ def verification_metrics(
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        A list of pairs from `pairs` or `open_pairs`, a tensor, or kept pairs; of more than two
-        million impostor pairs of a tensor some represent others (`sweep`).
+        A list of pairs from `pairs` or `open_pairs`, a tensor, or kept pairs. If a tensor
+        has more than two million impostor pairs, some represent others (`sweep`).
     by : str or list of str, optional
-        Attribute(s) whose groups get numbers of their own, from the pairs within the group and at
-        the group's own thresholds, as in RFW's tables.
+        Attribute(s) by which the numbers are given for each group, from the pairs within the group
+        and at the group's own thresholds, as in RFW's tables.
     folds : int
-        Of a list: the genuine pairs are cut into so many equal parts in their order, and the
-        impostor pairs too, which gives the folds of LFW's and RFW's files; a comparison that
-        failed keeps its place. A tensor has none.
+        The genuine pairs of a list, and the impostor pairs, are cut into this many equal parts, in
+        their order: these are the folds of LFW's and RFW's files. A failed comparison keeps its
+        place. A tensor has no folds.
     p_target : float in (0, 1)
         Prior probability of a genuine pair, for the detection cost.
     cost_miss, cost_fa : float

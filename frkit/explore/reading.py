@@ -15,7 +15,7 @@ from pathlib import Path
 
 from frkit.base import DataWarning, InputError
 
-SECONDS = 600.0  # that any file may take
+SECONDS = 600.0  # most that reading a file may take
 START = "import sys; sys.path[:] = {path!r}; from frkit.explore.reading import answer; answer()"
 REMEDY = "the file is probably damaged: copy or write it again, or save it in another format"
 _WERE_READ: set[tuple] = set()  # function, file, and when it was written

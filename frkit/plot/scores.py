@@ -27,7 +27,7 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Scores along, shares upwards.
+        Scores on the horizontal axis, shares on the vertical one.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def text(report):
 
 
 def picture(draw):
-    """A figure of a column's width for the page and the files; its caption stands beside it."""
+    """A figure as wide as a column, for the page and the files, and its caption."""
     with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", "Glyph")
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")

@@ -197,7 +197,7 @@ def noise_of_subsets(result):
 
 
 def _sign(result):
-    """What stands between two models or groups that are compared."""
+    """The words between two models or groups that are compared."""
     return "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
 
 

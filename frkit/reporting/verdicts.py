@@ -19,7 +19,7 @@ from frkit.reporting.inputs import no_cautions, people_of_groups, result_of_mode
 from frkit.reporting.tables import Cell, Table
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
-MOST_GROUPS = 12  # of which every two are compared; of more, each with all others
+MOST_GROUPS = 12  # up to so many, every two are compared; of more, each with all others
 
 
 @dataclass

@@ -39,10 +39,10 @@ def finetuning(
 ) -> xr.Dataset:
     """Tune a dense layer on top of embeddings to one group or to all, and compare with N-Sigma.
 
-    Half of the people of every group train, the other half is evaluated. For each group, and for
-    all together, `models` layers are trained with the triplet loss, each on 75 % as many people as
-    train, drawn with replacement. Batch m contains the m-th model of each kind. It is evaluated on
-    its own subsets, the same for its models.
+    Half of the people of every group are for training, the other half for evaluation. For each
+    group, and for all together, `models` layers are trained with the triplet loss, each on people
+    drawn with replacement, 75 % of the number for training. Batch m contains the m-th model of each
+    kind. It is evaluated on its own subsets, the same for its models.
 
     Parameters
     ----------
