@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import PercentFormatter
 
 from frkit.base import UNKNOWN
 from frkit.plot.style import (
@@ -21,7 +21,7 @@ ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
 
 
 def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 12) -> Axes:
-    """Draw the false rejects of people as bars, of the largest share in the FRR on top.
+    """Draw the people with the largest shares in the FRR as bars.
 
     A few long bars show that a rate depends on a few people, or on wrong labels: `worst_pairs`
     lists their pairs.
@@ -38,9 +38,9 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is a number of errors; for rejections, "91 of 91" at its end gives the number of
-        pairs, too. Groups have different colours. The words above name the effective number of
-        people with errors.
+        A bar is a share in the FRR; "91 of 91" at its end says how many of the person's genuine
+        pairs are rejected. Groups have different colours. The words above name the effective number
+        of people with errors.
 
     Raises
     ------
@@ -69,18 +69,19 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
         if len(groups) > len(COLOURS):  # shades of a colour are easily confused
             names = names + ", " + bars.group.map(plain)
     place = np.arange(len(bars))
-    drawn = ax.barh(place, bars.errors, **style)
+    drawn = ax.barh(place, bars.share, **style)
     numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
     ax.bar_label(drawn, numbers, padding=2)
-    ax.set_xlim(right=1.6 * bars.errors.max() if len(bars) else 1)
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.set_xlim(0, 1.3 * bars.share.max() if len(bars) else 1)
+    ax.xaxis.set_major_formatter(PercentFormatter(1))
     ax.set_yticks(place, names)
     ax.invert_yaxis()
-    caption = (
+    captions = [
         f"{len(table)} of {who.sizes['identity']} people have errors; "
-        f"effective number {float(who.frr_effective):.1f}"
-    )
-    return finish(ax, "rejected genuine pairs", "", [caption], grid="x", loc="lower right")
+        f"effective number {float(who.frr_effective):.1f}",
+        "at the end of a bar: rejected genuine pairs of the person",
+    ]
+    return finish(ax, "share in the FRR", "", captions, grid="x", loc="lower right")
 
 
 def most_errors(who, rate):
