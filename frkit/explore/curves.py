@@ -17,7 +17,6 @@ def roc(
     far: ArrayLike | None = None,
     by: str | list | None = None,
     varying: str = "error",
-    seed: int = 0,
     **start,
 ) -> widgets.VBox:
     """Explore ROC curves with their bands: groups, intervals, impostor pairs and weighting.
@@ -35,8 +34,6 @@ def roc(
         The attributes whose groups can be shown; by default all with up to 20 labels.
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
-    seed : int
-        Of the replicates.
     **start
         Values to begin with: attribute, far_range (two levels), method, level, scheme, replicates,
         weighting, impostors, models.
@@ -63,7 +60,7 @@ def roc(
     >>> [control.description for control in box.children[0].children[:3]]
     ['groups', 'FAR range', 'interval']
     """
-    questions = Questions(scores, far, by, varying, seed)
+    questions = Questions(scores, far, by, varying, seed=0)
     controls = questions.controls(without_groups=True)
     controls["level"] = number("nominal level", **LEVEL)
 

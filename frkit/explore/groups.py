@@ -24,7 +24,6 @@ SUBSET = "subset"
 SUBSET_SIZE = "subset_size"
 COUNTS = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 BEST = "the best group"
-RIGHT = {"EERs of the subsets": "eer", "p against the number of subsets": "p"}
 
 
 def fairness(
@@ -33,7 +32,6 @@ def fairness(
     far: ArrayLike | None = None,
     by: str | list | None = None,
     varying: str = "error",
-    seed: int = 0,
     **start,
 ) -> widgets.VBox:
     """Explore disparity measures with their bands, and with the floors of a fair system.
@@ -51,8 +49,6 @@ def fairness(
         The attributes whose groups can be compared; by default all with up to 20 labels.
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
-    seed : int
-        Of the replicates.
     **start
         Values to begin with: attribute, metric, far_range (two levels), method (the interval that
         `band` takes), level, scheme, replicates, weighting, impostors, models.
@@ -79,7 +75,7 @@ def fairness(
     >>> [control.description for control in box.children[0].children[:3]]
     ['groups', 'FAR range', 'interval']
     """
-    questions = Questions(scores, far, by, varying, seed)
+    questions = Questions(scores, far, by, varying, seed=0)
     controls = questions.controls(without_groups=False)
     metrics = disparity_names()
     controls["metric"] = menu("metric", options=metrics, value="frr_max_geomean")
@@ -186,7 +182,7 @@ def fairness_indices(
 
 
 def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
-    """Explore what N and p depend on: number and size of subsets, reference, limits of risk.
+    """Explore what N depends on: number and size of subsets, reference, limits of risk.
 
     Parameters
     ----------
@@ -194,7 +190,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
         What `n_sigma`, `nsigma.by_subset_size` or `studies.finetuning` returned. The second has a
         control for the people in a subset, the third one for the models.
     **start
-        Values to begin with: count, reference, step, beside ("eer" or "p"), subset_size.
+        Values to begin with: count, reference, step, subset_size.
 
     Returns
     -------
@@ -231,23 +227,18 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     controls |= {
         "reference": menu("reference group", options=[BEST, *rates["group"].values.tolist()]),
         "step": number("σ from level to level", value=1.0, min=0.25, max=4.0, step=0.25),
-        "beside": menu("on the right", options=RIGHT),
     }
 
     chosen_subsets = cached(partial(first_subsets, rates))
-    by_number = cached(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
 
     # all other controls select subsets
-    def bars(ax, step, beside, **chosen):
+    def bars(ax, step, **chosen):
         plot.n_sigma(with_steps(chosen_subsets(**chosen), step), ax)
 
-    def right(ax, step, beside, **chosen):
-        if beside == "p":
-            plot.dependence(by_number(**chosen), "p_value", ax)
-        else:
-            plot.eer_distributions(chosen_subsets(**chosen), ax)
+    def distributions(ax, step, **chosen):
+        plot.eer_distributions(chosen_subsets(**chosen), ax)
 
-    return Panel(controls, bars, right, **start).box()
+    return Panel(controls, bars, distributions, **start).box()
 
 
 def with_steps(result, step):

@@ -16,7 +16,7 @@ from frkit.base import DataWarning, InputError, warn
 from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
-from frkit.plot.style import THEME, thin_ticks
+from frkit.plot.style import THEME
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
@@ -146,7 +146,6 @@ class Picture:
         with mpl.rc_context(LOOK):
             self.ax.clear()
             draw(self.ax)
-            thin_ticks(self.ax)
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
         self.image.value = out.getvalue()

@@ -19,7 +19,6 @@ def resample(
     *,
     far: float = 0.01,
     n: int = 500,
-    seed: int = 0,
     people: int = 8,
     **start,
 ) -> widgets.VBox:
@@ -38,8 +37,6 @@ def resample(
         The FAR level, at which every replicate has its own threshold.
     n : int
         Number of replicates.
-    seed : int
-        As in `Resampling`.
     people : int
         Number of people shown.
     **start
@@ -70,7 +67,7 @@ def resample(
     """
     kept = sweep(scores, far=far)
     require(is_symmetric(kept), "replicates of images need scores of every image with every other")
-    draws = Resampling("image", n=n, seed=seed)
+    draws = Resampling("image", n=n)
     table = kept[IMAGES].dataset
     counts = draws.weights(table["identity"].values, table["image"].values).image_count
     counts = counts.assign_coords(identity=("image", table["identity"].values))

@@ -1,6 +1,5 @@
 """Explorers of experiments: consistency, bootstrap bias, coverage, and representation bias."""
 
-import json
 from functools import cache
 
 import ipywidgets as widgets
@@ -8,21 +7,14 @@ import xarray as xr
 
 from frkit import plot, studies
 from frkit.base import require_returned, require_whole
-from frkit.explore.controls import far_names, far_range, labelled_control, menu, number, slider
-from frkit.explore.panel import MARK, Panel, write_on
-from frkit.plot.coverage import STUDY
+from frkit.explore.controls import far_names, far_range, menu, number, slider
+from frkit.explore.panel import MARK, Panel
 from frkit.plot.studies import BIAS, GROWTH
-from frkit.vmf import Mixture, mixture
 
-SIZES = {
-    "n_identities": ("identities K", 20, 1000, 20),
-    "per_identity": ("images per identity n_k", 2, 20, 1),
-    "dim": ("dimension p", 16, 256, 16),
-    "n_datasets": ("data sets", 20, 200, 20),
-}
 CURVES = {"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
 FOLDS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
-FANS = (*BIAS, "replicates", "truth", "replicate", "seed", "level")
+STUDY = ("studies.coverage(mixture)", "coverage", "method", "level", "far_level", "scheme")
+FANS = (*BIAS, "replicates", "truth", "replicate")
 
 
 def consistency(result: xr.Dataset, **start) -> widgets.VBox:
@@ -76,15 +68,13 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, curves, distances, **start).box()
 
 
-def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
+def bootstrap_bias(study: xr.Dataset, **start) -> widgets.VBox:
     """Explore when the naive bootstrap goes wrong: images per identity, FAR, kind of curves.
 
     Parameters
     ----------
     study : xr.Dataset
         What `studies.bootstrap_bias` returned.
-    mixture : Mixture, optional
-        The mixture that the study was made of. Then a button draws new data and bootstraps them.
     **start
         Values to begin with: per_identity, far (a level), moved (True: recentered).
 
@@ -130,22 +120,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         plot.bootstrap_bias(study, far, ax)
         ax.axvline(sizes.index(per_identity), **MARK)
 
-    def compute(progress, **_chosen):
-        nonlocal study
-        study = studies.bootstrap_bias(
-            mixture,
-            per_identity=tuple(sizes),
-            far=levels,
-            n=study.sizes["replicate"],
-            level=study.attrs["level"],
-            seed=study.attrs["seed"] + 1,
-            progress=progress,
-        )
-
-    panel = Panel(controls, curves, intervals, margins=(0.85, 1.35), **start)
-    if mixture is None:
-        return panel.box()
-    return panel.box("Draw new data and bootstrap them", compute)
+    return Panel(controls, curves, intervals, margins=(0.85, 1.35), **start).box()
 
 
 def _recentered(curves):
@@ -155,7 +130,7 @@ def _recentered(curves):
 
 
 def coverage(study: xr.Dataset, **start) -> widgets.VBox:
-    """Explore how often intervals cover the truth: FAR, nominal level, scheme; and other sizes.
+    """Explore how often intervals cover the truth: FAR, nominal level and scheme.
 
     Parameters
     ----------
@@ -167,8 +142,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     Returns
     -------
     ipywidgets.VBox
-        Controls above two figures that follow them. Further controls set the size of a new study,
-        which a button computes.
+        Controls above two figures that follow them.
 
     Raises
     ------
@@ -189,8 +163,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     >>> [control.description for control in box.children[0].children[:3]]
     ['FAR level', 'nominal coverage', 'scheme']
     """
-    require_returned("study", study, *STUDY, "scheme", "study")
-    settings = json.loads(study.attrs["study"])
+    require_returned("study", study, *STUDY)
     fars = far_names(study["far_level"].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {
@@ -200,57 +173,21 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     }
 
     def coverage_of_levels(ax, far, level, scheme):
-        plot.coverage(study.sel({"scheme": scheme}), far, ax)
+        plot.coverage(study.sel({"scheme": scheme, "far_level": far}), ax=ax)
         ax.axvline(level, **MARK)
 
     def along_far(ax, far, level, scheme):
-        plot.coverage_along(study.sel({"scheme": scheme, "level": level}), ax=ax)
+        plot.coverage(study.sel({"scheme": scheme, "level": level}), "far_level", ax)
         ax.axvline(far, **MARK)
 
-    def compute(n_identities, per_identity, dim, n_datasets, kappa, progress, **_chosen):
-        nonlocal study
-        study = studies.coverage(
-            mixture(n_identities, dim, kappa=kappa, seed=settings["seed"]),
-            n_datasets=n_datasets,
-            per_identity=per_identity,
-            far=study["far_level"].values,
-            schemes=tuple(study.scheme.values.tolist()),
-            methods=tuple(study.method.values.tolist()),
-            levels=tuple(study.level.values.tolist()),
-            replicates=settings["replicates"],
-            seed=settings["seed"],
-            progress=progress,
-        )
-
-    panel = Panel(controls, coverage_of_levels, along_far, **start)
-    return panel.box("Run a study of this size", compute, **size_controls(settings))
-
-
-def size_controls(settings):
-    """Sliders for the size of a coverage study; they begin with that of these settings."""
-    sliders = {}
-    for name, (label, low, high, step) in SIZES.items():
-        value = settings[name] if isinstance(settings[name], int) else low
-        sliders[name] = labelled_control(
-            widgets.IntSlider,
-            label,
-            value=value,
-            step=step,
-            min=min(low, value),
-            max=max(high, value),
-        )
-    kappa = [round(end) for end in settings["concentrations"]]
-    sliders["kappa"] = labelled_control(
-        widgets.IntRangeSlider, "concentrations κ", value=kappa, min=1, max=max(1000, kappa[1])
-    )
-    return sliders
+    return Panel(controls, coverage_of_levels, along_far, **start).box()
 
 
 def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     """Explore estimates of representation bias where the truth is known.
 
     Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class
-    balance. A button draws people and estimates RLB, held out and in sample, and the comparators.
+    balance. A button draws people, and estimates RLB, held out and in sample, and the dataset bias.
 
     Parameters
     ----------
@@ -262,8 +199,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     Returns
     -------
     ipywidgets.VBox
-        Controls above two figures that follow them. Estimates stay until the class balance
-        changes.
+        Controls above a figure that follows them. Estimates stay until the class balance changes.
 
     Raises
     ------
@@ -293,12 +229,6 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
         plot.trials(true_bias(share), trials.get(share, []), ax)
         ax.axvline(distance, **MARK)
 
-    def measures(ax, share):
-        if share in trials:
-            plot.comparators(trials[share][-1], ax)
-        else:
-            write_on(ax, "not estimated yet: press the button")
-
     def compute(share, progress, **chosen):
         before = trials.setdefault(share, [])
         before.append(
@@ -307,7 +237,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
             )
         )
 
-    panel = Panel(controls, estimates, measures, **start)
+    panel = Panel(controls, estimates, **start)
     return panel.box(
         "Draw people and estimate",
         compute,

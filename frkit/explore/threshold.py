@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from frkit import plot
 from frkit.base import require_whole, warn
 from frkit.evaluation.evaluate import evaluate
-from frkit.explore.controls import menu, slider
+from frkit.explore.controls import menu, slider, tick
 from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import NO_GROUPS, Questions
 from frkit.intervals import band
@@ -44,8 +44,8 @@ def threshold(
     bins : int
         Bins of the histograms, 2 or more; the threshold moves from edge to edge.
     **start
-        Values to begin with: threshold (by default where both errors are equal), attribute,
-        model.
+        Values to begin with: threshold (by default where both errors are equal), attribute, log
+        (the shares), model.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def threshold(
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> box = fk.explore.threshold(fk.score_tensor(faces))
     >>> [control.description for control in box.children[0].children]
-    ['threshold', 'groups']
+    ['threshold', 'groups', 'shares on a log axis']
     """
     require_whole("bins", bins, 2)
     questions = Questions(scores, None, by, varying, seed=0)
@@ -76,6 +76,7 @@ def threshold(
         "attribute": menu("groups", options=attributes),
     }
     controls["threshold"].layout.width = "74em"
+    controls["log"] = tick("shares on a log axis", value=False)
     if questions.models:
         controls["model"] = menu("model", options=questions.models)
 
@@ -94,14 +95,14 @@ def threshold(
         thinned = evaluation["empirical"].get(f"thinned{suffix}", 0)
         return evaluation["empirical"], with_thinning(far, thinned), frr
 
-    def errors(ax, threshold, **question):
+    def errors(ax, threshold, log, **question):
         histograms, far, frr = answer(**question)
-        plot.threshold(histograms, far, frr, threshold, ax)
+        plot.threshold(histograms, far, frr, threshold, ax, log=log)
         resolved = far.resolved & frr.resolved
         if not resolved.sel(threshold_level=threshold).all():
             warn(f"{FEW_ERRORS} at this threshold")
 
-    def points(ax, threshold, **question):
+    def points(ax, threshold, log, **question):
         _, far, frr = answer(**question)
         plot.operating_points(far, frr, threshold, ax)
 

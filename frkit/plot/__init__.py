@@ -1,16 +1,11 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
-from frkit.plot.coverage import coverage, coverage_along, error_laws
+from frkit.plot.coverage import coverage
 from frkit.plot.errors_by_person import errors_by_person
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
-from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
-from frkit.plot.representation import (
-    comparators,
-    convergence,
-    representation_bias,
-    trials,
-)
+from frkit.plot.nsigma import eer_distributions, n_sigma
+from frkit.plot.representation import representation_bias, trials
 from frkit.plot.resample import image_counts, replicates
 from frkit.plot.roc import difference, replicate_curves, roc
 from frkit.plot.scores import genuine_and_impostor
@@ -21,17 +16,12 @@ from frkit.plot.threshold import operating_points, threshold
 
 __all__ = [
     "bootstrap_bias",
-    "comparators",
     "consistency",
     "errors_by_person",
-    "convergence",
     "coverage",
-    "coverage_along",
     "cross_matrix",
-    "dependence",
     "difference",
     "eer_distributions",
-    "error_laws",
     "fairness",
     "fairness_indices",
     "replicate_curves",
@@ -41,7 +31,6 @@ __all__ = [
     "headline",
     "image_counts",
     "interval_stack",
-    "n_matrix",
     "n_sigma",
     "operating_points",
     "representation_bias",

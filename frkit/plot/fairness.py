@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import LogLocator
 
 from frkit.base import require, require_returned
 from frkit.plot.style import (
@@ -22,10 +21,11 @@ from frkit.plot.style import (
     level_dimension,
     log_floor,
     log_floor_of_bands,
+    log_ticks,
+    mark_edges,
     named_curves,
     new_axes,
     plain,
-    plain_ticks,
     print_captions,
     require_dims,
 )
@@ -94,7 +94,7 @@ def fairness(
     bottom, top = _extent(curves.values(), limits.values(), log)
     for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
         draw_band(ax, curve, (bottom, top), colour, plain(name or "estimate"))
-        _mark_edges(ax, curve, (bottom, top), colour, log)
+        mark_edges(ax, curve, (bottom, top), colour, log)
         if name in limits:
             label = f"{name}: 95 % of fair floor" if name else "95 % of the fair floor"
             # a line that ends at infinity would not be drawn: it leaves the axes instead
@@ -109,9 +109,7 @@ def fairness(
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 30 * bottom else (3,)))
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_formatter("{x:g}")
+        log_ticks(ax.yaxis)
     captions = [caption(curve.attrs) for curve in curves.values()]
     captions += [f"floor: {floor.attrs['size']}" for floor in limits.values()]
     return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
@@ -122,41 +120,23 @@ def _extent(curves, floors, log):
     values = np.concatenate([curve[name] for curve in curves for name in ENDS])
     highest = np.max(values, initial=0.0, where=np.isfinite(values))
     limits = [floor.limit.where(floor.limit < FAR_ABOVE * highest) for floor in floors]
-    shown = np.concatenate([values, *limits])
+    fair = [curve.attrs.get("fair", np.nan) for curve in curves]
+    shown = np.concatenate([values, *limits, fair])
     shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
-    if shown.size == 0:
-        return 0.5, 2.0
-    fair = [curve.attrs["fair"] for curve in curves if "fair" in curve.attrs]
-    low = min([shown.min(), *fair])
-    high = max([shown.max(), *fair])
+    low, high = (shown.min(), shown.max()) if shown.size else (0.5, 2.0)
     if log:
         return max(low, high / 1e4) / 1.3, high * 1.3
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
-
-
-def _mark_edges(ax, curve, extent, colour, log):
-    """Draw marks at the ends of the vertical axis for values that have no place on it."""
-    bottom, top = extent
-    levels = curve[level_dimension(curve.estimate)]
-    nothing = levels[curve.estimate.isnull()]
-    draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", colour)
-    if log:
-        draw_edge(ax, levels[curve.estimate <= 0], bottom, "v", "estimate 0", colour, "white")
-    draw_edge(ax, levels[np.isposinf(curve.upper)], top, "^", "no upper end", colour)
-    infinite = levels[np.isposinf(curve.estimate)]
-    draw_edge(ax, infinite, top, "^", "estimate is infinite", colour, "white")
 
 
 def _draw_zones(ax, x, letters):
     """Draw dashed lines where the zone changes, and the letter of each zone at its foot."""
     change = np.flatnonzero(letters[1:] != letters[:-1]) + 1
     borders = np.sqrt(x[change - 1] * x[change])
-    for border in borders:
-        ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    ends = np.concatenate([x[:1], borders, x[-1:]])
-    middles = np.sqrt(ends[1:] * ends[:-1])
+    ends = [x[0], *borders, x[-1]]
     foot = ax.get_xaxis_transform()
-    for letter, middle in zip(letters[np.append(0, change)], middles):
+    ax.vlines(borders, 0, 1, transform=foot, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
+    for letter, middle in zip(letters[[0, *change]], np.sqrt(np.multiply(ends[1:], ends[:-1]))):
         ax.text(middle, 0.02, letter, transform=foot, weight="bold", ha="center")
 
 
@@ -209,21 +189,18 @@ def group_roc(
         )
         require_dims(name, rates.estimate, (level_dimension(rates), "group"))
     far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
-    left = log_floor(far.estimate)
-    floor = log_floor_of_bands([frr])
+    left, floor = log_floor(far.estimate), log_floor_of_bands([frr])
     x = np.maximum(far.estimate, left).values
-    y = np.maximum(frr.estimate, floor).values
-    lower = np.maximum(frr.lower, floor)
+    y, lower, upper = (np.maximum(frr[end], floor).values for end in ENDS)
     ax = new_axes(ax)
     groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
-    by_place = dict(zip(groups, curve_colours(groups)))
+    colours = colours or dict(zip(groups, curve_colours(groups)))
     has_bands = len(groups) <= MOST_BANDS
     for row, group in enumerate(groups):
-        colour = (colours or by_place)[group]
-        ends = lower[row], frr.upper[row]
+        colour = colours[group]
         if has_bands:
-            ax.fill_between(x[row], *ends, color=colour, alpha=0.2, linewidth=0)
+            ax.fill_between(x[row], lower[row], upper[row], color=colour, alpha=0.2, linewidth=0)
         ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(group))
     at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
     label = "a rate of 0: no place on a log axis"
@@ -231,12 +208,10 @@ def group_roc(
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
-    plain_ticks(ax.xaxis, most=10)
-    plain_ticks(ax.yaxis)
-    xlabel = far.attrs.get("label", "FAR of the group")
-    ylabel = frr.attrs.get("label", "FRR of the group")
-    captions = ["grey: one threshold for all", *([caption(frr.attrs)] if has_bands else [])]
-    return finish(ax, xlabel, ylabel, captions)
+    log_ticks(ax.xaxis, most=10)
+    log_ticks(ax.yaxis)
+    captions = ["grey: one threshold for all", caption(frr.attrs) if has_bands else ""]
+    return finish(ax, far.attrs["label"], frr.attrs["label"], captions)
 
 
 def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
@@ -278,16 +253,9 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     table = rates.transpose("group", "reference_group").to_pandas()
     table = table.rename(index=plain, columns=plain)
-    sns.heatmap(
-        table,
-        norm=LogNorm(clip=True) if table.values.any() else None,
-        cmap="Blues",
-        ax=ax,
-        cbar_kws={"label": "FAR"},
-        annot=True,
-        fmt=".2g",
-        square=True,
-    )
+    norm = LogNorm(clip=True) if table.values.any() else None
+    style = {"cmap": "Blues", "square": True, "cbar": False}
+    sns.heatmap(table, ax=ax, norm=norm, annot=True, fmt=".2g", **style)
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
     caption = "FAR between groups"

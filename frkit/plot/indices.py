@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from frkit.plot.scores import KINDS
 from frkit.plot.style import (
     COLOURS,
     SMALL,
@@ -15,7 +16,6 @@ from frkit.plot.style import (
     require_dims,
 )
 
-KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"
 ROW = 0.88  # height of the highest histogram, as a share of its row

@@ -9,19 +9,12 @@ from frkit.plot.style import (
     COLOURS,
     TRUTH,
     UNRESOLVED,
-    curve_colours,
     finish,
     new_axes,
     plain,
 )
 
 IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
-COMPARED = {
-    "rlb_in_sample": ("RLB,\nin sample", UNRESOLVED),
-    "rlb": ("RLB,\nheld out", COLOURS[0]),
-    "dataset_bias": ("dataset\nbias", COLOURS[2]),
-    "dcor2": ("dcor²", COLOURS[4]),
-}
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -87,43 +80,6 @@ def _draw_estimates(ax, x, result, label, colour, size=6):
         ax.plot(x, result.rlb_in_sample, "o", label=label, markersize=size, **IN_SAMPLE)
 
 
-def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
-    """Draw estimates of mutual information while the network trains (Fig. 3a).
-
-    Parameters
-    ----------
-    result : dict of str to xr.Dataset
-        What `representation.convergence` returned, of one encoder each, by the words of the legend.
-    ax : matplotlib.axes.Axes, optional
-        A new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Two lines for each entry, means over the folds: held out solid, in sample dashed.
-
-    References
-    ----------
-    Li & Abd-Almageed (2021), Fig. 3a.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> import xarray as xr
-    >>> curve = ("fold", "step"), [[0, 0.2]]
-    >>> noise = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
-    >>> len(fk.plot.convergence({"noise": noise}).lines)
-    3
-    """
-    ax = new_axes(ax)
-    for (name, curves), colour in zip(result.items(), curve_colours(result)):
-        mean = curves.mean("fold")
-        ax.plot(mean.step, mean.held_out, color=colour, label=plain(name))
-        ax.plot(mean.step, mean.in_sample, "--", color=colour, linewidth=1)
-    ax.plot([], [], "--", color=UNRESOLVED, label="dashed: in sample")
-    return finish(ax, "training steps", "mutual information (nats)", grid="y")
-
-
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
     """Draw estimates and the exact truth against the distance of the classes.
 
@@ -139,7 +95,7 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     Returns
     -------
     matplotlib.axes.Axes
-        Distances along, RLB upwards.
+        Distances along, RLB and the dataset bias of a linear probe upwards.
 
     Examples
     --------
@@ -158,34 +114,7 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     for place, trial in enumerate(done):
         size = 8 if place == len(done) - 1 else 4
         _draw_estimates(ax, trial.distance, trial, *styles[trial.by.item()], size)
-    return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
-
-
-def comparators(trial: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw several measures of one data set whose true RLB is known, as bars.
-
-    Parameters
-    ----------
-    trial : xr.Dataset
-        What `studies.trial` returned.
-    ax : matplotlib.axes.Axes, optional
-        A new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One bar for each measure, and a line at the true RLB.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> result = fk.studies.trial(2.0, 200, 4, hidden=8)
-    >>> len(fk.plot.comparators(result).patches)
-    4
-    """
-    ax = new_axes(ax)
-    for name, (label, colour) in COMPARED.items():
-        ax.bar(label, float(trial[name]), color=colour)
-    ax.axhline(float(trial.truth), color=TRUTH, linestyle="--", label="exact RLB")
-    ax.axhline(0, color=TRUTH, linewidth=0.6)
-    return finish(ax, "", "value", grid="y")
+        bias, colour = trial.dataset_bias, COLOURS[2]
+        ax.plot(trial.distance, bias, "s", color=colour, markersize=size + 2, label="linear probe")
+    xlabel = "distance of the classes (standard deviations)"
+    return finish(ax, xlabel, "share of the entropy", grid="y")

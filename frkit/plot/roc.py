@@ -18,12 +18,12 @@ from frkit.plot.style import (
     curve_colours,
     det_axes,
     draw_band,
-    draw_edge,
     draw_truth,
     finish_levels,
     level_dimension,
     log_floor,
     log_floor_of_bands,
+    mark_edges,
     named_curves,
     new_axes,
     plain,
@@ -106,7 +106,7 @@ def roc(
     top = np.inf if scale == "log" else DET_TOP
     for (name, curve), colour in zip(solid.items(), curve_colours(solid)):
         draw_band(ax, curve, (floor, top), colour, plain(name or "empirical curve"))
-        _mark_zeros(ax, curve, floor, colour)
+        mark_edges(ax, curve, (floor, top), colour)
     for (name, curve), colour in zip(dashed.items(), curve_colours(dashed)):
         frr = np.maximum(curve.frr, floor)
         ax.plot(curve[along], frr, "--", color=colour, label=plain(name), linewidth=1.4)
@@ -116,15 +116,6 @@ def roc(
     if scale == "det":
         det_axes(ax)
     return ax
-
-
-def _mark_zeros(ax, curve, floor, colour):
-    """Draw triangles at the foot of the axes, where a log axis has no place for 0."""
-    levels = curve[level_dimension(curve.estimate)]
-    zero = levels[curve.estimate <= 0]
-    draw_edge(ax, zero, floor, "v", "estimate 0: no place on a log axis", colour, "white")
-    reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
-    draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", colour)
 
 
 def replicate_curves(

@@ -5,9 +5,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit.base import require_returned
-from frkit.plot.indices import KINDS
-from frkit.plot.style import finish, new_axes, require_dims
+from frkit.plot.style import COLOURS, finish, new_axes, require_dims
 
+KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
 AXIS = {False: "score (more alike to the right)", True: "distance (more alike to the left)"}
 
@@ -27,7 +27,7 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Scores on the horizontal axis, shares on the vertical one.
+        Scores on the horizontal axis, shares on the vertical one. The dark areas are the errors.
 
     Raises
     ------
@@ -45,26 +45,34 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     require_returned("result", result, *HISTOGRAMS, "threshold")
     require_dims("result", result.genuine_histogram, ("score_bin",))
     ax = new_axes(ax)
-    edges = edges_of(result["score_bin"].values)
-    for kind, colour in KINDS.items():
-        ax.stairs(
-            result[f"{kind}_histogram"].values,
-            edges,
-            fill=True,
-            facecolor=(colour, 0.45),
-            edgecolor=colour,
-            linewidth=0.8,
-            label=f"{kind} pairs",
-        )
-    threshold = float(result.threshold)
-    ax.axvline(threshold, color="black", linewidth=1.2, label=f"threshold {threshold:.3g}")
+    shares = {kind: result[f"{kind}_histogram"] for kind in KINDS}
+    threshold, distance = float(result.threshold), bool(result.attrs.get("distance"))
+    draw_errors(ax, shares, threshold, distance)
+    ax.lines[0].set_label(f"threshold {threshold:.3g}")
     if "lower" in result and np.isfinite(result.upper - result.lower):
         ax.axvspan(float(result.lower), float(result.upper), color="black", alpha=0.15, linewidth=0)
-    is_filled = (result.genuine_histogram + result.impostor_histogram).values > 0
-    ax.set_xlim(edges[:-1][is_filled].min(), edges[1:][is_filled].max())
+    is_filled = sum(shares.values()) > 0
+    ax.set_xlim(result.score_bin[is_filled].min(), result.score_bin[is_filled].max())
     ax.set_ylim(bottom=0)
-    label = AXIS[bool(result.attrs.get("distance"))]
-    return finish(ax, label, "share of the scores of each kind", grid="y")
+    return finish(ax, AXIS[distance], "share of the scores of each kind", grid="y")
+
+
+def draw_errors(ax, shares, threshold, distance):
+    """Draw two histograms, the threshold, and darker the errors on its wrong sides.
+
+    distance : whether small scores are accepted.
+    """
+    edges = edges_of(shares["genuine"].score_bin.values)
+    wrong = {"genuine": (edges[0], threshold), "impostor": (threshold, edges[-1])}
+    if distance:
+        wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
+    areas = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
+    for kind, colour in KINDS.items():
+        heights = shares[kind].values
+        ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
+        errors = np.clip(edges, *wrong[kind])
+        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {areas[kind]}")
+    ax.axvline(threshold, color="black", linewidth=1.5)
 
 
 def edges_of(middles):

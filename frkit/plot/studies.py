@@ -15,10 +15,10 @@ from frkit.plot.style import (
     TRUTH,
     TRUTH_WORDS,
     UNRESOLVED,
-    at_far,
     finish,
     finish_levels,
     log_floor,
+    log_ticks,
     new_axes,
     parts_of,
 )
@@ -70,6 +70,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())
+    log_ticks(ax.yaxis)
     ylabel = "sup distance of the ROC (FRR)"
     captions = [result.attrs["words"]]
     return finish(ax, "images n", ylabel, captions, loc="lower left")
@@ -122,20 +123,12 @@ def growth(
     part = result.sel(size=size)
     floor = log_floor(part.frr, part.truth)
     curves = np.maximum(part.frr, floor).transpose("far_level", "seed")
-    ax.plot(
-        part.far_level,
-        curves,
-        label=f"empirical, {int(part.n_images):,} images, one curve a seed",
-        color=COLOURS[0],
-        alpha=0.55,
-        linewidth=1.1,
-    )
-    goal = TRUTH_WORDS
-    if not result.attrs["exact"]:
-        goal = f"full set, {result.attrs['n_full']:,} images"
-    ax.plot(
-        part.far_level, np.maximum(part.truth, floor), "--", label=goal, color=TRUTH, linewidth=1.6
-    )
+    label = f"empirical, {int(part.n_images):,} images, one curve a seed"
+    ax.plot(part.far_level, curves, color=COLOURS[0], alpha=0.55, linewidth=1.1, label=label)
+    exact = result.attrs["exact"]
+    label = TRUTH_WORDS if exact else f"full set, {result.attrs['n_full']:,} images"
+    truth = np.maximum(part.truth, floor)
+    ax.plot(part.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=label)
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     return finish_levels(ax, part["far_level"], "FRR (false rejection rate)", [], floor)
@@ -178,19 +171,11 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     """
     require_returned("study", study, *BIAS)
     ax = new_axes(ax)
-    part = at_far(study, far)
+    part = study.sel(far_level=far, method="nearest")
     place = np.arange(part.sizes["per_identity"])
-    styles = {"naive": (-0.12, NAIVE), "recentered": (0.12, COLOURS[0])}
-    for method, (shift, colour) in styles.items():
-        ends = part.sel(interval=method)
-        ax.vlines(
-            place + shift,
-            ends.lower,
-            ends.upper,
-            color=colour,
-            linewidth=4,
-            label=f"{method} interval",
-        )
+    for shift, (method, colour, ends) in zip((-0.12, 0.12), parts_of(part, "interval")):
+        style = {"color": colour, "linewidth": 4, "label": f"{method} interval"}
+        ax.vlines(place + shift, ends.lower, ends.upper, **style)
     ax.plot(place, part.estimate, "o", color=DARK, label="empirical FRR", markersize=5, zorder=4)
     ax.plot(place, part.centre, "_", color=NAIVE, label="V-statistic", markersize=14, zorder=4)
     ax.axhline(float(part.truth), label=TRUTH_WORDS, color=TRUTH, linestyle="--", linewidth=1.2)
@@ -215,8 +200,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The curve, the data that were given (circle), the number of people that the plan names
-        (diamond), the goal (dashed) and, where the plan contains it, a simulation with that number
-        (star).
+        (diamond), and the goal (dashed).
 
     Examples
     --------
@@ -229,48 +213,18 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     'people'
     """
     ax = new_axes(ax)
-    colour = COLOURS[0]
-    attrs = plan.attrs
-    label = "with as many images each"
-    ax.plot(plan.curve_identities, plan.curve_value, color=colour, label=label)
-    ax.plot(
-        plan.n_identities_now,
-        plan.value_now,
-        "o",
-        label="the data given",
-        color=colour,
-        markerfacecolor="white",
-    )
-    ax.plot(
-        plan.n_identities,
-        plan.predicted,
-        "D",
-        label="the plan",
-        color=colour,
-        markersize=8,
-        zorder=4,
-    )
-    style = {"color": "#555555", "linestyle": "--", "linewidth": 1}
+    style = {"color": COLOURS[0], "markersize": 8, "zorder": 4}
+    ax.plot(plan.curve_identities, plan.curve_value, label="with as many images each", **style)
+    now, planned = (plan.n_identities_now, plan.value_now), (plan.n_identities, plan.predicted)
+    ax.plot(*now, "o", markerfacecolor="white", label="the data given", **style)
+    ax.plot(*planned, "D", label="the plan", **style)
     goal = float(plan.goal_value)
-    ax.axhline(goal, label=f"goal: {goal:.3g}", **style)
-    if "confirmed" in plan:
-        noise = 2 * plan.confirmed_se
-        ax.errorbar(
-            plan.n_identities,
-            plan.confirmed,
-            noise,
-            label="simulated with so many people",
-            fmt="*",
-            color="black",
-            markersize=11,
-            capsize=3,
-            zorder=5,
-        )
+    ax.axhline(goal, color="#555555", linestyle="--", linewidth=1, label=f"goal: {goal:.3g}")
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.xaxis.set_minor_locator(NullLocator())
-    rates = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}"
-    about = f"{rates}; about {attrs['target']}"
+    attrs = plan.attrs
+    about = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}; about {attrs['target']}"
     ylabel = attrs["value"].replace(", ", ",\n")
     return finish(ax, "people", ylabel, [about], **BELOW)

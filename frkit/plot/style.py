@@ -197,11 +197,6 @@ def named_curves(argument, results, variable="estimate"):
     return curves
 
 
-def at_far(result, far):
-    """Return the result at the FAR level nearest to one that was asked for."""
-    return result.sel(far_level=far, method="nearest")
-
-
 def require_dims(name, values, dims):
     """Refuse values over other dimensions than those that a figure can show."""
     require(
@@ -279,6 +274,24 @@ def draw_edge(ax, x, height, marker, label, colour, fill=None):
         ax.plot(x, height, marker, label=label, zorder=6, **style)
 
 
+def mark_edges(ax, curve, extent, colour, log=True):
+    """Mark at the ends of the vertical axis what has no place on it: no value, 0, and infinity."""
+    bottom, top = extent
+    estimate = curve.estimate
+    is_zero = log & (estimate <= 0)
+    reaches_zero = log & (curve.lower <= 0) & ~is_zero
+    marks = [
+        (estimate.isnull(), bottom, "x", "no value: no errors to compare", None),
+        (is_zero, bottom, "v", "estimate 0: no place on a log axis", "white"),
+        (reaches_zero, bottom, "v", "band reaches 0 or below", None),
+        (np.isposinf(curve.upper), top, "^", "no upper end", None),
+        (np.isposinf(estimate), top, "^", "estimate is infinite", "white"),
+    ]
+    levels = curve[level_dimension(estimate)]
+    for where, height, marker, label, inside in marks:
+        draw_edge(ax, levels[where], height, marker, label, colour, inside)
+
+
 def add_headroom(ax, share):
     """Leave room for a legend above what is drawn."""
     bottom, top = ax.get_ylim()
@@ -315,38 +328,25 @@ def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
 
 def finish_levels(ax, levels, ylabel, captions, floor=None):
     """Finish curves along levels: FAR on a log axis, and rates on another one from a floor on."""
-    ax.set_xscale("log" if levels.name == "far_level" else "linear")
     if floor is not None:
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
-        plain_ticks(ax.yaxis)
-    if levels.name == "far_level" and 1 < levels.max() / levels.min() < 11:
-        plain_ticks(ax.xaxis)
+        log_ticks(ax.yaxis)
+    if levels.name == "far_level":
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_locator(NullLocator())  # small ticks take a third of a picture's time
+        if levels.max() < 11 * levels.min():
+            log_ticks(ax.xaxis)
     xlabel = levels.attrs.get("axis", LEVEL_WORDS[levels.name])
     return finish(ax, xlabel, ylabel, captions)
 
 
-def plain_ticks(axis, most=1000):
-    """Write numbers such as 0.02 at a log axis, more than powers of ten where there is room."""
+def log_ticks(axis, most=1000):
+    """Write numbers such as 0.02 at a log axis, also between powers of ten if there is room."""
     low, high = axis.get_view_interval()
     axis.set_major_formatter("{x:g}")
-    few = high < most * low
-    axis.set_minor_locator(LogLocator(subs=(2, 5) if few else "auto"))
-    if high < 4 * low:
-        axis.set_minor_locator(LogLocator(subs=range(2, 10)))
-    axis.set_minor_formatter("{x:g}" if few else NullFormatter())
-
-
-def thin_ticks(ax):
-    """Drop small ticks of log axes: they take a third of a picture's time, and lack room."""
-    for axis in (ax.xaxis, ax.yaxis):
-        low, high = axis.get_view_interval()
-        if not isinstance(axis.get_minor_locator(), LogLocator):
-            continue
-        if high > 1000 * low:
-            axis.set_minor_locator(NullLocator())
-        elif high > 6 * low:
-            axis.set_minor_locator(LogLocator(subs=(2, 5)))
+    axis.set_minor_locator(LogLocator(subs=range(2, 10) if high < 6 * low else (2, 5)))
+    axis.set_minor_formatter("{x:g}" if high < most * low else NullFormatter())
 
 
 def det_axes(ax):

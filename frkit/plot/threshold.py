@@ -5,10 +5,10 @@ import math
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from frkit.base import require_returned
-from frkit.plot.indices import KINDS
-from frkit.plot.scores import HISTOGRAMS, edges_of
+from frkit.plot.scores import HISTOGRAMS, KINDS, draw_errors
 from frkit.plot.style import (
     BANDS,
     BELOW,
@@ -33,6 +33,8 @@ def threshold(
     frr: xr.Dataset,
     at: float,
     ax: Axes | None = None,
+    *,
+    log: bool = False,
 ) -> Axes:
     """Draw genuine and impostor scores, a threshold, and the errors that it makes.
 
@@ -50,6 +52,8 @@ def threshold(
         The threshold; the nearest one of the bands is shown.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
+    log : bool
+        Whether shares are drawn on a log axis, on which a small FAR can be seen.
 
     Returns
     -------
@@ -80,12 +84,12 @@ def threshold(
     for row, group in zip(rows, groups):
         chosen = {} if group is None else {"group": group}
         shares_of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
-        _draw_errors(row, shares_of_row, far[LEVEL])
+        draw_errors(row, shares_of_row, far[LEVEL].item(), accepts_below(far[LEVEL]))
         title = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
         row.set_title(title, loc="left", fontsize=SMALL, color=DARK)
         name = "" if group is None else plain(group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
-    _same_scales(rows, shares, float(far[LEVEL]))
+    _same_scales(rows, shares, float(far[LEVEL]), log)
     rows[-1].set_xlabel("distance" if accepts_below(far[LEVEL]) else "score")
     ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **BELOW)
     return rows[-1]
@@ -112,29 +116,16 @@ def rows_of(ax, n_rows):
     return [ax.inset_axes((0, foot, 1, height * (1 - GAP))) for foot in feet]
 
 
-def _draw_errors(ax, shares, threshold):
-    """Two histograms, the threshold, and the errors on its wrong sides."""
-    edges = edges_of(next(iter(shares.values())).score_bin.values)
-    below, above = edges[0], edges[-1]
-    wrong = {"genuine": (below, threshold.item()), "impostor": (threshold.item(), above)}
-    areas = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
-    if accepts_below(threshold):
-        wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
-    for kind, colour in KINDS.items():
-        heights = shares[kind].values
-        ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
-        errors = np.clip(edges, *wrong[kind])
-        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {areas[kind]}")
-    ax.axvline(threshold.item(), color="black", linewidth=1.5)
-
-
-def _same_scales(rows, shares, threshold):
+def _same_scales(rows, shares, threshold, log):
     """Give all rows the same ends of the axes, and only the last one an axis of scores."""
     both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
     heights = both.values.reshape(both.sizes["score_bin"], -1)
     filled = both.score_bin.values[heights.max(axis=1) > 0]
+    top = heights.max()
     for row in rows:
-        row.set(ylim=(0, 1.1 * heights.max()), ylabel="share", axisbelow=True)
+        row.set_yscale("log" if log else "linear")
+        row.set(ylim=(log_floor(heights), 2 * top) if log else (0, 1.1 * top), ylabel="share")
+        row.set_axisbelow(True)
         row.set_xlim(min(filled[0], threshold), max(filled[-1], threshold))
         row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
         row.tick_params(labelbottom=row is rows[-1])
@@ -147,12 +138,9 @@ def rate_in_percent(rate):
 
 
 def share_in_percent(share):
-    """A share in per cent, with two digits of its distance from 0 or from 100; "–" if missing."""
-    if math.isnan(share):
-        return "–"
-    distance = 100 * min(share, 1 - share)
-    decimals = 0 if distance <= 0 else max(0, 1 - math.floor(math.log10(distance)))
-    return f"{100 * share:.{decimals}f}"
+    """A share in per cent with three digits, four if it is nearly 100; "–" if missing."""
+    digits = 4 if share > 0.99 else 3
+    return "–" if math.isnan(share) else f"{100 * share:.{digits}g}"
 
 
 def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None = None) -> Axes:
@@ -199,6 +187,8 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
         dot = {"color": colour, "markeredgecolor": "black", "markersize": 8, "elinewidth": 2}
         ax.errorbar(x, y, y_reach, x_reach, "o", zorder=5, clip_on=False, **dot)
     ax.set(xscale="log", yscale="log", xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_minor_locator(NullLocator())
     about = f"threshold {points[0][LEVEL].item():.4g}; {caption(frr.attrs)}"
     return finish(ax, "FAR", "FRR", [about], loc="lower left")
 

@@ -9,7 +9,6 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from frkit.plot.style import thin_ticks
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.tables import UNRESOLVED
 
@@ -105,7 +104,6 @@ def picture(draw):
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
         ax = figure.subplots()
         draw(ax)
-        thin_ticks(ax)
         if ax.get_xscale() == "log":
             ax.xaxis.set_major_formatter("{x:g}")  # powers of ten take long to typeset
         title = ax.get_title(loc="left")

@@ -13,7 +13,7 @@ from frkit.intervals import replicate_curves
 from frkit.intervals.replicates import interval
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import Progress, along
+from frkit.studies.along import along
 from frkit.vmf import Mixture
 from frkit.vmf.arguments import require_population
 
@@ -26,7 +26,7 @@ def bootstrap_bias(
     n: int = 200,
     seed: int = 0,
     level: float = 0.95,
-    progress: Progress = True,
+    progress: bool = True,
 ) -> xr.Dataset:
     """Bootstrap one data set for each number of images per identity, with both intervals.
 
@@ -48,9 +48,8 @@ def bootstrap_bias(
         Seed of the data sets and of the replicates.
     level : float
         Nominal coverage of the intervals, in (0, 1).
-    progress : bool or callable
-        Whether to show a progress bar; or a function that is called with the share of the work that
-        is done, and ends the study by raising an exception.
+    progress : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -93,4 +92,4 @@ def bootstrap_bias(
 
     study = along("per_identity", np.ravel(per_identity).tolist(), for_number, progress)
     caption = f"{100 * level:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
-    return study.assign(truth=truth).assign_attrs(level=level, seed=seed, words=caption)
+    return study.assign(truth=truth).assign_attrs(words=caption)

@@ -32,7 +32,6 @@ def finetuning(
     subsets: int = 100,
     subset_size: int | None = None,
     fpr: float = 0.01,
-    reference: str | None = None,
     steps: int = 60,
     seed: int = 0,
     progress: bool = True,
@@ -52,7 +51,7 @@ def finetuning(
         Attribute whose groups are tuned to and compared; it does not vary within an identity.
     models : int
         M, models of each kind, at least 1.
-    subsets, subset_size, fpr, reference
+    subsets, subset_size, fpr
         As in `n_sigma`, of the people that are evaluated.
     steps : int
         Updates of a layer, at least 1; few, because it has many weights and groups few people.
@@ -122,7 +121,7 @@ def finetuning(
     )
     joined = joined.assign_coords({BATCH: np.arange(models)}).rename(model=FINETUNED)
     joined["n_people"] = batch_rates.n_people  # the same in every batch
-    return summarise(joined, reference=reference)
+    return summarise(joined)
 
 
 class People(NamedTuple):

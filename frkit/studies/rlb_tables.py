@@ -8,7 +8,6 @@ from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
     dataset_bias,
-    distance_correlation,
     representation_bias,
     shifted_classes,
 )
@@ -111,7 +110,6 @@ def trial(
     by: str = "identity",
     hidden: int = 64,
     seed: int = 0,
-    progress: bool = False,
     **law,
 ) -> xr.Dataset:
     """Draw one data set with a known RLB, and estimate it.
@@ -128,8 +126,6 @@ def trial(
         Width of the statistics network.
     seed : int
         Seed of the data set.
-    progress : bool
-        Whether to show a progress bar.
     **law
         shares (equal by default), per_identity (10 by default), likeness and both_sides, as in
         `shifted_classes`.
@@ -137,8 +133,8 @@ def trial(
     Returns
     -------
     xr.Dataset
-        `truth`, `rlb`, `rlb_se`, `rlb_dv`, `rlb_in_sample`, `smallest_detectable`, `dataset_bias`
-        and `dcor2`; `distance` and `by` as given.
+        `truth`, `rlb`, `rlb_se`, `rlb_dv`, `rlb_in_sample`, `smallest_detectable` and
+        `dataset_bias`; `distance` and `by` as given.
 
     Raises
     ------
@@ -159,12 +155,11 @@ def trial(
     law = {"shares": (0.5, 0.5), "per_identity": 10, **law}
     faces = shifted_classes(n_images, n_features, distance=distance, seed=seed, **law)
     critic = Critic(hidden=hidden)
-    bias = representation_bias(faces, "group", by=by, seeds=1, critic=critic, progress=progress)
+    bias = representation_bias(faces, "group", by=by, seeds=1, critic=critic, progress=False)
     estimates = ["rlb", "rlb_se", "rlb_dv", "rlb_in_sample", "smallest_detectable"]
     return bias[estimates].assign(
         truth=faces.attrs["rlb"],
         dataset_bias=dataset_bias(faces, "group", by=by),
-        dcor2=distance_correlation(faces, "group", permutations=0).dcor2,
         distance=float(distance),
         by=by,
     )

@@ -98,31 +98,6 @@ def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
     assert page.outside == []
 
 
-LONG = """\
-import frkit as fk
-mix = fk.vmf.mixture(100, 16, kappa=(10, 40), seed=0)
-how = dict(far=[0.1, 0.2], replicates=20, progress=False)
-study = fk.studies.coverage(mix, n_datasets=4, **how)
-settings = study.attrs["study"].replace('"replicates": 20', '"replicates": 2000')
-fk.explore.coverage(study.assign_attrs(study=settings))"""
-
-
-def test_a_study_shows_its_progress_and_is_stopped(page, lab, work, shots):
-    """A study of minutes ends within seconds of the second button."""
-    store(work, LONG)
-    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
-    explorer = page.locator(EXPLORER).first
-    explorer.wait_for()
-    explorer.get_by_role("button", name="Run a study of this size").click()
-    explorer.get_by_text("s to go").wait_for()
-    page.screenshot(path=shots / "study-running.png")
-    explorer.get_by_role("button", name="Stop").click()
-    explorer.get_by_text("stopped: what is shown is the result before").wait_for(timeout=30_000)
-    page.screenshot(path=shots / "study-stopped.png")
-    assert explorer.get_by_role("button", name="Run a study of this size").is_enabled()
-    assert page.outside == []
-
-
 TEACHING = {
     "threshold": "fk.explore.threshold(scores)",
     "resample": "fk.explore.resample(scores, far=0.1)",

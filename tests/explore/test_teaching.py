@@ -10,7 +10,7 @@ from widget_checks import find, picture
 
 import frkit as fk
 from frkit import plot
-from frkit.plot.indices import KINDS
+from frkit.plot.scores import KINDS
 from frkit.plot.threshold import share_in_percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -44,7 +44,7 @@ def test_shaded_areas_are_the_two_error_rates(scores, ax):
         rates = ev["empirical"].dataset.sel(threshold_level=threshold, method="nearest")
         expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
         assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
-        assert f"FRR {100 * expected['genuine']:.2g} %" in ax.get_title(loc="left")
+        assert f"FRR {100 * expected['genuine']:.3g} %" in ax.get_title(loc="left")
     with pytest.raises(fk.InputError, match="histogram"):
         fk.plot.threshold(far, far, frr, 0.5, ax)
 
@@ -62,9 +62,9 @@ def test_distances_are_accepted_below_the_threshold(scores, ax):
     assert ax.get_xlabel() == "distance"
 
 
-def test_no_interval_of_a_rate_looks_empty():
-    shares = [0, 0.0000834, 0.0206, 0.171, 0.97, 0.9965, 0.99996, 1, np.nan]
-    percentages = ["0", "0.0083", "2.1", "17", "97.0", "99.65", "99.9960", "100", "–"]
+def test_rates_near_0_and_100_per_cent_can_be_read():
+    shares = [0, 0.0000834, 0.0206, 0.171, 0.9965, 0.9998, 1 - 1e-15, np.nan]
+    percentages = ["0", "0.00834", "2.06", "17.1", "99.65", "99.98", "100", "–"]
     assert [share_in_percent(share) for share in shares] == percentages
 
 

@@ -1,11 +1,10 @@
 """Figures and explorer of coverage studies draw what the study contains."""
 
-import make_bootstrap_laws
 import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.collections import PathCollection
-from widget_checks import find, follows, picture
+from widget_checks import follows, picture
 
 import frkit as fk
 
@@ -33,7 +32,7 @@ def line(ax, label):
 
 def test_coverage_stands_over_its_nominal_level(study, ax):
     printed = xr.DataArray([[0.5, 0.7]], {"method": ["naive"], "level": [0.8, 0.95]})
-    fk.plot.coverage(study, 0.011, ax, printed=printed)
+    fk.plot.coverage(study.sel(far_level=1e-2), ax=ax, printed=printed)
     for method in ("recentered", "naive"):
         values = study.coverage.sel({"method": method, "far_level": 1e-2, "scheme": "image"})
         drawn = line(ax, method).get_xydata()
@@ -43,24 +42,12 @@ def test_coverage_stands_over_its_nominal_level(study, ax):
 
 def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
     study = study.sel(level=0.95).isel(scheme=0).assign(resolved=("far_level", [1.0, 0.5, 0.1]))
-    fk.plot.coverage_along(study, ax=ax)
+    fk.plot.coverage(study, "far_level", ax=ax)
     values = study.coverage.sel({"method": "recentered"})
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), np.transpose([FAR, values]))
     for points in (marks for marks in ax.collections if isinstance(marks, PathCollection)):
         hollow = (points.get_facecolors() == 1).all(axis=1)
         assert points.get_offsets()[hollow, 0].tolist() == [0.1]
-
-
-def test_laws_are_drawn_as_distribution_functions(ax):
-    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
-    options = {"n_datasets": 4, "bootstrapped": 1, "replicates": 20}
-    laws = make_bootstrap_laws.error_laws(mix, per_identity=(3, 5), far=0.1, **options)
-    fk.plot.error_laws(laws.sel(per_identity=5), ax)
-    for curve, errors in zip(ax.lines, ("naive", "recentered", "actual")):
-        law = laws.law.sel(law_of=errors, per_identity=5)
-        np.testing.assert_allclose(curve.get_xydata(), np.transpose([law, laws.probability]))
-    with pytest.raises(fk.InputError, match="per_identity"):
-        fk.plot.error_laws(laws)
 
 
 @pytest.mark.slow
@@ -70,20 +57,3 @@ def test_the_explorer_follows_its_controls(both):
     moves = {"FAR level": 1e-1, "nominal coverage": 0.5}
     for description, value in (moves | {"scheme": "identity"}).items():
         assert follows(box, description, value), description
-
-
-def test_the_button_computes_a_study_of_the_size_asked_for(study, monkeypatch):
-    options = {}
-
-    def compute(mixture, **settings):
-        options.update(settings, n_identities=mixture.n_identities, dim=mixture.dim)
-        return study
-
-    monkeypatch.setattr(fk.studies, "coverage", compute)
-    box = fk.explore.coverage(study)
-    find(box, "identities K").value = 80
-    find(box, "images per identity n_k").value = 7
-    find(box, "Run a study of this size").click()
-    size = {"n_identities": 80, "dim": 16, "per_identity": 7, "n_datasets": 4}
-    size |= {"replicates": 20, "seed": 3}
-    assert {name: options[name] for name in size} == size

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from published_n_sigma import published
 from widget_checks import follows, picture
 
 import frkit as fk
@@ -48,18 +47,6 @@ def test_what_equal_groups_show_takes_the_place_of_levels_of_risk(result, ax):
     assert ax.get_ylim()[1] > floor.max()
 
 
-def test_the_matrix_contains_the_printed_table(ax):
-    printed = fk.nsigma.with_risk(published())
-    fk.plot.n_matrix(printed, ax)
-    texts = [text.get_text() for text in ax.texts]
-    assert texts == [f"{value:.2f}" for value in printed.n_absolute.values.ravel()]
-    frames = sorted((round(patch.get_y()), round(patch.get_x())) for patch in ax.patches)
-    assert frames == [(1, 0), (2, 1), (3, 2), (4, 3)]
-    colours = ax.collections[0]
-    reddest = colours.norm(colours.get_array().filled(0)) == 3
-    np.testing.assert_array_equal(reddest, printed.n_absolute >= 3)
-
-
 def test_distributions_show_means_and_intervals(scores, result, ax):
     result_of_model = result.isel(model=0)
     ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair")
@@ -73,16 +60,6 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
     np.testing.assert_allclose(np.sort(sticks), np.sort(result_of_model.eer, axis=None))
-
-
-@pytest.mark.parametrize("variable", ["p_value", "n_absolute"])
-def test_dependence_is_drawn_as_it_is(result, sizes, ax, variable):
-    for dependence in (fk.nsigma.by_subsets(result.isel(model=0), [5, 10, 30]), sizes):
-        fk.plot.dependence(dependence, variable, ax)
-        lines = [line for line in ax.lines if line.get_marker() == "o"]
-        for line, group in zip(lines, dependence.group.values, strict=True):
-            np.testing.assert_allclose(line.get_ydata(), dependence[variable].sel(group=group))
-        ax.clear()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import frkit as fk
 
 
 def estimate(distance=2.0, by="identity"):
-    numbers = dict(truth=0.5, rlb=0.4, rlb_se=0.05, rlb_in_sample=0.9, dataset_bias=0.3, dcor2=0.2)
+    numbers = dict(truth=0.5, rlb=0.4, rlb_se=0.05, rlb_in_sample=0.9, dataset_bias=0.3)
     return xr.Dataset(numbers | {"distance": distance, "by": by})
 
 
@@ -26,22 +26,13 @@ def test_error_bars_are_two_standard_errors(ax):
     np.testing.assert_array_equal(drawn["smallest that can be detected"], [0.05, 0.06])
 
 
-def test_convergence_draws_both_readings(ax):
-    dims = ("fold", "step")
-    data = {"in_sample": (dims, [[0, 1], [0, 3]]), "held_out": (dims, [[0, 0.1], [0, 0.3]])}
-    fk.plot.convergence({"σ = .1": xr.Dataset(data, {"step": [0, 25]})}, ax=ax)
-    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [[0, 0.2], [0, 2]]
-    assert ax.lines[1].get_linestyle() == "--"
-
-
-def test_trials_and_comparators_draw_what_was_estimated(ax):
+def test_trials_draw_what_was_estimated(ax):
     truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
     fk.plot.trials(truth, [estimate(1.0), estimate(2.0, "image")], ax=ax)
     assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers[:2]] == [0.4, 0.4]
     assert ax.containers[0].lines[0].get_color() != ax.containers[1].lines[0].get_color()
-    ax.clear()
-    fk.plot.comparators(estimate(), ax=ax)
-    assert [bar.get_height() for bar in ax.patches] == [0.9, 0.4, 0.3, 0.2]
+    probes = [line.get_xydata() for line in ax.lines if line.get_label() == "linear probe"]
+    np.testing.assert_array_equal(np.vstack(probes), [[1, 0.3], [2, 0.3]])
 
 
 def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
