@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import clean_labels
@@ -9,12 +10,8 @@ from frkit.data.labels import clean_labels
 
 def checked_labels(name, values, *, tasks=False):
     """Return labels (n,), one for each image; with tasks, (n, tasks) is allowed too."""
-    labels = np.ma.filled(values.astype(object), None) if np.ma.is_masked(values) else values
-    labels = np.asarray(labels)
-    is_missing = np.ravel(pd.isna(labels))
-    if labels.ndim == 1 and labels.dtype.kind in "OU":
-        is_missing = clean_labels(labels, len(labels), name) == UNKNOWN
-    rows = np.flatnonzero(is_missing)
+    labels = np.asanyarray(values)
+    rows = np.flatnonzero(clean_labels(labels.ravel(), labels.size, name) == UNKNOWN)
     message = f"{name} is missing, or NaN, in {len(rows)} place(s), the first is {rows[:1]}"
     require(len(rows) == 0, f"{message} (counted from 0); leave these images out of all arguments")
     if labels.dtype.kind == "O":  # columns of pandas
@@ -38,25 +35,18 @@ def groups_of(name, values):
     return groups
 
 
-def same_order(**columns):
-    """Return columns in the order of the first one; None stays None.
-
-    Columns of pandas are never joined by position: the same labels in another order are brought
-    into the order of the first, and anything else is refused.
-    """
-    given = {name: values for name, values in columns.items() if values is not None}
+def require_one_order(**columns):
+    """Refuse columns of pandas whose indexes differ, because columns are joined by position."""
+    for name, values in columns.items():
+        is_tree = isinstance(values, (xr.Dataset, xr.DataTree))
+        require(not is_tree, f"{name} must be labels of the images, got {type(values).__name__}")
     pandas_types = (pd.Series, pd.DataFrame)
-    orders = [values.index for values in given.values() if isinstance(values, pandas_types)]
-    if all(order.equals(orders[0]) for order in orders):
-        return list(columns.values())
-    first = orders[0]
-    same_labels = all(order.is_unique and set(order) == set(first) for order in orders)
+    orders = [values.index for values in columns.values() if isinstance(values, pandas_types)]
     require(
-        same_labels and len(orders) == len(given),
-        f"the indexes of {', '.join(given)} differ; give all of them the same index, or none "
+        all(order.equals(orders[0]) for order in orders),
+        f"the indexes of {', '.join(columns)} differ; give all of them the same index, or none "
         "(.to_numpy())",
     )
-    return [values if values is None else values.reindex(first) for values in columns.values()]
 
 
 def require_equal_length(**columns):

@@ -14,9 +14,9 @@ from frkit.representation.arguments import (
     checked_labels,
     groups_of,
     require_equal_length,
+    require_one_order,
     require_same_kind,
     require_two,
-    same_order,
 )
 
 LABEL, METRIC = "label", "metric"
@@ -125,9 +125,7 @@ def cohort_spread(
     >>> result.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
-    truth, predicted, group, score = same_order(
-        truth=truth, predicted=predicted, group=group, score=score
-    )
+    require_one_order(truth=truth, predicted=predicted, group=group, score=score)
     truth, predicted, group, cohorts = _checked(truth, predicted, group)
     labels = _labels(truth, predicted)
     require(len(labels) == 2, f"cohorts are compared for two labels, got {listed(labels)}")
@@ -223,9 +221,10 @@ def bias_amplification(
     >>> result.amplification.item(), result.bias_score.item()
     (0.25, 1.0)
     """
-    train_truth, given_train_group = same_order(train_truth=train_truth, train_group=train_group)
-    predicted, group = same_order(predicted=predicted, group=group)
-    train_group = groups_of("train_group", given_train_group)
+    require_one_order(train_truth=train_truth, train_group=train_group)
+    require_one_order(predicted=predicted, group=group)
+    given_train_group = train_group
+    train_group = groups_of("train_group", train_group)
     group = groups_of("group", group)
     groups = reading_order(train_group, given_train_group)
     require_two("group of the training image", groups)
@@ -284,9 +283,10 @@ def _shares(labels, group, groups):
 
 def _checked(truth, predicted, group):
     """The three columns, checked and of equal length, and the names of the groups."""
-    truth, predicted, given = same_order(truth=truth, predicted=predicted, group=group)
+    require_one_order(truth=truth, predicted=predicted, group=group)
     truth = checked_labels("truth", truth)
     predicted = checked_labels("predicted", predicted)
+    given = group
     group = groups_of("group", given)
     require_equal_length(truth=truth, predicted=predicted, group=group)
     require_same_kind(truth, predicted)

@@ -17,8 +17,8 @@ from frkit.representation.arguments import (
     checked_labels,
     groups_of,
     require_equal_length,
+    require_one_order,
     require_same_kind,
-    same_order,
 )
 from frkit.representation.problem import require_classes, stratified
 
@@ -73,9 +73,7 @@ def leakage(
     >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
-    truth, predicted, protected, identity = same_order(
-        truth=truth, predicted=predicted, protected=protected, identity=identity
-    )
+    require_one_order(truth=truth, predicted=predicted, protected=protected, identity=identity)
     truth = checked_labels("truth", truth, tasks=True)
     predicted = checked_labels("predicted", predicted, tasks=True)
     protected = groups_of("protected", protected)

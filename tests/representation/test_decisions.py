@@ -76,17 +76,12 @@ def test_a_missing_label_is_refused(truth):
 def test_columns_of_pandas_are_never_joined_by_position():
     sex = pd.Series([*SEX, "f", "m"])
     columns = {name: pd.Series(values) for name, values in TWO.items()}
-    score = pd.Series(np.linspace(0, 1, 8))
-    direct = cohort_spread(**columns, group=sex, score=score)
-    turned = {"group": sex[::-1], "score": score.sample(frac=1, random_state=0)}
-    assert cohort_spread(**columns, **turned).identical(direct)
-    assert parity_gaps(**columns, group=sex[::-1]).identical(parity_gaps(**columns, group=sex))
-    for group in (sex[::-1].set_axis(range(1, 9)), sex.set_axis([0] * 8)):
+    for group in (sex[::-1], sex.set_axis(range(1, 9))):
         for call in (parity_gaps, cohort_spread, leakage):
             with pytest.raises(fk.InputError, match="indexes of .* differ"):
                 call(columns["truth"], columns["predicted"], group)
     with pytest.raises(fk.InputError, match="indexes of .* differ"):
-        parity_gaps(columns["truth"], TWO["predicted"], sex[::-1])
+        cohort_spread(**columns, group=sex, score=pd.Series(range(8))[::-1])
     with pytest.raises(fk.InputError, match="indexes of .* differ"):
         bias_amplification(columns["truth"], sex.iloc[:7], columns["predicted"], sex)
 
