@@ -37,6 +37,11 @@ def require_one_of(name: str, value, allowed) -> None:
     )
 
 
+def require_text(name: str, value, example: str = "a text") -> None:
+    """Raise InputError unless the value is a text; `example` says which."""
+    require(isinstance(value, str), f"{name} must be {example}, got {type(value).__name__}")
+
+
 def require_flag(name: str, value) -> bool:
     """Raise InputError unless the value is True or False; a text such as "no" would be true."""
     require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")
@@ -143,6 +148,16 @@ def real_numbers(name: str, values) -> np.ndarray:
         given = np.array(values, object)  # NumPy rounds integers that are mixed with floats
     require_exact(name, given)
     return np.ma.filled(array, np.nan)
+
+
+def checked_far(far) -> np.ndarray:
+    """FAR levels, (level,), in the order given; one alone may be a number."""
+    levels = np.atleast_1d(real_numbers("far", far).astype(float))
+    require(levels.ndim == 1 and levels.size, f"far must be FAR levels in one row, got {far!r}")
+    outside = levels[~((levels > 0) & (levels < 1))]
+    numbers = ", ".join(f"{level:g}" for level in outside)
+    require(not outside.size, f"far must lie in (0, 1), got {numbers}: a FAR of 1 % is 0.01")
+    return levels
 
 
 def refuse_infinite(scores: np.ndarray) -> None:

@@ -1,12 +1,11 @@
 """Identities read from names of images by a pattern; labels joined from a table of metadata."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, listed, require, warn
+from frkit.base import UNKNOWN, listed, require, require_path, require_text, warn
 from frkit.data.files import named
 from frkit.data.labels import RESERVED, clean_labels
 from frkit.data.tables import read_frame
@@ -34,6 +33,7 @@ def identities_from(names, pattern):
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are ignored.
     A name that does not fit is an error.
     """
+    require_text("identity=", pattern, "a pattern of image names such as '{name}_{number}.jpg'")
     fields = re.findall(r"\{(\w+)\}", pattern)
     person = {*fields} & {*PERSON_FIELDS}
     require(
@@ -75,7 +75,7 @@ def joined(metadata, keys, taken=()):
         Names that may identify its rows, e.g. {"identity": [probes', references']}; those with None
         in place of a side are passed over.
     taken : names of attributes, optional
-        Attributes that exist already, which the table must not have.
+        Attributes that exist already: the table must not contain them.
 
     Returns
     -------
@@ -88,8 +88,9 @@ def joined(metadata, keys, taken=()):
         if all(side is not None for side in sides)
     }
     require(keys, "metadata= is joined by names of images or people, but this file has neither")
+    path = require_path("metadata", metadata)
     with named(metadata):
-        table = read_frame(Path(metadata)).drop(columns="", errors="ignore")
+        table = read_frame(path).drop(columns="", errors="ignore")
         rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
         kind, key = _best_column(rows, keys)
         rows = rows[rows[key] != UNKNOWN].drop_duplicates()

@@ -5,10 +5,9 @@ frkit stops, shows the columns and their roles so far, and says which option to 
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from frkit.base import InputError, listed, require
+from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.tables import check_header
 
 SIDES = ("probe", "reference")
@@ -16,7 +15,7 @@ WHO = ("probe_identity", "reference_identity")
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
 MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turned round)"}
-FLAGS = frozenset("1 0 -1 1.0 0.0 true false yes no y n".split())  # words that may say anything
+FLAGS = frozenset("1 0 -1 1.0 0.0 true false yes no y n".split())  # may be any kind of answer
 SAMPLE = 2000  # rows that show what a column contains
 SHOWN = 30  # columns of a message
 
@@ -96,12 +95,10 @@ class Roles:
 
 def as_mapping(columns):
     """Return the roles that the user gave to columns as a dict."""
-    require(
-        columns is None or isinstance(columns, Mapping),
-        "columns= must be a mapping of roles to columns, such as {'genuine': 'mated', 'distance': "
-        f"'l2'}}; got {columns!r}",
-    )
-    return dict(columns or {})
+    if columns is None:
+        return {}
+    require_mapping("columns=", columns, "{'genuine': 'mated', 'distance': 'l2'}", 0)
+    return dict(columns)
 
 
 def given_roles(kind, columns, header):
@@ -124,15 +121,15 @@ def given_roles(kind, columns, header):
             f"{role!r} is not a role in data of {kind}; the roles are {', '.join(allowed)}, and "
             "names of attributes",
         )
-        if isinstance(source, Mapping):
+        if isinstance(source, dict):
             roles.models |= {column: str(model) for model, column in source.items()}
             source = [*source.values()]
         elif role in ("score", "distance") and isinstance(source, (list, tuple)):
             roles.models |= dict(zip(source, source))
         several = list(source) if isinstance(source, (list, tuple)) else [source]
+        is_text = all(name is None or isinstance(name, str) for name in several)
+        require(is_text, f"columns are given by their names, but {role!r} is {source!r}")
         named = [name for name in several if name]
-        is_text = all(isinstance(name, str) for name in named)
-        require(is_text, f"columns= names columns, but {role!r} is {source!r}")
         absent = [name for name in named if name not in header]
         require(
             not absent,

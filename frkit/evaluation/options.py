@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import (
+    checked_far,
     listed,
     real_numbers,
     require,
@@ -128,16 +129,6 @@ def asked_levels(far, threshold, scores):
     if turned(scores):
         rows, levels_by_name = 0.0 - rows, {"axis": "distance threshold (accept below)"}
     return np.empty(0), rows, xr.Variable("threshold_level", labels, levels_by_name)
-
-
-def checked_far(far) -> np.ndarray:
-    """FAR levels, (level,), in the order given; one alone may be a number."""
-    levels = np.atleast_1d(real_numbers("far", far).astype(float))
-    require(levels.ndim == 1 and levels.size, f"far must be FAR levels in one row, got {far!r}")
-    outside = levels[~((levels > 0) & (levels < 1))]
-    numbers = ", ".join(f"{level:g}" for level in outside)
-    require(not outside.size, f"far must lie in (0, 1), got {numbers}: a FAR of 1 % is 0.01")
-    return levels
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:

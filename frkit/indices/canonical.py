@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, require_one_of, require_whole, seed_sequence
+from frkit.base import (
+    listed,
+    require,
+    require_mapping,
+    require_one_of,
+    require_whole,
+    seed_sequence,
+)
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.images import table_images
@@ -111,7 +118,8 @@ def _system(kind, index, sizes):
     """Mean and standard deviation of genuine, then of impostor scores, of each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])
-    require(2 <= len(sizes) <= 3, f"sizes must be two or three whole numbers, got {sizes!r}")
+    n_groups = len(sizes) if isinstance(sizes, (list, tuple)) else 0
+    require(2 <= n_groups <= 3, f"sizes must be two or three whole numbers, got {sizes!r}")
     for size in sizes:
         require_whole("sizes", size, 2)
     return SYSTEMS[index][kind][: len(sizes)]
@@ -163,6 +171,7 @@ def with_fewer_people(
     >>> fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
     1100
     """
+    require_mapping("keep", keep, '{"f": 0.5}')
     kept = swept(checked_scores(scores), by=by)
     if not is_list(kept):
         images = table_images(kept, by, "keep")

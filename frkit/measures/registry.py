@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, listed, require, require_one_of
+from frkit.base import InputError, listed, require, require_one_of, require_text
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 
@@ -205,11 +205,15 @@ def register(
     'identity'
     """
     require_one_of("scale", scale, (IDENTITY_SCALE, LOG_SCALE))
-    require(isinstance(name, str), f"name must be a text, got {type(name).__name__}")
+    require_text("name", name)
+    require_text("label", label)
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
     if reads is not None:
-        reads = (reads,) if isinstance(reads, str) else tuple(reads)
+        reads = (reads,) if isinstance(reads, str) else reads
+        is_sequence = isinstance(reads, (list, tuple))
+        require(is_sequence, f"reads must name variables such as 'frr_group', got {reads!r}")
+        reads = tuple(reads)
 
     def add(function):
         enter(Measure(name, function, scale, fair, label or name, reads=reads))

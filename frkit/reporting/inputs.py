@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, DataWarning, InputError, listed, require
+from frkit.base import UNKNOWN, DataWarning, InputError, checked_far, listed, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
-from frkit.evaluation.options import checked_far, far_levels
+from frkit.evaluation.options import far_levels
 from frkit.evaluation.sweep import sweep
 from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
@@ -24,9 +24,9 @@ from frkit.scores.kept import is_list, model_names_of
 from frkit.scores.tensor import score_tensor
 
 ENOUGH_PEOPLE = 10  # with a genuine pair, of whom a rate can be estimated
-ENOUGH = 30  # errors of either kind on which the leading level rests
+ENOUGH = 30  # errors of either kind that make a level precise enough to lead
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
-PAIRS = "independent pairs"  # whom intervals are about where nobody is named
+PAIRS = "independent pairs"  # the target of intervals without identities
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import DataWarning, InputError, listed, require, require_path
+from frkit.base import DataWarning, InputError, listed, require, require_path, require_text
 from frkit.data.arrays import OnDisk
 from frkit.data.dataset import faces, stack_models
 from frkit.data.face_roles import has_embedding
@@ -59,7 +59,7 @@ def open_data(
 ) -> xr.Dataset | xr.DataArray:
     r"""Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
-    What the columns are is guessed from their names and contents, where only one can be meant and
+    The role of a column is guessed from its name and contents, if only one column can have it and
     the data agree. Otherwise an error shows the columns and says what to give as `columns`.
 
     Parameters
@@ -179,6 +179,8 @@ def _opened(path, format, columns, score, options):
     with named(path):
         if contains_kept_pairs(path):
             return open_kept(path)
+        if format is not None:
+            require_text("format", format)
         if file_kind(path) == "folder" and format is None:
             files = [file for file in path.iterdir() if not file.name.startswith(".")]
             if len(files) == 2 and kinds_of_scores(by_model(files)):

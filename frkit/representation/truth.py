@@ -52,7 +52,7 @@ def shifted_classes(
         -distance with equal probability, so that no linear probe sees anything.
     per_identity : int
         Images of each identity.
-    likeness : float in [0, 1)
+    likeness : float in [0, 1]
         Share of the noise's variance that images of an identity have in common.
     seed : int
         Same seed, same faces.
@@ -67,7 +67,7 @@ def shifted_classes(
     ------
     InputError
         For shares that are not a distribution over two or more classes, a negative
-        distance, a likeness outside [0, 1), or both sides with more than two classes.
+        distance, a likeness outside [0, 1], or both sides with more than two classes.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def shifted_classes(
     for name, size in sizes.items():
         require_whole(name, size, 1)
     require_number("distance", distance, 0, 1e4)
-    require(0 <= likeness < 1, f"likeness must lie in [0, 1), got {likeness}")
+    require_number("likeness", likeness, 0, 1)
     require_flag("both_sides", both_sides)
     shares = np.atleast_1d(real_numbers("shares", shares))
     require(

@@ -214,7 +214,7 @@ def read_rfw(path):
 
 
 def _without_no_group(table):
-    """Return RFW's table without the labels that say no group, which are counted."""
+    """Return RFW's table without its label for unclear groups; a warning counts them."""
     is_unclear = table["ethnicity"] == RFW_NO_GROUP
     if is_unclear.any():
         warn(
@@ -269,7 +269,7 @@ def read_bob_csv(path):
 
 
 def _without_attacks(table):
-    """Return a table without presentation attacks, which are counted."""
+    """Return a table without presentation attacks; a warning counts them."""
     attacks = [name for name in table if simplified(name).endswith("attacktype")]
     is_attack = pd.Series(False, table.index)
     for name in attacks:
@@ -332,6 +332,7 @@ def two_kinds(table):
     return None if pairs["score"].isin([0, 1]).all() else pairs
 
 
+SEVERAL_FILES = ("rfw", "vectors")
 PAIR_FORMATS: dict[str, Callable] = {
     "rfw": read_rfw,
     "lfw": read_lfw,

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require
+from frkit.base import listed, require, require_text
 from frkit.data.roles import SIDES, WHO
 from frkit.scores.kept import (
     ANONYMOUS,
@@ -94,6 +94,7 @@ def _require_alike(kept, attribute):
         "kept must name two or more sites and their kept pairs: "
         'fk.merge_sites({"Oslo": fk.sweep(scores), "Lima": fk.open_data("lima.nc")})',
     )
+    require_text("attribute", attribute, "the name of a new attribute")
     forms = {site: _form(tree) for site, tree in kept.items()}
     first_site, first = next(iter(forms.items()))
     require(

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require_inside
+from frkit.base import checked_far, real_numbers, require_inside
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import replicate_curves
@@ -77,7 +77,8 @@ def bootstrap_bias(
     """
     require_inside("level", level, 0, 1)
     require_population("mixture", mixture)
-    far = far_levels(1e-4, 1e-1) if far is None else np.unique(far)
+    numbers = real_numbers("per_identity", per_identity)
+    far = far_levels(1e-4, 1e-1) if far is None else np.unique(checked_far(far))
     truth = mixture.population_roc(far).frr
     resampling = Resampling("image", n=n, seed=seed)
 
@@ -90,6 +91,6 @@ def bootstrap_bias(
 
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
-    study = along("per_identity", np.ravel(per_identity).tolist(), for_number, progress)
+    study = along("per_identity", np.ravel(numbers).tolist(), for_number, progress)
     caption = f"{100 * level:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
     return study.assign(truth=truth).assign_attrs(words=caption)

@@ -7,7 +7,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import real_numbers, require, require_returned, seed_sequence
+from frkit.base import (
+    checked_far,
+    real_numbers,
+    require,
+    require_returned,
+    require_whole,
+    seed_sequence,
+)
 from frkit.data.checks import check_faces
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
@@ -69,13 +76,15 @@ def consistency(
     >>> result.frr.dims
     ('seed', 'size', 'far_level')
     """
-    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.unique(far)
+    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.unique(checked_far(far))
     exact = hasattr(population, "population_roc")
     if not exact:
         require_returned("population", population, "vmf.mixture or fk.faces", "identity", "image")
     if sizes is None:
         sizes = MIXTURE_SIZES if exact else FACES_SIZES
-    sizes = np.unique(sizes).tolist()
+    require_whole("seeds", seeds, 1)
+    sizes = np.unique(real_numbers("sizes", sizes)).tolist()
+    require(sizes, "sizes is empty: give numbers or shares of images")
     shares = exact or 0 < sizes[0] <= sizes[-1] < 1
     require(shares, f"sizes are shares of the images, in (0, 1), got {sizes}")
     truth = population.population_roc(far).frr if exact else _frr(population, far)

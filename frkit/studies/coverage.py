@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 from frkit.base import (
     DataWarning,
     InputError,
+    checked_far,
     real_numbers,
     require,
     require_inside,
     require_one_of,
+    require_path,
     require_whole,
 )
 from frkit.evaluation.nodes import versions
@@ -141,11 +143,11 @@ def coverage(
     require(images.size > 0 and images.min() >= 2, "per_identity must be at least 2")
     schemes = _names("schemes", schemes, OF_IMAGES)
     methods = _names("methods", methods, METHODS)
-    levels = np.ravel(levels).tolist()
+    levels = np.ravel(real_numbers("levels", levels)).tolist()
     for level in levels:
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
-    far = far_levels(1e-6, 1e-1) if far is None else np.unique(far)
+    far = far_levels(1e-6, 1e-1) if far is None else np.unique(checked_far(far))
     without_replicates = any(method in WITHOUT_REPLICATES for method in methods)
     study = Study(
         population=population,
@@ -161,7 +163,7 @@ def coverage(
     truth = exact(study, chosen)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
     with TemporaryDirectory() as passing:
-        folder = Path(passing if store is None else store)
+        folder = Path(passing) if store is None else require_path("store", store)
         paths = collect(study, n_datasets, folder, progress)
         result = count_covering(paths, truth, chosen, methods, levels, target=target)
     return result.assign_attrs(_description(study, n_datasets, chosen, target))
@@ -169,10 +171,12 @@ def coverage(
 
 def _names(name, values, allowed):
     """Return one or several allowed names as a tuple."""
-    values = (values,) if isinstance(values, str) else tuple(values)
+    values = (values,) if isinstance(values, str) else values
+    is_sequence = isinstance(values, (list, tuple)) and len(values) > 0
+    require(is_sequence, f"{name} must be one or more of {', '.join(allowed)}; got {values!r}")
     for value in values:
         require_one_of(name, value, allowed)
-    return values
+    return tuple(values)
 
 
 def exact(study, chosen):

@@ -24,15 +24,6 @@ def one_per_identity(name, values, n_identities):
     return np.broadcast_to(given, n_identities)
 
 
-def far_in(values) -> np.ndarray:
-    """Return FAR levels (n,) in (0, 1), from one number or several."""
-    levels = np.atleast_1d(real_numbers("far", values)).astype(float)
-    inside = (levels > 0) & (levels < 1)
-    is_line = levels.ndim == 1 and levels.size > 0
-    require(is_line and bool(inside.all()), f"far must be numbers in (0, 1), got {values}")
-    return levels
-
-
 def kappa_range(kappa):
     """Return (low, high), from a range of concentrations or from one number for both."""
     ends = real_numbers("kappa", kappa)

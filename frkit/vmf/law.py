@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from frkit.base import require, require_whole
-from frkit.vmf.arguments import far_in, kappa_range, options_of_groups
+from frkit.base import checked_far, require, require_whole
+from frkit.vmf.arguments import kappa_range, options_of_groups
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
@@ -114,7 +114,7 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-4.
         """
-        levels = far_in(far)
+        levels = checked_far(far)
         require(
             by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",

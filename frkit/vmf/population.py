@@ -15,8 +15,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from frkit.base import require
-from frkit.vmf.arguments import far_in
+from frkit.base import checked_far, require
 from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.impostors import ImpostorScores
 
@@ -61,7 +60,7 @@ def population_roc(
     >>> mixture(50, dim=32).population_roc([1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    levels = far_in(far)
+    levels = checked_far(far)
     population = groups_of_mixture(mix, by)
     threshold = population[0].impostors.threshold_at(levels)
     rates = []

@@ -48,7 +48,7 @@ def mixture(
     """
     options, shares = options_of_groups(groups, ("share", "kappa", "cohesion"))
     sizes = group_sizes(n_identities, shares)
-    require_whole("dim", dim, 2)
+    require_whole("dim", dim, 3)
     rng = np.random.default_rng(seed_sequence(seed))
     directions = []
     concentrations = []
@@ -82,7 +82,7 @@ def subspace_mixture(
     own_share: float = 0.5,
     seed: int = 0,
 ) -> Mixture:
-    """A mixture whose groups distinguish people by common directions and by some of their own.
+    """A mixture whose groups distinguish people by common directions and by their own ones.
 
     The mean direction of an identity has the share `own_share` of its squared length in the
     subspace of its group, and the rest in a subspace that all groups use. Images scatter in all
@@ -127,6 +127,8 @@ def subspace_mixture(
     <vMF mixture: 20 identities, dim 32, kappa 45.03 to 117, group: a, b>
     """
     options, shares = options_of_groups(groups, ("share", "kappa"))
+    for name, size in {"dim": dim, "common": common, "own": own}.items():
+        require_whole(name, size, 1)
     require(
         common + own * len(options) <= dim,
         f"{common} common and {len(options)} x {own} own dimensions are more than dim={dim}",

@@ -37,6 +37,8 @@ def evaluation():
         "sample_encoders": fk.vmf.sample_encoders,
         "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
         "n_sigma": lambda value: fk.nsigma.with_risk(N_SIGMA, value),
+        "keep": lambda value: fk.indices.with_fewer_people(SCORES, by="gender", keep=value),
+        "columns": lambda value: fk.open_data("pairs.csv", columns=value),
     }.items(),
     ids=lambda item: item[0],
 )
@@ -93,6 +95,24 @@ WRONG = {
     "faces": (lambda ev: fk.studies.split(None), "faces must be a faces Dataset"),
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
+    "paths": (lambda ev: fk.open_pairs(["a.csv", "b.csv"]), "path must be the path of a file"),
+    "format": (lambda ev: fk.open_data("README.md", format=["lfw"]), "format must be a text"),
+    "site": (
+        lambda ev: fk.merge_sites({"a": fk.sweep(SCORES), "b": fk.sweep(SCORES)}, attribute=["a"]),
+        "attribute must be the name of a new attribute",
+    ),
+    "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must name variables"),
+    "width": (lambda ev: fk.representation.probe(FACES, "gender", hidden=8), "hidden must be wid"),
+    "penalty": (lambda ev: fk.representation.probe(FACES, "gender", penalty="a"), "penalty must"),
+    "labels": (
+        lambda ev: fk.representation.parity_gaps(FACES, [0, 1], ["a", "b"]),
+        "truth must be labels of the images",
+    ),
+    "likeness": (
+        lambda ev: fk.representation.shifted_classes(9, 2, likeness="a"),
+        "likeness must be numbers",
+    ),
+    "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),
     "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),
     "no sizes": (lambda ev: fk.nsigma.by_subset_size(SCORES, [], by="gender"), "sizes is empty"),
     "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
