@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -389,9 +390,12 @@ def save_named(path, square):
     return {"path": path / "m.csv", "labels": path / "labels.csv"}
 
 
-@pytest.mark.parametrize("square", SQUARES)
+SAVES = [save_npy, save_npy_beside, save_npz, save_text, save_frame, save_named]
+PRECISIONS = [name for name in SQUARES if name not in ("distances", "cosines")]
+
+
 @pytest.mark.parametrize(
-    "save", [save_npy, save_npy_beside, save_npz, save_text, save_frame, save_named]
+    ("save", "square"), [*product(SAVES, ("distances", "cosines")), *product(SAVES[:1], PRECISIONS)]
 )
 def test_a_square_of_scores_between_images_is_no_embedding(tmp_path, square, save):
     """Its diagonal says whether it contains distances, which a notice shows."""

@@ -112,6 +112,9 @@ def test_dfi_lies_between_0_and_1(counts):
     )
     for variant in VARIANTS:
         assert -1e-12 <= float(dfi(variant)(node(histogram=histogram))) <= 1 + 1e-12
+
+
+def test_dfi_is_0_for_disjoint_histograms_and_1_for_equal_ones():
     assert three("dfi", node(histogram=np.eye(3), sizes=IMBALANCED)) == [0, 0, 0]
     assert three("dfi", node(histogram=np.full((3, 3), 1 / 3), sizes=IMBALANCED)) == [1, 1, 1]
 
