@@ -65,7 +65,7 @@ def bias_of_digits(case, sigma_of_test, seed, sigmas=SIGMA, critic=CRITIC):
         colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
         return bias[["rlb", "mutual_information", "entropy"]].assign(
             dcor2=representation.distance_correlation(encoded, "colour", permutations=0).dcor2,
-            dataset_bias=representation.dataset_bias(colours, "digit"),
+            dataset_bias=representation.probe(colours, "digit").dataset_bias,
             accuracy=(encoded.score.idxmax("label") == encoded.digit).mean(),
         )
 

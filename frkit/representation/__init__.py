@@ -11,7 +11,7 @@ cohorts                           each cohort, their standard deviation and rang
 information leakage     Z, Y'     `parity_gaps`: demographic parity, equalized odds, equality of
                                   opportunity; `leakage`: of data set and model;
                                   `bias_amplification`, with the bias score
-estimated correlation   R, Z      `dataset_bias`; `probe`: logits-level accuracy and loss
+estimated correlation   R, Z      `probe`: dataset bias, logits-level accuracy and loss
 statistical dependence  R, Z      `distance_correlation`; `representation_bias` (RLB)
 ======================  ========  ===============================================================
 """
@@ -20,7 +20,7 @@ from frkit.representation.decisions import bias_amplification, cohort_spread, pa
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.leakage import leakage
 from frkit.representation.mine import Critic
-from frkit.representation.probes import dataset_bias, probe
+from frkit.representation.probes import probe
 from frkit.representation.rlb import convergence, representation_bias
 from frkit.representation.truth import shifted_classes
 
@@ -29,7 +29,6 @@ __all__ = [
     "bias_amplification",
     "cohort_spread",
     "convergence",
-    "dataset_bias",
     "distance_correlation",
     "leakage",
     "parity_gaps",

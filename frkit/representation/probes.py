@@ -90,44 +90,6 @@ def probe(
     return for_labelled_images(faces, attribute, by, folds, _read, classifier, folds, seed)
 
 
-def dataset_bias(faces: xr.Dataset, attribute: str, **options) -> xr.DataArray:
-    """The dataset bias 1 - CE/H: share of an attribute's entropy that a shallow predictor removes.
-
-    Parameters
-    ----------
-    faces : xr.Dataset
-        Faces; their `embedding` may contain any feature, such as the colour of a digit.
-    attribute : str or tuple of str
-        The attribute to predict.
-    **options
-        folds, by, hidden, penalty and seed, as in `probe`.
-
-    Returns
-    -------
-    xr.DataArray
-        At most 1, and below 0 where the predictor is worse than the classes' shares; over model
-        where the faces have it.
-
-    Raises
-    ------
-    InputError
-        As in `probe`.
-
-    References
-    ----------
-    Li & Vasconcelos (2019), REPAIR; Li & Abd-Almageed (2021), Fig. 3.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
-    >>> faces = mix.sample(per_identity=2)
-    >>> bool(fk.representation.dataset_bias(faces, "group", folds=3) < 1)
-    True
-    """
-    return probe(faces, attribute, **options)["dataset_bias"]
-
-
 def _read(x, problem, classifier, folds, seed):
     """Held-out and in-sample accuracy and loss."""
     z = problem.z

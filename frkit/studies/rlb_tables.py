@@ -7,7 +7,7 @@ from frkit.base import require_inside, require_one_of, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.representation import (
     Critic,
-    dataset_bias,
+    probe,
     representation_bias,
     shifted_classes,
 )
@@ -159,7 +159,7 @@ def trial(
     estimates = ["rlb", "rlb_se", "rlb_dv", "rlb_in_sample", "smallest_detectable"]
     return bias[estimates].assign(
         truth=faces.attrs["rlb"],
-        dataset_bias=dataset_bias(faces, "group", by=by),
+        dataset_bias=probe(faces, "group", by=by).dataset_bias,
         distance=float(distance),
         by=by,
     )
