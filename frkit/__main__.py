@@ -98,7 +98,7 @@ REPORT = {
     "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
     "quick": {
         "action": "store_true",
-        "help": "skip slow analyses (permutation tests, N-Sigma, ...)",
+        "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB, plans)",
     },
     "seed": {"type": int, "default": 0, "metavar": "N", "help": "of the random draws (default: 0)"},
     "level": {
@@ -118,7 +118,6 @@ REPORT = {
         "help": "what to do where an attribute varies within a person",
     },
     "pdf": {"action": "store_true", "help": "write the figures as PDF, too (always as SVG)"},
-    "open": {"action": "store_true", "help": "show the report in the browser"},
 }
 FILE_HELP = "one file, or one for each model (of the same images)"
 FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
@@ -161,6 +160,21 @@ def main(command_line: list[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, previous)
 
 
+ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
+NAMES = f"({'|'.join({*READING, *REPORT, 'far', 'threshold'} - {'columns', 'distance'})})"
+OPTIONS_OF_PYTHON = [  # what messages say, as a pattern -> what the command line says
+    (r", 'keep' \(the label belongs to the image\)", ""),  # of Python alone
+    (r" where data are opened \(fk\.open_data\)", ""),
+    (r"\b(distance|quick)=True\b(, or --distance)?", r"--\1"),
+    ("distance=False", "--no-distance"),
+    (r"missing=\[\]", "--missing none"),
+    (f"{ROLES} and {ROLES}", r"--columns \1=... \2=..."),
+    (f"{ROLES}(?=[ ,;]|$)", r"--columns \1=..."),
+    (r"^(far|threshold|level|seed) (?=must )", r"--\1 "),
+    (rf"(?<![\w-]){NAMES}=(?=-)", r"--\1="),  # a negative number
+    (rf"(?<![\w-]){NAMES}=(?=[\s,;:]|$)", r"--\1 ..."),
+    (rf"(?<![\w-]){NAMES}=", r"--\1 "),
+]
 PYTHON_CALL = r"(\b(?:fk|np|pd|xr)\.[\w.]+\((?:[^()]|\([^()]*\))*\))"
 
 
@@ -178,19 +192,8 @@ def _with_options(message):
     def as_option(match):
         return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
 
-    message = message.replace(", 'keep' (the label belongs to the image)", "")  # of Python alone
-    message = message.replace(" where data are opened (fk.open_data)", "")
-    message = re.sub(r"\b(distance|quick)=True\b(, or --distance)?", r"--\1", message)
-    message = message.replace("distance=False", "--no-distance")
-    message = message.replace("missing=[]", "--missing none")
-    roles = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
-    message = re.sub(rf"{roles} and {roles}", r"--columns \1=... \2=...", message)
-    message = re.sub(rf"{roles}(?=[ ,;]|$)", r"--columns \1=...", message)
-    names = "|".join({*READING, *REPORT, "far", "threshold"} - {"columns", "distance"})
-    message = re.sub(r"^(far|threshold|level|seed) (?=must )", r"--\1 ", message)
-    message = re.sub(rf"(?<![\w-])({names})=(?=-)", r"--\1=", message)  # a negative number
-    message = re.sub(rf"(?<![\w-])({names})=(?=[\s,;:]|$)", r"--\1 ...", message)
-    message = re.sub(rf"(?<![\w-])({names})=", r"--\1 ", message)
+    for pattern, option in OPTIONS_OF_PYTHON:
+        message = re.sub(pattern, option, message)
     return re.sub(r"columns=(\{[^{}]*\})", as_option, message)
 
 
@@ -308,8 +311,6 @@ def _demo(arguments):
 
 def _write(arguments, data, opening):
     """Evaluate, write the folder, and say what came out."""
-    import webbrowser
-
     from frkit.reporting.report import report
     from frkit.reporting.writing import NUMBERS, PAGE, check_free
 
@@ -335,8 +336,6 @@ def _write(arguments, data, opening):
     folder = finished_report.save(arguments.output, pdf=arguments.pdf)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
-    if arguments.open:
-        webbrowser.open((folder / PAGE).absolute().as_uri())
     return 0
 
 

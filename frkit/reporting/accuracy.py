@@ -23,7 +23,7 @@ from frkit.reporting.contents import (
     Tile,
 )
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say
+from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import turned
@@ -77,7 +77,7 @@ def _add_rate(inputs, section, rate, other):
         with suppress(InputError):  # these data do not allow intervals of this kind
             result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
-    caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {inputs.level:.0%} intervals)"
+    caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {share_text(inputs.level)} intervals)"
     shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
     if other is not None:
         head = f"{rate.upper()}, {averaged(other.weighting)}"
@@ -146,6 +146,7 @@ def _add_tiles(inputs, section, other):
             "few_rejects": n_rejects < RESOLVED,
             "few_accepts": n_accepts < RESOLVED,
             "rests_on_one": n_rejects >= RESOLVED and n_erring < FEWEST_ERRING,
+            "is_first": name == inputs.models[0],
             "threshold_is_open": bool(np.isinf(threshold.upper - threshold.lower)),
         }
         is_open = facts["few_accepts"] or facts["rests_on_one"] or bool(frr.upper >= 1)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from frkit.base import InputError, listed, parse_number, require, writing
 from frkit.evaluation.nodes import open_evaluation
-from frkit.intervals.compare import SAME, compare
+from frkit.intervals.compare import compare
 from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
@@ -91,9 +91,6 @@ def check(path, limits, *, model=None, old=None, margins=()):
     InputError
         For a file that is no report, or a measure, level or model that the report does not have.
     """
-    for limit in limits:
-        is_possible = limit.measure not in RATES or limit.value >= 0
-        require(is_possible, f"{limit.measure} is never below 0, but the limit is {limit.value:g}")
     new_report = read_report(path)
     models = new_report.models if model is None else [model]
     rows = [_selected(new_report, models, limit) for limit in limits]
@@ -112,7 +109,7 @@ def check(path, limits, *, model=None, old=None, margins=()):
     result["n_people_needed"] = np.ceil(factor * result.n_people)
     result = result[["name", *ENDS, "limit", "outcome", "remark", "n_people", "n_people_needed"]]
     if (result.remark == NOT_PAIRED).any():
-        result.attrs["note"] = _why_not_paired(new_report, old_report)
+        result.attrs["note"] = say("not_paired")
     return result
 
 
@@ -213,17 +210,6 @@ def _paired(sides, new):
     frame = result[[*ENDS]].expand_dims("of").to_dataframe().reset_index()
     frame = frame.rename(columns=COLUMN_OF_DIM).reindex(columns=[*ENDS, *PLACE])
     return frame.assign(**frame[PLACE[1:]].astype(object).fillna(""))
-
-
-def _why_not_paired(new_report, old_report):
-    """Say why two reports are not compared image by image, and what to do about it."""
-    new, old = new_report.facts, old_report.facts
-    labels = old.get("labels", {})
-    differ = [name for name, sha in new["labels"].items() if labels.get(name, sha) != sha]
-    if not differ:
-        differ = [name for name in SAME if new.get(name) != old.get(name)]
-    has_numbers = bool(new.get("images") or old.get("images"))
-    return say("not_paired", has_numbers, differ)
 
 
 def _unpaired(both):

@@ -16,7 +16,7 @@ from frkit.measures import measure, names
 from frkit.nsigma import floor, n_sigma
 from frkit.plot.style import curve_colours
 from frkit.reporting.contents import UNDECIDED, Section
-from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say
+from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say, share_text
 from frkit.reporting.inputs import (
     no_cautions,
     people_of_groups,
@@ -101,7 +101,7 @@ def _answer_whether_groups_differ(inputs, section):
     if verdicts:
         section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
         section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
-        if verdicts[0].pairs.sizes["contrast"] > 1:
+        if len(verdicts[0].pairs) > 1:
             section.lines.append(say("intervals_of_pairs"))
     for rate, pairs in comparisons.items():
         section.results[f"{rate}_group, pairs"] = pairs
@@ -139,7 +139,7 @@ def fairness_measures(inputs):
     require(rows, next(iter(left_out), ""))
     for why, measures in left_out.items():
         section.lines.append(f"Left out, {', '.join(measures)}: {why}")
-    caption = f"Measures of disparity ({inputs.level:.0%} intervals, {inputs.about()})"
+    caption = f"Measures of disparity ({share_text(inputs.level)} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
     section.lines.append(say("fair_model"))
     for rate in RATES:

@@ -71,6 +71,11 @@ def rate_text(rate):
     return f"{percent(number(rate, 2))} %"
 
 
+def share_text(share):
+    """A share that a user gave, such as the level of intervals, in percent."""
+    return f"{100 * share:.6g} %"
+
+
 def most_text(rate):
     """The upper end of a rate in percent."""
     return f"{percent(up_to(rate, fair=0))} %"
@@ -79,6 +84,8 @@ def most_text(rate):
 def ratio_cell(ratios):
     """A ratio with two digits or more, and its ends, rounded outwards: "3.1 [1.4, 6.5]"."""
     ratio, lower, upper = ratios
+    if np.isnan(lower):
+        return number(ratio)
     return f"{two_digits(ratio)} [{at_least(lower)}, {at_most(upper)}]"
 
 
@@ -178,6 +185,7 @@ TEMPLATES.filters.update(
     percent=percent,
     capitalize_first=lambda text: text[:1].upper() + text[1:],
     rate=rate_text,
+    share=share_text,
     most=most_text,
     ratio=ratio_cell,
     at_least=at_least,
@@ -186,7 +194,6 @@ TEMPLATES.filters.update(
     p=p_text,
     level_words=level_words,
     json=partial(json.dumps, ensure_ascii=False),
-    python=repr,
     printable=printable,
     thousands="{:,}".format,
     paragraph=partial(

@@ -142,13 +142,6 @@ class Inputs:
             f"there is only one group, {self.rates['group'].values.tolist()}",
         )
 
-    def require_all_impostors(self):
-        """Refuse what sets its thresholds on all impostor pairs where some were chosen."""
-        require(
-            self.options["impostors"] == "all",
-            "its thresholds are those of all impostor pairs",
-        )
-
 
 def leading_level(rates, along):
     """Choose the lowest FAR at which every model makes enough errors, else that of most errors.

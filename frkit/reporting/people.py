@@ -12,9 +12,9 @@ from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import provenance
 from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
-from frkit.reporting.formats import TIE, level_words, say
+from frkit.reporting.formats import TIE, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, suffix
-from frkit.reporting.tables import Cell, Table, column_cells
+from frkit.reporting.tables import Table, cells, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
@@ -63,7 +63,7 @@ def _add_tile(section, facts_of_rates):
         return
     text = say("drivers_text", rejects)
     if accepts:
-        text = f"{text}\n{say('drivers', accepts | {'by_number': None})}"
+        text = f"{text}\n{say('drivers', accepts)}"
     state = CLEAR if rejects["n_errors"] >= RESOLVED else UNDECIDED
     note = say("drivers_note", rejects, accepts)
     value = say("drivers_value", rejects)
@@ -71,17 +71,13 @@ def _add_tile(section, facts_of_rates):
 
 
 def _facts(inputs, people, rate, name_of_model, table):
-    """The people with a third of a rate of one model, and with a third of its errors."""
+    """The people with a third of a rate of one model."""
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
     worst = _worst(table.share)
-    errors = table.errors.sort_values(ascending=False, kind="stable")
-    by_number = _worst(errors / errors.sum())
-    is_other = len(by_number) <= MOST_PEOPLE and {*by_number.index} != {*worst.index}
     return {
         "worst": worst,
         "few": len(worst) <= MOST_PEOPLE,
-        "by_number": by_number if is_other else None,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
         "rate": f"{rate.upper()}{name_of_model}",
@@ -111,9 +107,8 @@ def _add_tables(inputs, section, name, people, rate, table):
     if rate == "frr":
         shown["genuine pairs"] = column_cells(head.pairs.values, head.index)
         shown["own FRR"] = column_cells(head.own.values, head.index, 3)
-    shares = [Cell(f"{share:.1%}", {"": share}) for share in head.share.values]
-    shown[f"share in the {rate.upper()}"] = pd.Series(shares, head.index, dtype=object)
-    frame = pd.DataFrame(shown, dtype=object).rename_axis("person")
+    shown[f"share in the {rate.upper()}"] = cells(head.share, "{:.1%}".format)
+    frame = pd.DataFrame(shown, head.index, dtype=object).rename_axis("person")
     section.tables[f"{ERRORS[rate].capitalize()}{where}"] = Table(frame)
     first = [str(person) for person in table.index[:3]]
     scores = inputs.scores_of(name)
@@ -130,7 +125,9 @@ def plans(inputs):
     require(
         inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
     )
-    inputs.require_all_impostors()
+    require(
+        inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs"
+    )
     from frkit.studies import sample_size  # scikit-learn, only here
 
     section = Section("How many more people")
@@ -140,7 +137,9 @@ def plans(inputs):
         options = {"far": far, "level": inputs.level, "weighting": inputs.options["weighting"]}
         with no_cautions():
             plan = sample_size(scores, "relative_half_width", HALF_WIDTH, **options)
-        question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
+        question = (
+            f"People for an interval of ± {share_text(HALF_WIDTH)} around the FRR{suffix(name)}"
+        )
         section.results[question] = plan
         if plan.n_identities > plan.n_identities_now:
             section.figures[question] = partial(plot.sample_size, plan)

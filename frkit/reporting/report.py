@@ -183,7 +183,7 @@ def report(
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> report = fk.report(faces, far=[0.1, 0.2], quick=True, progress=False)
-    >>> print(report.tables["EER (mean over people, 95% intervals)"].columns.tolist())
+    >>> print(report.tables["EER (mean over people, 95 % intervals)"].columns.tolist())
     ['EER, new people', 'EER, these people', 'EER, pooled over pairs']
     """
     require_inside("level", level, 0, 1)

@@ -68,6 +68,7 @@ P_KINDS = {  # method of a result -> column of its p
 }
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
+OPTION_BEHIND_A_ROW = re.compile(r"^(?=[\[*])", re.MULTILINE)  # LaTeX takes "[" and "*" for one
 LATEX = {  # what pandas does not escape
     "<": r"\textless{}",
     ">": r"\textgreater{}",
@@ -77,7 +78,6 @@ LATEX = {  # what pandas does not escape
     "∞": r"$\infty$",
     "±": r"$\pm$",
 }
-ROW_THAT_STARTS_WITH_AN_OPTION = re.compile(r"^[\[*].*?(?= & | \\\\$)", re.MULTILINE)
 
 
 def table(*results: object, n_effective: bool = False) -> "Table":
@@ -267,7 +267,7 @@ def texts_of(result):
         as_text = {WORTH: count_words, DRAWS: partial(number, digits=2)}.get(head, p_words)
         if head == LIMIT:
             as_text = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
-        columns[head] = [Cell(as_text(value), {"": float(value)}) for value in numbers[head]]
+        columns[head] = cells(numbers[head].astype(float), as_text)
     return pd.DataFrame(columns, dtype=object)
 
 
@@ -304,8 +304,13 @@ def column_cells(values, index, digits=5, decimals=None):
     """Numbers as cells of one column, with enough decimals for the digits of the largest."""
     if decimals is None:
         decimals = decimals_of_column(values, digits)
-    cells = [Cell(fixed(value, decimals, separator=","), {"": value}) for value in values]
-    return pd.Series(cells, index, dtype=object)
+    as_text = partial(fixed, decimals=decimals, separator=",")
+    return pd.Series(cells(values, as_text), index, dtype=object)
+
+
+def cells(values, as_text):
+    """Numbers as cells of one column."""
+    return [Cell(as_text(value), {"": value}) for value in values]
 
 
 def decimals_of_column(values, digits):
@@ -357,7 +362,7 @@ class Table(pd.DataFrame):
         columns = "l" * texts.shape[1]
         latex = texts.to_latex(index=False, escape=True, column_format=columns)
         latex = latex.translate(str.maketrans(LATEX))
-        latex = ROW_THAT_STARTS_WITH_AN_OPTION.sub(r"{\g<0>}", latex)
+        latex = OPTION_BEHIND_A_ROW.sub("{}", latex)
         if buf is None:
             return latex
         Path(buf).write_text(latex, encoding="utf-8")

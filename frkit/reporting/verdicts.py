@@ -5,18 +5,16 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
-from frkit.intervals.equality import have_two_people, rates_of_line
+from frkit.intervals.equality import have_two_people
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.measures import measure
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
 from frkit.reporting.inputs import no_cautions, people_of_groups, result_of_model
-from frkit.reporting.tables import Cell, Table
+from frkit.reporting.tables import Cell, Table, cells
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
 MOST_GROUPS = 12  # up to so many, every two are compared; of more, each with all others
@@ -34,7 +32,7 @@ class Verdict:
     rate: str
     p: float
     largest: float
-    pairs: xr.Dataset
+    pairs: pd.DataFrame
     errors: pd.Series
 
     @property
@@ -49,14 +47,10 @@ class Verdict:
 
     @cached_property
     def clearest(self):
-        """The significant pair with the smallest p, the higher rate first; None without one.
-
-        Its names, the ratio of higher to lower rate, the errors of both, and its p.
-        """
-        pairs = self.pairs.to_dataframe()
+        """The significant pair with the smallest p, the higher rate first; None without one."""
         with np.errstate(divide="ignore"):  # of a group without an error
-            pairs["distance"] = -np.abs(np.log(pairs.ratio))
-            pair = pairs.sort_values(["p_holm", "distance"]).iloc[0]
+            size = -np.abs(np.log(self.pairs.ratio))
+            pair = self.pairs.assign(size=size).sort_values(["p_holm", "size"]).iloc[0]
             if not (self.differ and pair.p_holm <= SIGNIFICANT):
                 return None
             higher, lower = pair.a, pair.b
@@ -65,14 +59,9 @@ class Verdict:
                 higher, lower = lower, higher
                 ratios = 1 / ratios[[0, 2, 1]]
         errors = [self._errors_of(higher, lower), self._errors_of(lower, higher)]
-        return {
-            "higher": higher,
-            "lower": lower,
-            "ratios": ratios,
-            "errors": errors,
-            "lower_is_few": errors[1] < RESOLVED,
-            "p": max(self.p, pair.p_holm),
-        }
+        is_few = errors[1] < RESOLVED
+        names = {"higher": higher, "lower": lower, "lower_is_few": is_few}
+        return names | {"ratios": ratios, "errors": errors, "p": max(self.p, pair.p_holm)}
 
     def _errors_of(self, name, other):
         """Errors of a group, or of all groups but the other one."""
@@ -104,19 +93,24 @@ def verdicts_of(inputs):
     level = {along: [place] for along, place in inputs.leading.items()}
     evaluation = inputs.evaluation.isel(level)
     which = "all" if inputs.rates.sizes["group"] <= MOST_GROUPS else "rest"
+    people = people_of_groups(inputs)
     verdicts = []
     open_questions = []
     comparisons = {}
     for rate, errors in RATES.items():
-        options = {"level": inputs.level}
-        usable, left_out = comparable(evaluation, f"{rate}_max_min")
-        open_questions += _why_left_out(inputs, rate, left_out, usable)
+        names = evaluation["empirical"]["group"].values
+        enough = have_two_people(evaluation, [f"{rate}_group"], NEW_PEOPLE)
+        left_out, usable = names[~enough].tolist(), names[enough].tolist()
+        if left_out:
+            is_single = all(people.get(group, 0) == 1 for group in left_out)
+            only = usable[0] if len(usable) == 1 else ""
+            open_questions.append(say("groups_left_out", rate, left_out, is_single, only))
         if len(usable) < 2:
             continue
         with no_cautions():
-            disparity = band(evaluation, f"{rate}_max_min", **options).isel({inputs.along: 0})
-            comparisons[rate] = compare(evaluation, f"{rate}_group", groups=which, **options)
-        pairs = comparisons[rate].isel({inputs.along: 0})
+            disparity = band(evaluation, f"{rate}_max_min", level=inputs.level)
+            pairs = compare(evaluation, f"{rate}_group", groups=which, level=inputs.level)
+        comparisons[rate] = pairs
         count = inputs.rates[errors].isel(inputs.leading)
         for name, result in inputs.by_model(disparity):
             verdict = Verdict(
@@ -124,40 +118,13 @@ def verdicts_of(inputs):
                 rate,
                 p=result.p.item(),
                 largest=result.upper.item(),
-                pairs=result_of_model(pairs, name),
+                pairs=result_of_model(pairs.isel({inputs.along: 0}), name).to_dataframe(),
                 errors=result_of_model(count, name).to_series().drop(left_out),
             )
             verdicts.append(verdict)
     for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):
         verdict.p = p
     return verdicts, list(dict.fromkeys(open_questions)), comparisons
-
-
-def comparable(evaluation, name):
-    """The groups that a disparity compares, and those whose rate cannot be estimated."""
-    rates = evaluation["empirical"]
-    names = rates_of_line(measure(name), rates)
-    enough = have_two_people(evaluation, names, NEW_PEOPLE)
-    groups = rates["group"].values
-    return groups[enough].tolist(), groups[~enough].tolist()
-
-
-def _why_left_out(inputs, rate, left_out, usable):
-    """A sentence for groups of one person, one for others whose rate cannot be estimated.
-
-    The last one names the only group that there is besides, if it is one.
-    """
-    if not left_out:
-        return []
-    people = people_of_groups(inputs)
-    is_single = pd.Series([people.get(group, 0) == 1 for group in left_out], left_out)
-    kinds = is_single.index.groupby(is_single)  # whether they have one person -> groups
-    only = usable[0] if len(usable) == 1 else ""
-    last = min(kinds)
-    return [
-        say("groups_left_out", rate, groups, single, only if single == last else "")
-        for single, groups in sorted(kinds.items(), reverse=True)
-    ]
 
 
 def tile_of(verdicts, open_questions, level):
@@ -179,7 +146,7 @@ def tile_of(verdicts, open_questions, level):
     state = CLEAR if is_clear else UNDECIDED if tested else TOO_LITTLE
     if not tested:  # which the value says
         open_questions = [line.removeprefix("Cannot be decided: ") for line in open_questions]
-    n_pairs = max((verdict.pairs.sizes["contrast"] for verdict in tested), default=0)
+    n_pairs = max((len(verdict.pairs) for verdict in tested), default=0)
     note = say("group_tests", level, len(tested), n_pairs)
     return Tile("Do groups differ?", value, "\n".join([*sentences, *open_questions]), state, note)
 
@@ -193,31 +160,28 @@ def _largest(verdicts, rate):
 
 def table_of(verdicts):
     """A row for each model and rate: the verdict, and p."""
-    rows = [
-        {
-            "model": verdict.model,
-            "rate": verdict.rate.upper(),
-            "verdict": verdict.sentence,
-            "p (Holm)": Cell(p_words(verdict.p), {"": verdict.p}),
-        }
-        for verdict in verdicts
-    ]
-    return Table(pd.DataFrame(rows, dtype=object))
+    columns = {
+        "model": [verdict.model for verdict in verdicts],
+        "rate": [verdict.rate.upper() for verdict in verdicts],
+        "verdict": [verdict.sentence for verdict in verdicts],
+        "p (Holm)": cells([verdict.p for verdict in verdicts], p_words),
+    }
+    return Table(pd.DataFrame(columns, dtype=object))
 
 
 def table_of_pairs(verdicts):
     """A row for each pair of groups: the ratio of their rates, and p."""
-    rows = []
+    tables = []
     for verdict in verdicts:
-        for pair in verdict.pairs.to_dataframe().itertuples():
-            p = np.maximum(pair.p_holm, verdict.p)
-            ratios = {"": pair.ratio, "lower": pair.ratio_lower, "upper": pair.ratio_upper}
-            cells = {
-                "model": verdict.model,
-                "rate": verdict.rate.upper(),
-                "groups": f"{pair.a} / {pair.b}",
-                "ratio": Cell(ratio_cell(ratios.values()), ratios),
-                "p (Holm)": Cell(p_words(p), {"": p}),
-            }
-            rows.append(cells)
-    return Table(pd.DataFrame(rows, dtype=object))
+        pairs = verdict.pairs
+        ratios = pairs[["ratio", "ratio_lower", "ratio_upper"]]
+        ratios = ratios.set_axis(["", "lower", "upper"], axis=1).to_dict("records")
+        columns = {
+            "model": verdict.model,
+            "rate": verdict.rate.upper(),
+            "groups": pairs.a + " / " + pairs.b,
+            "ratio": [Cell(ratio_cell(ratio.values()), ratio) for ratio in ratios],
+            "p (Holm)": cells(np.maximum(pairs.p_holm, verdict.p), p_words),
+        }
+        tables.append(pd.DataFrame(columns, dtype=object))
+    return Table(pd.concat(tables, ignore_index=True))

@@ -1,7 +1,6 @@
 """A report as a folder: page, numbers, evaluation, tables, figures, and a notebook."""
 
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -25,7 +24,6 @@ NOTEBOOK = "report.ipynb"
 TABLES = "tables"
 FIGURES = "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
-PATH_OPTIONS = ("labels", "metadata", "scores")  # options of `open_data` that are paths
 SCHEMA = "frkit-report"
 SCHEMA_VERSION = 1
 WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
@@ -47,7 +45,7 @@ def write(report, folder, pdf=False):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as parent:
             draft = Path(parent, folder.name)
-            _write_into(draft, report, folder, pdf)
+            _write_into(draft, report, pdf)
             if folder.exists():
                 shutil.rmtree(folder)  # an earlier report, as `check_free` saw
             draft.rename(folder)
@@ -72,7 +70,7 @@ def check_free(folder):
     )
 
 
-def _write_into(draft, report, folder, pdf):
+def _write_into(draft, report, pdf):
     """All files of a report."""
     for path in (draft, draft / TABLES, draft / FIGURES):
         path.mkdir()
@@ -87,7 +85,8 @@ def _write_into(draft, report, folder, pdf):
         if pdf:
             drawn = figure_bytes(picture.figure, picture.caption, "pdf")
             (draft / FIGURES / f"{name}.pdf").write_bytes(drawn)
-    (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
+    notebook = TEMPLATES.get_template("notebook.ipynb.j2").render(evaluation=EVALUATION)
+    (draft / NOTEBOOK).write_text(notebook, encoding="utf-8")
 
 
 def by_file_name(contents):
@@ -156,29 +155,3 @@ def _as_json(value):
     if isinstance(value, Mapping | pd.Series):
         return dict(value)
     return np.asarray(value).tolist() if hasattr(value, "dtype") else str(value)
-
-
-# --- the notebook ---------------------------------------------------------------------------------
-
-
-def notebook(report, folder):
-    """A notebook that makes the report again, and goes on from there, as JSON."""
-    options = as_builtins(report.arguments)
-    source = options.pop("data")
-    opening = options["opening"]
-    if isinstance(source, dict):
-        source = {name: _seen_from(folder, path) for name, path in source.items()}
-    elif source:
-        source = _seen_from(folder, source)
-    for name in opening.keys() & set(PATH_OPTIONS):
-        opening[name] = _seen_from(folder, opening[name])
-    template = TEMPLATES.get_template("notebook.ipynb.j2")
-    return template.render(source=source, options=options, evaluation=EVALUATION)
-
-
-def _seen_from(folder, path):
-    """The path of a file as it is seen from the folder."""
-    try:
-        return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
-    except ValueError:  # on another drive
-        return str(Path(path).resolve())

@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import run_notebooks
-import xarray as xr
 from model_files import people, store, store_pairs, two_files
 from paths import ROOT
 
@@ -75,17 +73,13 @@ def test_a_report_of_two_files(written):
 
 
 @pytest.mark.slow
-def test_the_notebook_makes_the_same_numbers_again(written):
-    before = fk.open_evaluation(written / "evaluation.nc")["empirical"].to_dataset()
+def test_the_notebook_has_the_numbers_of_the_report(written):
     notebook = run_notebooks.read(written / "report.ipynb")
-    notebook.cells.append(run_notebooks.nbformat.v4.new_code_cell("report.save('../again');"))
     run_notebooks.execute(notebook, written, timeout=300)
-    again = written.parent / "again"
-    after = fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset()
-    xr.testing.assert_equal(after, before)
-    for path in (written / "tables").iterdir():
-        assert (again / "tables" / path.name).read_text() == path.read_text()
-    shutil.rmtree(again)
+    (shown,) = [output.data["text/html"] for output in notebook.cells[2].outputs]
+    frr = pd.read_csv(written / "tables/frr.csv", dtype=str)
+    for rate in frr["FRR, new people"]:
+        assert f"{float(rate):.3f}" in shown
 
 
 @pytest.mark.slow
@@ -221,8 +215,6 @@ def test_a_limit_that_no_rate_can_reach_is_refused(written, capsys):
     """5 is meant as 5 %, and would always be kept."""
     assert main(["check", str(written), "--max", "frr@0.1=5"]) == 3
     assert "write 5%" in capsys.readouterr().err
-    assert main(["check", str(written), "--max", "frr@0.1=-0.1"]) == 3
-    assert "frr is never below 0" in capsys.readouterr().err
 
 
 def test_a_measure_that_falls_from_its_fair_value_has_no_limit(tmp_path_factory, capsys):
