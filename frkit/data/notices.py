@@ -36,8 +36,8 @@ def warn_of_spellings(labels):
                 "blank if they mean that nothing is known"
             )
         if is_group:
-            words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
-            bare = bare.replace(dict(zip(words.str[:1], words)))
+            whole_words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
+            bare = bare.replace(dict(zip(whole_words.str[:1], whole_words)))
         bare = bare[bare.duplicated(keep=False)].sort_values(kind="stable")
         if len(bare) > 0 and not (is_group and len(distinct) > MOST_GROUPS):
             unit, letter = ("group", " or are its first letter") if is_group else ("person", "")

@@ -107,10 +107,10 @@ def _find_named_scores(roles, sample):
         for role in ("score", "distance"):
             if stems & NAMES[role] and is_number_column(sample[name], MOST):
                 roles.columns.setdefault(role, []).append(name)
-    of_sides = [name for sides in side_columns(roles.scores()).values() for name in sides]
-    others = [name for name in roles.scores() if name not in of_sides]
-    if of_sides and others:
-        why = f"{listed(of_sides)} may be scores of two models, or values of the two sides"
+    names_of_sides = [name for sides in side_columns(roles.scores()).values() for name in sides]
+    others = [name for name in roles.scores() if name not in names_of_sides]
+    if names_of_sides and others:
+        why = f"{listed(names_of_sides)} may be scores of two models, or values of the two sides"
         roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
 
 

@@ -84,17 +84,17 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     return xr.Dataset(variables, {"image": scores["probe"].values}).sortby("difference")
 
 
-def _nearest(score, same_person, own):
+def _nearest(score, same_person, is_own):
     """Mean scores with the own person and with the nearest other one, and who that is.
 
     score : (probe, reference), NaN where there is none. same_person : (reference, person), 1 where
-    a reference shows a person. own : (probe, person).
+    a reference shows a person. is_own : (probe, person).
     """
     is_scored = np.isfinite(score)
     n_scores = is_scored.astype(float) @ same_person
-    mean = np.full(own.shape, np.nan)
+    mean = np.full(is_own.shape, np.nan)
     np.divide(np.where(is_scored, score, 0.0) @ same_person, n_scores, mean, where=n_scores > 0)
-    own_score = np.fmax.reduce(np.where(own, mean, np.nan), axis=1)
-    others_mean = np.where(own, np.nan, mean)
+    own_score = np.fmax.reduce(np.where(is_own, mean, np.nan), axis=1)
+    others_mean = np.where(is_own, np.nan, mean)
     nearest = np.where(np.isnan(others_mean), -np.inf, others_mean).argmax(1)
     return own_score, np.fmax.reduce(others_mean, axis=1), nearest

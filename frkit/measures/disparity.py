@@ -186,7 +186,7 @@ def _reader(variable, formula):
     return lambda tallies: formula(over_groups(tallies, variable))
 
 
-# name, formula, scale of its intervals, value of a fair model, words
+# name, formula, scale of its intervals, value of a fair model, label
 DISPARITIES = (
     ("max_min", max_min, LOG_SCALE, 1.0, "ratio of highest to lowest {}"),
     ("max_geomean", max_geomean, LOG_SCALE, 1.0, "ratio of highest {} to the geometric mean"),
@@ -195,10 +195,10 @@ DISPARITIES = (
     ("max_difference", max_difference, IDENTITY_SCALE, 0.0, "highest minus lowest {}"),
 )
 for rate in ("far", "frr"):
-    for name, formula, scale, fair, words in DISPARITIES:
+    for name, formula, scale, fair, label in DISPARITIES:
         variable = f"{rate}_group"
         read = _reader(variable, formula)
-        label = words.format(rate.upper())
+        label = label.format(rate.upper())
         enter(Measure(f"{rate}_{name}", read, scale, fair, label, reads=(variable,)))
 enter(
     Measure(

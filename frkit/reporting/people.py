@@ -125,9 +125,7 @@ def plans(inputs):
     require(
         inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
     )
-    require(
-        inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs"
-    )
+    require(inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs")
     from frkit.studies import sample_size  # scikit-learn, only here
 
     section = Section("How many more people")

@@ -12,8 +12,8 @@ def test_two_splits_compose_with_another_rule():
     identity = ["anna"] * 5 + ["bo"] * 2
     _, who, person = resolve_varying(list("1122211"), identity, "split", "age")
     _, who, person = resolve_varying(list("lrlrrll"), who, "split", "pose", person)
-    parts = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
-    assert who.tolist() == parts and person.tolist() == identity
+    split_names = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
+    assert who.tolist() == split_names and person.tolist() == identity
     sex = resolve_varying(list("fffmfmm"), identity, "most frequent", "sex")[0]
     assert sex.tolist() == ["f"] * 5 + ["m"] * 2
 

@@ -25,8 +25,8 @@ DIMS = (
 def split_by(faces, attribute):
     """Faces whose people are split where a label varies, as `varying="split"` does when used."""
     labels, who = faces[attribute].values, faces.identity.values
-    _, parts, person = resolve_varying(labels, who, "split", attribute)
-    return faces.assign_coords(identity=("image", parts), person=("image", person))
+    _, split_names, person = resolve_varying(labels, who, "split", attribute)
+    return faces.assign_coords(identity=("image", split_names), person=("image", person))
 
 
 def people(
