@@ -17,20 +17,22 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """The threshold at each FAR level, (column, level): inf {t : FAR(t) <= level} (D.1).
 
     It is the smallest observed impostor score at which the FAR keeps to the level: from the highest
-    score down, the first one at which the weight of the accepted pairs would exceed its share.
+    score down, the first one at which the weight of the accepted pairs would exceed its share. The
+    V-statistic has that of the data, because FAR has no diagonal.
     """
     impostors = tally.impostors
-    totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
-    thresholds = np.empty((len(totals), len(far)))
+    totals = curves(tally.totals, tally.n_groups, 0)[curve]
+    walked = totals[: n_columns or -1]
+    thresholds = np.empty((len(walked), len(far)))
     rising = np.argsort(far)
-    for column, total in enumerate(totals):
+    for column, total in enumerate(walked):
         thresholds[column, rising] = kernels.lifting_scores(
             impostors.score,
             _cell_of(curve, tally),
             impostors.column(column),
             far[rising] * total * (1 + TOLERANCE),
         )
-    return thresholds
+    return thresholds if n_columns else np.append(thresholds, thresholds[:1], axis=0)
 
 
 def _cell_of(curve: int, tally: Tally):
