@@ -44,7 +44,8 @@ def fairness(
     """Draw a disparity measure with its bands, the floor of a fair model, and decision zones.
 
     The dotted line is the value of a perfectly fair model. The dashed line of a curve's colour is
-    the 95 % point of its fair floor: an estimate below it is not evidence of unfairness. Levels
+    the limit of its fair floor, by default the 95 % point: an estimate beneath it is no evidence of
+    unfairness. Levels
     that are not resolved are dotted, on grey. A band without an upper end ends in a triangle at
     the top.
 
@@ -96,7 +97,8 @@ def fairness(
         draw_band(ax, curve, (bottom, top), colour, plain(name or "estimate"))
         mark_edges(ax, curve, (bottom, top), colour, log)
         if name in limits:
-            label = f"{name}: 95 % of fair floor" if name else "95 % of the fair floor"
+            nominal = f"{100 * limits[name].attrs['level']:g} % of the fair floor"
+            label = f"{name}: {nominal}" if name else nominal
             # a line that ends at infinity would not be drawn: it leaves the axes instead
             limit = np.minimum(limits[name].limit, FAR_ABOVE * top)
             ax.plot(levels, limit, "--", label=plain(label), color=colour, linewidth=1.2, zorder=4)

@@ -146,8 +146,9 @@ def _draw_index(ax, x, result, name, colour):
     """Draw the variants of one index, with intervals and with what random groups have."""
     if f"{name}_floor_limit" in result:
         limit = result[f"{name}_floor_limit"].values
+        label = f"{100 * result.attrs['level']:g} % of random groups"
         style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "zorder": 1}
-        ax.bar(x, 1 - limit, 0.72, bottom=limit, label="95 % of random groups", **style)
+        ax.bar(x, 1 - limit, 0.72, bottom=limit, label=label, **style)
         ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
     if f"{name}_lower" in result:
         lower = result[f"{name}_lower"]

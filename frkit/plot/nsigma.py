@@ -44,8 +44,9 @@ def n_sigma(
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
     floor : xr.DataArray, optional
-        What |N| of equal groups reaches by chance, of one or each model, from `nsigma.floor`. It is
-        drawn as a dashed line in place of the bands: N below it is not evidence of a difference.
+        What |N| of equal groups reaches by chance, of one or each model: the largest |N| of
+        `nsigma.floor` and its `.quantile(0.95, "permutation")`. It is drawn as a dashed line in
+        place of the bands: N below it is no sign of a difference.
     colours : mapping, optional
         The colour of each group, so that several figures show a group in the same one.
 
@@ -90,7 +91,7 @@ def n_sigma(
         highest = max(highest, float(floor.max()))
         places = np.arange(len(table))
         style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
-        label = "equal groups: 95 % are below"
+        label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
         ax.hlines(np.atleast_1d(floor), places - 0.45, places + 0.45, label=label, **style)
     ax.set_ylim(0, 1.3 * highest)
     captions = [_reference_words(result)]

@@ -199,8 +199,7 @@ def sigmas(inputs):
         equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         with np.errstate(invalid="ignore"):  # between two infinite ones
             limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)
-        limit = limit.drop_vars("quantile")
-        shown["limit"] = limit.broadcast_like(result.n_absolute)
+        shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)
         if np.isfinite(result.n_absolute).all():
             draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
             section.figures["N-Sigma"] = draw

@@ -93,13 +93,14 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
     for place in (0, len(control.options) // 2, len(control.options) - 1):
         control.index = place
         assert picture(box).startswith(b"\x89PNG")
-    titles = []
+    titles, scales = [], []
     draw = plot.threshold
 
     def recorded(*args, **options):
         ax = draw(*args, **options)
         rows = args[4].child_axes or [args[4]]
         titles[:] = [row.get_title(loc="left") for row in rows]
+        scales[:] = [row.get_yscale() for row in rows]
         return ax
 
     monkeypatch.setattr(plot, "threshold", recorded)
@@ -112,6 +113,9 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
     for title, far, frr in zip(titles, shown.far_group, shown.frr_group, strict=True):
         rates = [float(number) for number in re.findall(r"(\S+) %", title)]
         assert rates == pytest.approx([100 * float(far), 100 * float(frr)], rel=0.05)
+    assert scales == ["linear", "linear"]
+    find(box, "shares on a log axis").value = True
+    assert scales == ["log", "log"]
 
 
 def test_few_errors_are_said_of_the_threshold_that_is_shown(scores):

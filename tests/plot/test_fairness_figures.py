@@ -64,10 +64,12 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     ash = band.sel(model="Ash")
     np.testing.assert_array_equal(line(ax, "Ash").get_ydata(), ash.estimate.where(ash.resolved))
     limit = floor.limit.sel(model="Birch").values
-    drawn, shown = line(ax, "Birch: 95 % of fair floor").get_ydata(), np.isfinite(limit)
+    drawn, shown = line(ax, "Birch: 95 % of the fair floor").get_ydata(), np.isfinite(limit)
     np.testing.assert_array_equal(drawn[shown], limit[shown])
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    fk.plot.fairness(band, ax, floors=fk.fair_floor(evaluation, "frr_max_min", level=0.9))
+    assert line(ax, "Birch: 90 % of the fair floor")
 
 
 def test_ends_without_a_number_reach_the_edges(ax):

@@ -39,9 +39,9 @@ def test_bars_are_n_of_every_group_and_model(result, ax):
 
 
 def test_what_equal_groups_show_takes_the_place_of_levels_of_risk(result, ax):
-    floor = result.n_absolute.max("group") + [1.0, 2.0]
+    floor = (result.n_absolute.max("group") + [1.0, 2.0]).assign_coords(quantile=0.9)
     fk.plot.n_sigma(result, ax, floor=floor)
-    (lines,) = [part for part in ax.collections if "equal groups" in part.get_label()]
+    (lines,) = [part for part in ax.collections if "90 % are below" in part.get_label()]
     assert [segment[0, 1] for segment in lines.get_segments()] == floor.values.tolist()
     assert not {"minimal", "unacceptable"} & {text.get_text() for text in ax.texts}
     assert ax.get_ylim()[1] > floor.max()
