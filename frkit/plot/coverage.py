@@ -52,7 +52,7 @@ def coverage(
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
     printed : xr.DataArray, optional
-        Published coverages over method and `along`, drawn as hollow diamonds.
+        Published coverages over method and level, drawn as hollow diamonds where `along` is level.
 
     Returns
     -------
@@ -87,28 +87,14 @@ def coverage(
         f"study has one line for each value of {others}: select all but one of these dimensions",
     )
     ax = new_axes(ax)
-    x = study[along].values
-    if along == "level":
-        ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
-        ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-    else:
-        nominal = float(study.get("level", USUAL))
-        if np.isclose(nominal, USUAL):
-            good = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-            ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=good)
-        ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
-    if along == "far_level":
-        ax.set_xscale("log")
-        ax.xaxis.set_minor_formatter(NullFormatter())
-    elif along != "level":
-        x = np.arange(x.size)  # other quantities are drawn at equal steps
-        ax.set_xticks(x, study[along].values.astype(str))
+    x = _places(ax, study[along])
+    _draw_target(ax, float(study.get("level", USUAL)) if along != "level" else None)
     for name, colour, line in parts_of(study, *(others or ["line"])):
         _draw_line(ax, x, line, colour, name)
-        if printed is not None and name in printed["method"]:
+        if printed is not None and along == "level" and name in printed["method"]:
             shown = printed.sel({"method": name})
             hollow = {"color": colour, "markerfacecolor": "none"}
-            ax.plot(printed[along], shown, "D", label=f"{name}, printed", **hollow)
+            ax.plot(printed.level, shown, "D", label=f"{name}, printed", **hollow)
     settings = [
         text.format(study[name].item())
         for name, text in SELECTED_WORDS.items()
@@ -116,6 +102,32 @@ def coverage(
     ]
     captions = [", ".join(settings), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
+
+
+def _places(ax, labels):
+    """Prepare the horizontal axis; return where the values of its dimension stand."""
+    if labels.name == "far_level":
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    elif labels.name == "level":
+        ax.set_xlim(0, 1)
+    else:  # at equal steps
+        ax.set_xticks(np.arange(labels.size), labels.values.astype(str))
+        return np.arange(labels.size)
+    return labels.values
+
+
+def _draw_target(ax, nominal):
+    """Draw the line of the nominal level; without one the diagonal of all levels."""
+    style = {"color": TRUTH, "linestyle": "--", "linewidth": 1}
+    if nominal is None:
+        ax.plot([0, 1], [0, 1], label="target", **style)
+        ax.set_ylim(-0.02, 1.02)
+        return
+    ax.axhline(nominal, **style)
+    if np.isclose(nominal, USUAL):
+        good = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=good)
 
 
 def _draw_line(ax, x, study, colour, label):
