@@ -58,7 +58,7 @@ def n_sigma(
     Raises
     ------
     InputError
-        A result with further dimensions.
+        A result with further dimensions, or a floor that is no quantile.
 
     References
     ----------
@@ -74,6 +74,8 @@ def n_sigma(
     '|N|, in σ of the reference group'
     """
     require_returned("result", result, *RISKY)
+    has_share = floor is None or "quantile" in floor.coords
+    require(has_share, 'floor is no quantile: give N.quantile(0.95, "permutation") of nsigma.floor')
     ax = new_axes(ax)
     levels = risk_levels(result)
     table = _table(result.n_absolute)
