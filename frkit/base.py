@@ -42,6 +42,13 @@ def require_text(name: str, value, example: str = "a text") -> None:
     require(isinstance(value, str), f"{name} must be {example}, got {type(value).__name__}")
 
 
+def require_sequence(name: str, value, entries: str) -> tuple:
+    """Raise InputError unless the value is a list or tuple, or a text, which is one entry."""
+    values = (value,) if isinstance(value, str) else value
+    require(isinstance(values, (list, tuple)), f"{name} must be {entries}, got {value!r}")
+    return tuple(values)
+
+
 def require_flag(name: str, value) -> bool:
     """Raise InputError unless the value is True or False; a text such as "no" would be true."""
     require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")

@@ -7,7 +7,14 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, listed, require, require_one_of, require_text
+from frkit.base import (
+    InputError,
+    listed,
+    require,
+    require_one_of,
+    require_sequence,
+    require_text,
+)
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 
@@ -210,10 +217,7 @@ def register(
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
     if reads is not None:
-        reads = (reads,) if isinstance(reads, str) else reads
-        is_sequence = isinstance(reads, (list, tuple))
-        require(is_sequence, f"reads must name variables such as 'frr_group', got {reads!r}")
-        reads = tuple(reads)
+        reads = require_sequence("reads", reads, "names of variables such as 'frr_group'")
 
     def add(function):
         enter(Measure(name, function, scale, fair, label or name, reads=reads))

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from frkit.base import UNKNOWN
+from frkit.base import UNKNOWN, require_whole
 from frkit.plot.style import (
     COLOURS,
     UNRESOLVED,
@@ -56,7 +56,8 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     >>> len(ax.patches)
     3
     """
-    require_dims("who", who[ERRORS["frr"]], ("identity",))
+    require_dims("who", who, ("identity",), ERRORS["frr"])
+    require_whole("people", people, 1)
     table = most_errors(who, "frr")
     bars = table[:people]
     ax = new_axes(ax)

@@ -54,7 +54,7 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    require_dims("result", result.genuine_histogram, ("group", "score_bin"))
+    require_dims("result", result, ("group", "score_bin"), "genuine_histogram")
     ax = new_axes(ax)
     groups = result["group"].values
     edges = np.linspace(0, 1, result.sizes["score_bin"] + 1)
@@ -116,7 +116,7 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_dims("result", result.sfi, (VARIANT,))
+    require_dims("result", result, (VARIANT,), "sfi")
     ax = new_axes(ax)
     variants = result[VARIANT].values.tolist()
     n = len(variants)

@@ -182,7 +182,7 @@ def eer_distributions(
     import seaborn as sns
 
     require_returned("result", result, *SUBSETS)
-    require_dims("result", result.eer_mean, ("group",))
+    require_dims("result", result, ("group",), "eer_mean")
     ax = new_axes(ax)
     groups = result["group"].values
     place = np.arange(len(groups))

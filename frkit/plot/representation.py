@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require
+from frkit.base import require, require_returned
 from frkit.plot.style import (
     COLOURS,
     TRUTH,
@@ -52,6 +52,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in fk.plot.representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
+    require_returned("result", result, "fk.representation_bias", "rlb")
     require(
         result.rlb.ndim <= 1,
         f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",

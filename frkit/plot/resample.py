@@ -133,7 +133,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     'replicates'
     """
     require_returned("curves", curves, *CURVES_OF)
-    require_dims("curves", curves.replicates, ("replicate",))
+    require_dims("curves", curves, ("replicate",), "replicates")
     ax = new_axes(ax)
     everything = curves.replicates.values
     drawn = everything[:number]

@@ -158,7 +158,7 @@ def replicate_curves(
     """
     require_returned("replicates", replicates, *CURVES_OF)
     along = level_dimension(replicates)
-    require_dims("replicates", replicates.estimate, (along,))
+    require_dims("replicates", replicates, (along,), "estimate")
     ax = new_axes(ax)
     x = replicates[along].values
     curves = replicates.replicates.transpose("replicate", along).values

@@ -43,7 +43,7 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     'share of the scores of each kind'
     """
     require_returned("result", result, *HISTOGRAMS, "threshold")
-    require_dims("result", result.genuine_histogram, ("score_bin",))
+    require_dims("result", result, ("score_bin",), "genuine_histogram")
     ax = new_axes(ax)
     shares = {kind: result[f"{kind}_histogram"] for kind in KINDS}
     threshold, distance = float(result.threshold), bool(result.attrs.get("distance"))

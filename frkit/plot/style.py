@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import require
+from frkit.base import require, require_returned
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -187,6 +187,7 @@ def named_curves(argument, results, variable="estimate"):
             "contrast" not in result.attrs or argument == "comparison",
             f"{argument} contains a difference of frkit.compare: plot.difference draws it",
         )
+        require_returned(argument, result, "a function of frkit", variable)
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
@@ -197,8 +198,12 @@ def named_curves(argument, results, variable="estimate"):
     return curves
 
 
-def require_dims(name, values, dims):
-    """Refuse values over other dimensions than those that a figure can show."""
+def require_dims(name, result, dims, variable=None):
+    """Refuse a result without the variable, or over other dimensions than a figure can show."""
+    values = result
+    if variable is not None:
+        require_returned(name, result, "a function of frkit", variable)
+        values = result[variable]
     require(
         set(values.dims) == set(dims),
         f"{name}: this figure shows values over {' and '.join(dims)}, got "
@@ -240,6 +245,7 @@ def log_floor_of_bands(bands):
 def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
+        require_returned("truth", truth, "population_roc", "frr")
         levels = truth[level_dimension(truth.frr)]
         ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, linewidth=1.3, zorder=4)
 

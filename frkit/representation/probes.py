@@ -11,7 +11,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require, require_inside, require_whole
+from frkit.base import require_inside, require_sequence, require_whole
 from frkit.representation.bounds import entropy, standard_error
 from frkit.representation.problem import for_labelled_images, stratified
 
@@ -76,8 +76,7 @@ def probe(
     >>> bool(result.accuracy < result.accuracy_in_sample)
     True
     """
-    require(isinstance(hidden, (list, tuple)), f"hidden must be widths of layers, got {hidden!r}")
-    for width in hidden:
+    for width in require_sequence("hidden", hidden, "widths of layers"):
         require_whole("hidden", width, 1)
     require_inside("penalty", penalty, 0, np.inf)
     require_whole("seed", seed, 0)

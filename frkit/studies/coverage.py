@@ -21,6 +21,7 @@ from frkit.base import (
     require_inside,
     require_one_of,
     require_path,
+    require_sequence,
     require_whole,
 )
 from frkit.evaluation.nodes import versions
@@ -171,12 +172,11 @@ def coverage(
 
 def _names(name, values, allowed):
     """Return one or several allowed names as a tuple."""
-    values = (values,) if isinstance(values, str) else values
-    is_sequence = isinstance(values, (list, tuple)) and len(values) > 0
-    require(is_sequence, f"{name} must be one or more of {', '.join(allowed)}; got {values!r}")
+    values = require_sequence(name, values, f"one or more of {', '.join(allowed)}")
+    require(values, f"{name} is empty: name one or more of {', '.join(allowed)}")
     for value in values:
         require_one_of(name, value, allowed)
-    return tuple(values)
+    return values
 
 
 def exact(study, chosen):

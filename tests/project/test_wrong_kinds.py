@@ -101,7 +101,12 @@ WRONG = {
         lambda ev: fk.merge_sites({"a": fk.sweep(SCORES), "b": fk.sweep(SCORES)}, attribute=["a"]),
         "attribute must be the name of a new attribute",
     ),
-    "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must name variables"),
+    "figure": (
+        lambda ev: fk.plot.score_histograms(SCORES),
+        "result must be what a function of frkit returned",
+    ),
+    "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who must be what a function"),
+    "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must be names of var"),
     "width": (lambda ev: fk.representation.probe(FACES, "gender", hidden=8), "hidden must be wid"),
     "penalty": (lambda ev: fk.representation.probe(FACES, "gender", penalty="a"), "penalty must"),
     "labels": (
