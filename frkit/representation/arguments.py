@@ -35,11 +35,20 @@ def groups_of(name, values):
     return groups
 
 
-def require_one_order(**columns):
-    """Refuse columns of pandas whose indexes differ, because columns are joined by position."""
+def require_same_images(**columns):
+    """Refuse columns of unequal length, and of pandas with indexes that differ; None is left out.
+
+    Columns are joined by position.
+    """
+    columns = {name: values for name, values in columns.items() if values is not None}
     for name, values in columns.items():
         is_tree = isinstance(values, (xr.Dataset, xr.DataTree))
         require(not is_tree, f"{name} must be labels of the images, got {type(values).__name__}")
+    lengths = {name: np.shape(values)[:1] for name, values in columns.items()}
+    require(
+        len(set(lengths.values())) == 1,
+        f"values of the images must be of equal length, got {lengths}",
+    )
     pandas_types = (pd.Series, pd.DataFrame)
     orders = [values.index for values in columns.values() if isinstance(values, pandas_types)]
     require(
@@ -49,21 +58,23 @@ def require_one_order(**columns):
     )
 
 
-def require_equal_length(**columns):
-    """Refuse columns of images that differ in length."""
-    lengths = {name: len(values) for name, values in columns.items()}
-    require(
-        len(set(lengths.values())) == 1,
-        f"values of the images must be of equal length, got {lengths}",
-    )
-
-
 def require_same_kind(truth, predicted):
     """Refuse labels that can never be equal, such as 1 and "1"."""
     require(
         (truth.dtype.kind in "US") == (predicted.dtype.kind in "US"),
         f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, "
         "so none would be right; convert one with .astype(...)",
+    )
+
+
+def require_same_tasks(**labels):
+    """Refuse labels beside tasks, other numbers of tasks, and tasks that are not 0 or 1."""
+    first, second = labels.values()
+    values = {*first.ravel().tolist(), *second.ravel().tolist()}
+    require(
+        first.shape[1:] == second.shape[1:] and (first.ndim == 1 or values <= {0, 1}),
+        f"{' and '.join(labels)} must both be labels, (n,), or both 0 or 1 for the same tasks, (n, "
+        f"tasks); got shapes {first.shape} and {second.shape}",
     )
 
 

@@ -13,9 +13,9 @@ from frkit.data.order import reading_order
 from frkit.representation.arguments import (
     checked_labels,
     groups_of,
-    require_equal_length,
-    require_one_order,
+    require_same_images,
     require_same_kind,
+    require_same_tasks,
     require_two,
 )
 
@@ -125,7 +125,7 @@ def cohort_spread(
     >>> result.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
-    require_one_order(truth=truth, predicted=predicted, group=group, score=score)
+    require_same_images(truth=truth, predicted=predicted, group=group, score=score)
     truth, predicted, group, cohorts = _checked(truth, predicted, group)
     labels = _labels(truth, predicted)
     require(len(labels) == 2, f"cohorts are compared for two labels, got {listed(labels)}")
@@ -221,8 +221,8 @@ def bias_amplification(
     >>> result.amplification.item(), result.bias_score.item()
     (0.25, 1.0)
     """
-    require_one_order(train_truth=train_truth, train_group=train_group)
-    require_one_order(predicted=predicted, group=group)
+    require_same_images(train_truth=train_truth, train_group=train_group)
+    require_same_images(predicted=predicted, group=group)
     given_train_group = train_group
     train_group = groups_of("train_group", train_group)
     group = groups_of("group", group)
@@ -235,11 +235,7 @@ def bias_amplification(
     )
     train_truth = checked_labels("train_truth", train_truth, tasks=True)
     predicted = checked_labels("predicted", predicted, tasks=True)
-    values = {*train_truth.ravel().tolist(), *predicted.ravel().tolist()}
-    require(
-        train_truth.ndim == predicted.ndim and (train_truth.ndim == 1 or values <= {0, 1}),
-        "train_truth and predicted must both be labels, (n,), or both tasks of 0 or 1, (n, tasks)",
-    )
+    require_same_tasks(train_truth=train_truth, predicted=predicted)
     train = _shares(train_truth, train_group, groups)
     test = _shares(predicted, group, groups)
     labels = train[LABEL].values
@@ -267,7 +263,6 @@ def bias_amplification(
 
 def _shares(labels, group, groups):
     """Share of each group among the images with each label; NaN for a label that no image has."""
-    require_equal_length(labels=labels, groups=group)
     in_group = group != UNKNOWN
     labels, group = labels[in_group], group[in_group]
     if labels.ndim == 1:
@@ -283,12 +278,11 @@ def _shares(labels, group, groups):
 
 def _checked(truth, predicted, group):
     """The three columns, checked and of equal length, and the names of the groups."""
-    require_one_order(truth=truth, predicted=predicted, group=group)
+    require_same_images(truth=truth, predicted=predicted, group=group)
     truth = checked_labels("truth", truth)
     predicted = checked_labels("predicted", predicted)
     given = group
     group = groups_of("group", given)
-    require_equal_length(truth=truth, predicted=predicted, group=group)
     require_same_kind(truth, predicted)
     groups = reading_order(group, given)
     require_two("group", groups)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import svdvals
 
 DISTINCT = 4.0**2  # squared standard errors: two to be called detected, the rest for chance
 MOST_ROWS = 2000  # most images that the effective dimension is computed from
@@ -50,12 +51,10 @@ def independent_directions(x, person):
     n_features = x.shape[1]
     evenly = np.linspace(0, len(first) - 1, n_rows).astype(int)
     rows = x[first[evenly]]
-    centred = rows - rows.mean(0)
-    # both products have the same trace and sum of squares: take the smaller one
-    gram = centred @ centred.T if n_rows < n_features else centred.T @ centred
     m = n_rows - 1
-    trace = float(np.trace(gram, dtype=np.float64)) / m
-    square = float(np.square(gram).sum(dtype=np.float64)) / m**2
+    variances = svdvals(rows - rows.mean(0)).astype(np.float64) ** 2 / m  # along the main axes
+    trace = variances.sum()
+    square = (variances**2).sum()
     factor = m**2 / ((m - 1) * (m + 2))
     unbiased_square = factor * (square - trace**2 / m)
     if unbiased_square <= 0:

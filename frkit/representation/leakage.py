@@ -11,14 +11,14 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import UNKNOWN, require, require_whole, seed_sequence
+from frkit.base import UNKNOWN, require_whole, seed_sequence
 from frkit.data.labels import complete_labels
 from frkit.representation.arguments import (
     checked_labels,
     groups_of,
-    require_equal_length,
-    require_one_order,
+    require_same_images,
     require_same_kind,
+    require_same_tasks,
 )
 from frkit.representation.problem import require_classes, stratified
 
@@ -73,20 +73,15 @@ def leakage(
     >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
-    require_one_order(truth=truth, predicted=predicted, protected=protected, identity=identity)
+    require_same_images(truth=truth, predicted=predicted, protected=protected, identity=identity)
     truth = checked_labels("truth", truth, tasks=True)
     predicted = checked_labels("predicted", predicted, tasks=True)
     protected = groups_of("protected", protected)
     if identity is None:
         identity = np.arange(len(protected))
     identity = complete_labels(identity, np.size(identity), "identity")
-    require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
     require_same_kind(truth, predicted)
-    require(
-        truth.shape == predicted.shape and (truth.ndim == 1 or _is_binary(truth, predicted)),
-        "truth and predicted must both be labels, (n,), or both 0 or 1 for the same tasks, (n, "
-        f"tasks); got shapes {truth.shape} and {predicted.shape}",
-    )
+    require_same_tasks(truth=truth, predicted=predicted)
     in_group = protected != UNKNOWN
     truth, predicted = truth[in_group], predicted[in_group]
     protected, identity = protected[in_group], identity[in_group]
@@ -109,11 +104,6 @@ def leakage(
             "chance": 1 / len(classes),
         }
     )
-
-
-def _is_binary(*arrays):
-    """Whether all values are 0 or 1."""
-    return all(np.isin(array, (0, 1)).all() for array in arrays)
 
 
 def _spoiled(truth, correct, rng):

@@ -83,7 +83,7 @@ def test_columns_of_pandas_are_never_joined_by_position():
     with pytest.raises(fk.InputError, match="indexes of .* differ"):
         cohort_spread(**columns, group=sex, score=pd.Series(range(8))[::-1])
     with pytest.raises(fk.InputError, match="indexes of .* differ"):
-        bias_amplification(columns["truth"], sex.iloc[:7], columns["predicted"], sex)
+        bias_amplification(columns["truth"], sex[::-1], columns["predicted"], sex)
 
 
 @pytest.mark.filterwarnings("ignore:a cohort lacks a label")
