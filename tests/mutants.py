@@ -49,7 +49,7 @@ MUTANTS = [
         "(rising, thresholds))",
         "test_properties",
     ),
-    Mutant("engine/rates.py", "added.cumsum(0)", "added", "test_engine test_twin"),
+    Mutant("engine/rates.py", "weight = wrong.weights(column)", "weight = wrong.weight", ENGINE),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/kernels.py", "2 * together[place]", "together[place]", "test_people"),
     Mutant("engine/kernels.py", " / stands_for[u]", "", "test_sweep test_people"),

@@ -144,21 +144,23 @@ def times(row_count, col_count):
 
 
 @compiled(**COMPILE)
-def add_sums(row, partner, weight, last_weight, cell, begins, ends, row_counts, col_counts, sums):
-    """Add the weight of the pairs from each begin up to its end.
+def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_counts, sums):
+    """Add the weight of the pairs up to each end, from the one before it.
 
     row_counts, col_counts: (row, column). The last column, of the V-statistic, has weights of its
     own. sums: (part, cell, column) out.
     """
     last = sums.shape[2] - 1
+    begin = 0
     for part in range(len(ends)):
-        for u in range(begins[part], ends[part]):
+        for u in range(begin, ends[part]):
             sum_of_cell = sums[part, np.uintp(cell[u])]
             v = row_counts[np.uintp(row[u])]
             w = col_counts[np.uintp(partner[u])]
             for b in range(last):
                 sum_of_cell[b] += weight[u] * times(v[b], w[b])
             sum_of_cell[last] += last_weight[u] * times(v[last], w[last])
+        begin = ends[part]
 
 
 @compiled(**COMPILE)

@@ -94,10 +94,9 @@ def _rates(pairs: Pairs, totals, thresholds, n_errors):
         errors[:, order] = pairs.sums(n_errors[0, order], n_cells).cumsum(0).transpose(2, 0, 1)
     else:
         for column in range(n_columns):
-            order = np.argsort(n_errors[column])
-            ends = n_errors[column, order]
-            added = pairs.sums_of_column(np.append(0, ends[:-1]), ends, n_cells, column)
-            errors[column, order] = added.cumsum(0)
+            wrong = pairs.select(slice(n_errors[column].max()))
+            weight = wrong.weights(column)
+            errors[column] = sums_of_errors(n_errors[column], weight, wrong.cell, n_cells)
     errors[np.isnan(thresholds)] = np.nan
     totals = totals.T[:n_columns, None]
     return ratio(errors, totals), ratio(errors.sum(2), totals.sum(2))

@@ -74,25 +74,21 @@ class Pairs(NamedTuple):
 
         ends : (part,) numbers of pairs, rising. Returns (part, cell, column).
         """
-        n_columns = self.row_counts.shape[1]
-        sums = np.zeros((len(ends), n_cells, n_columns))
-        begins = np.append(0, ends[:-1]).astype(int)
+        sums = np.zeros((len(ends), n_cells, self.row_counts.shape[1]))
         weights = self.weight, self.vstatistic_weight
         if value is not None:
             weights = weights[0] * value, weights[1] * value
         kernels.add_sums(
-            self.row, self.partner, *weights,
-            self.cell, begins, np.asarray(ends), self.row_counts, self.col_counts, sums,
-        )  # fmt: skip
+            self.row,
+            self.partner,
+            *weights,
+            self.cell,
+            np.asarray(ends),
+            self.row_counts,
+            self.col_counts,
+            sums,
+        )
         return sums
-
-    def sums_of_column(self, begins, ends, n_cells: int, number: int):
-        """Weight of the pairs from each begin up to its end in one column, (part, cell)."""
-        cell, row, partner, weight, *counts = self.column(number)
-        sums = np.zeros((len(ends), n_cells, 1))
-        counts = (counts_of_side[:, None] for counts_of_side in counts)
-        kernels.add_sums(row, partner, weight, weight, cell, begins, ends, *counts, sums)
-        return sums[..., 0]
 
 
 @dataclass(eq=False)

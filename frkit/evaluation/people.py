@@ -46,17 +46,19 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     level = data.threshold.dims[0]
     at_all = np.append(data.threshold.values, data.eer_threshold)  # of levels, and of the EER
     points = errors_at(tally, compared, at_all)
-    variables = _at_point([sums[:-1] for sums in points], "", data.far.values, [level])
+    variables = _named([sums[:-1] for sums in points], "", data.far.values, [level])
     variables["threshold"] = level, data.threshold.values
-    variables |= _at_point([sums[-1] for sums in points], "_eer", data.eer.values)
+    variables |= _named([sums[-1] for sums in points], "_eer", data.eer.values)
     if tally.n_groups:
         points = errors_within_groups(tally, compared, data.eer_threshold_group.values)
-        variables |= _at_groups(points, data.eer_group.values, "_eer_group")
+        eers = data.eer_group.values
+        variables |= _named(points, "_eer_group", eers, of_groups=True)
     if auc:
         points, rate = disorder(tally, compared)
-        variables |= _at_point([sums[0] for sums in points], "_auc", rate)
+        variables |= _named([sums[0] for sums in points], "_auc", rate)
         if tally.n_groups:
-            variables |= _at_groups(*disorder_within_groups(tally, compared), "_auc_group")
+            points, rates = disorder_within_groups(tally, compared)
+            variables |= _named(points, "_auc_group", rates, of_groups=True)
     _, genuine = kinds_of_data(tally)
     in_group = genuine.cell < tally.n_groups
     for name, values in (("genuine", genuine.weight), ("genuine_pairs", genuine.stands_for)):
@@ -83,19 +85,15 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     return xr.Dataset(variables, coords)
 
 
-def _at_point(points, suffix, rate, dims=()):
-    """Sums at one point, or at those along `dims`, and the rate there."""
-    variables = {
-        f"{name}{suffix}": ([*dims, *dims_of_sums], sums)
-        for (name, (dims_of_sums, _)), sums in zip(POINTS.items(), points)
-    }
-    return variables | {f"rate{suffix}": (dims, rate)}
+def _named(points, suffix, rate, dims=(), of_groups=False):
+    """Sums at one point, or at those along `dims`, or at a point of each group; and the rate there.
 
-
-def _at_groups(points, rates, suffix):
-    """Sums at a point of each group, within the group, where `rejected_within` are all rejected."""
+    Within groups `rejected_within` are all rejected.
+    """
     variables = {
-        f"{name}{suffix}": (dims, sums) for (name, (_, dims)), sums in zip(POINTS.items(), points)
+        f"{name}{suffix}": ([*dims, *dims_of_sums[of_groups]], sums)
+        for (name, dims_of_sums), sums in zip(POINTS.items(), points)
     }
-    del variables[f"rejected{suffix}"]
-    return variables | {f"rate{suffix}": ("group", rates)}
+    if of_groups:
+        del variables[f"rejected{suffix}"]
+    return variables | {f"rate{suffix}": ("group" if of_groups else dims, rate)}
