@@ -24,6 +24,7 @@ from frkit.engine.rates import (
 from frkit.engine.tally import kinds_of_pairs, tally_pairs
 from frkit.evaluation.options import asked_levels, check_options
 from frkit.evaluation.sweep import swept
+from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
@@ -96,9 +97,7 @@ def errors_by_person(
     for pairs, fixed in zip(pairs_of_models(kept), thresholds):
         tally = tally_pairs(pairs, protocol)
         tables.append(_shares(tally, far, fixed, by is not None))
-    result = tables[0]
-    if "model" in kept.dims:
-        result = xr.concat(tables, kept["model"].variable.astype(str))
+    result = of_models(tables, kept)
     if labels is not None:
         result = result.assign_coords(threshold_level=labels)
     if turned(scores):

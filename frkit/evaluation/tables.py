@@ -69,6 +69,13 @@ def rates_table(tally, far, fixed, far_of):
     return table
 
 
+def of_models(tables, kept):
+    """The tables of all models as one, over `model` where models have names."""
+    if "model" not in kept.dims:
+        return tables[0]
+    return xr.concat(tables, kept["model"].variable.to_index_variable())
+
+
 def _by_curve(cells, whole, n_groups):
     """Values of groups, which are the first cells, and last those of all: (..., curve)."""
     return np.append(cells[..., :n_groups], whole[..., None], axis=-1)

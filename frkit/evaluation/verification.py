@@ -11,6 +11,7 @@ from frkit.engine.compared import impostor_totals
 from frkit.engine.protocol import make_protocol
 from frkit.engine.tally import kinds_of_pairs
 from frkit.evaluation.sweep import swept
+from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
@@ -107,9 +108,7 @@ def verification_metrics(
         if numbers_of_groups:
             result = _with_groups(result, numbers_of_groups, protocol.groups)
         results.append(result)
-    result = results[0]
-    if "model" in kept.dims:
-        result = xr.concat(results, kept["model"].variable.to_index_variable())
+    result = of_models(results, kept)
     _warn_of_missing(result, folds)
     if turned(kept):
         for name in {"best_threshold", "best_threshold_group"} & {*result}:

@@ -13,7 +13,7 @@ from frkit.base import UNKNOWN
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import false_acceptance, false_rejection
 from frkit.engine.tally import tally_pairs
-from frkit.evaluation.tables import COLUMN, distribution_table, rates_table
+from frkit.evaluation.tables import COLUMN, distribution_table, of_models, rates_table
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
@@ -114,9 +114,7 @@ def evaluate_permuted(
             else:
                 table = _far_and_frr(pairs, columns, fixed)
             tables.append(table[[name for name in table if COLUMN in table[name].dims]])
-        table = tables[0]
-        if "model" in kept.dims:
-            table = xr.concat(tables, kept["model"].variable)
+        table = of_models(tables, kept)
         every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
     result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
     result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)

@@ -24,7 +24,7 @@ from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import caution
 from frkit.evaluation.options import asked_levels
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import COLUMN
+from frkit.evaluation.tables import COLUMN, of_models
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of, list_images
@@ -191,7 +191,7 @@ def _rates_of(part, group, fpr, draws, thresholds):
         tally = tally_pairs(pairs, protocol)
         tables.append(_rates_of_model(tally, far, fixed))
         caution(tally, tables[-1], far[:0], name)
-    rates = xr.concat(tables, part["model"].variable) if "model" in part.dims else tables[0]
+    rates = of_models(tables, part)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
