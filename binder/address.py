@@ -4,7 +4,7 @@
     python3 binder/local.py address https://github.com/you/frkit    set it
     python3 binder/local.py address                                 take it out
 
-It stands in pyproject.toml, [project.urls]. From it follow the badges of README and notebooks, the
+It is in pyproject.toml, [project.urls]. From it follow the badges of README and notebooks, the
 installation of frkit in the notebooks' first cell, and the citation.
 """
 
@@ -45,7 +45,7 @@ def main(url=""):
         path.write_text(text + "\n", encoding="utf-8")
 
 
-# in each file: what stands before the line, and the line
+# in each file: the text before the line, and the line
 LINES = {
     "pyproject.toml": (r"^\[project\.urls\]\n", 'Repository = "{}"\n'),
     "CITATION.cff": (r"^license: .*\n", 'repository-code: "{}"\n'),

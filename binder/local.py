@@ -12,7 +12,7 @@
     python3 binder/local.py address [URL]   write the repository's address wherever it stands
     python3 binder/local.py python [ARGS]   the Python that has everything
 
-The first call makes .venv beside the README and installs into it; later calls do so again only when
+The first call makes .venv in the repository and installs into it; later calls do so again only when
 requirements.txt or pyproject.toml has changed. Needs nothing but Python 3.11 or later with venv.
 """
 

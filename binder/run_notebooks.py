@@ -6,7 +6,7 @@
 
 A notebook has one code cell tagged "parameters". Its metadata `{"frkit": {"fast": {"n": 20}}}` give
 values of some of those parameters that make it run in seconds. Pictures are stored with 64 colours;
-`"colours": 128` beside it asks for more. The caption behind a picture, a cell that begins with
+`"colours": 128` next to it asks for more. The caption behind a picture, a cell that begins with
 "**Figure", is its alternative text, too.
 """
 
@@ -32,7 +32,7 @@ HARDLY = 0.001  # share of pixels that may be off by more
 LINE = 25  # pixels of a short line in a legend
 EVEN = 6  # levels by which a colour of that area may be off
 LONG = 500  # characters of a table from which its copy in plain text is left out
-ONCE = "frkit: compiling"  # a line that stands in the first run on a machine only
+ONCE = "frkit: compiling"  # a line of the first run on a machine only
 # what differs from run to run
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
@@ -173,7 +173,7 @@ def normalise_output(output, colours, caption):
     if "text/html" in data:  # a page's own style sheet lays tables out
         data["text/html"] = BETWEEN_TAGS.sub("><", TABLE_STYLE.sub("", data["text/html"]))
         if len(data.get("text/plain", "")) > LONG:
-            data["text/plain"] = "(a table)"  # it stands in the file as HTML already
+            data["text/plain"] = "(a table)"  # the file contains it as HTML already
     texts = [(output, "text")] if "text" in output else []
     texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:

@@ -2,7 +2,7 @@
 
 Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates
 behind them) and demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep).
-Everything is synthetic: see README.md beside this script.
+Everything is synthetic: see README.md in this folder.
 """
 
 from pathlib import Path

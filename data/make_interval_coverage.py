@@ -2,7 +2,7 @@
 with --table
 
 Makes data/interval_coverage.csv: a row for each place (population, rate, FAR level, method), with
-the share of data sets whose 95 % interval holds the truth, its width, and how often equality is
+the share of data sets whose 95 % interval covers the truth, its width, and how often equality is
 rejected at 5 %. Every data set has other people, but for the kind "these people", where a batch
 shares them and only images are new.
 

@@ -12,9 +12,9 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
           60 data sets: some 8 minutes.
 
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
-standard error of the share of data sets whose 95 % interval holds the exact truth; for the floor it
-is the share with p <= .05: from the test of equal rates (the p of `effective`), of the
-indices from people assigned to groups at random. With --store FOLDER finished data sets are kept
+standard error of the share of data sets whose 95 % interval covers the exact truth. For the floor
+it is the share with p <= .05: from the test of equal rates (the p of `effective`), for the indices
+from permutations of people's labels. With --store FOLDER finished data sets are kept
 there, and an interrupted run goes on from them.
 """
 

@@ -1,7 +1,7 @@
 """Run the study of `fk.explore.intervals()`: python data/make_one_by_one_intervals.py
 
 data/one_by_one_intervals.nc: the intervals of 200 data sets, each of 100 new people of one law with
-5 images each, beside the exact FRR of these people and of new ones. A minute on two idle cores.
+5 images each, with the exact FRR of these people and of new ones. A minute on two idle cores.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """Make the stored results of notebook 7: python data/make_representation.py PART [PART ...]
 
 Parts: digits, shares, entropy, debiasing, cohorts, lfw; without a name all of them, one after the
-other. Each writes representation_PART.nc beside this script, with its command, seeds and versions
+other. Each writes representation_PART.nc into this folder, with its command, seeds and versions
 as attributes. A part that is stored already is left alone: delete the file to make it anew. Long
 parts keep their finished seeds in the folder named by --store, so that they can be stopped and
 started again.

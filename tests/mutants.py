@@ -21,7 +21,7 @@ QUICK = "not slow and not notebooks and not browser"
 
 @dataclass
 class Mutant:
-    """A formula, what stands in its place, and the files of tests that should notice."""
+    """A formula, what replaces it, and the files of tests that should notice."""
 
     file: str
     formula: str
@@ -143,7 +143,7 @@ MUTANTS = [
     Mutant("intervals/equality.py", "w * (added.curve", "(added.curve", POOLED),
     Mutant("intervals/equality.py", "not is_of_ratios", "False", POOLED),
     Mutant("intervals/equality.py", "target != NEW_PEOPLE", "True", POOLED),
-    # what thinned pairs stand for, verification metrics, limits, plans
+    # what thinned pairs represent, verification metrics, limits, plans
     Mutant(
         "engine/sweep.py",
         "np.minimum(number[pairs], stands_for(score[pairs], cuts[small_group]))",

@@ -1,6 +1,6 @@
 """The readable slow twin of the engine: every rate written as its definition reads.
 
-A `Scores` holds a whole score matrix with its labels. Three functions list its pairs with their
+A `Scores` contains a whole score matrix with its labels. Three functions list its pairs with their
 weights: `empirical` (eq. 2-3 of Conti & Clémençon 2024), `vstatistic` (eq. 19) and `weighted` (a
 resample as counts). `resample` is the literal Algorithm 1: it writes down the drawn images,
 repeated where they were drawn repeatedly, as a new `Scores`; `empirical` of it must agree with
@@ -154,7 +154,7 @@ def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
 
 
 def urns(scores) -> dict:
-    """What each image is drawn from, by name: the images of its identity that stand on the same
+    """What each image is drawn from, by name: the images of its identity on the same
     sides."""
     identity = dict(
         zip(scores.probe + scores.reference, scores.probe_identity + scores.reference_identity)

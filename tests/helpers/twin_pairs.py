@@ -31,7 +31,7 @@ def rows_of(pairs, by=None, model=None) -> list[dict]:
 def images_of(rows) -> tuple[dict, dict]:
     """Of each image its urn, and (identity, side) -> number of images n_k on that side.
 
-    One set of images where any stands on both sides; otherwise probes and references are two sets.
+    One set of images where any is on both sides; otherwise probes and references are two sets.
     """
     sides = {side: {row[side]: row[f"{side}_identity"] for row in rows} for side in SIDES}
     if set(sides["probe"]) & set(sides["reference"]):
