@@ -209,9 +209,9 @@ def _cautions(data, chosen, result):
     left_out = result.attrs.get("left_out")
     if left_out:
         yield without_groups(chosen, left_out)
-    if bool(result.estimate.isnull().any()):
+    if result.estimate.isnull().any():
         yield from small_groups(data)
-    if "warning" in result.attrs and "p" in result and bool(result.p.isnull().all()):
+    if "warning" in result.attrs and "p" in result and result.p.isnull().all():
         yield result.attrs["warning"]
     if "n_nonfinite" in result:  # where the estimate itself is not finite there is a message
         most = int(result.n_nonfinite.where(np.isfinite(result.estimate), 0).max())

@@ -205,9 +205,9 @@ def distribution(tallies, *, balance=False):
 
     Every pair weighs the same; `balance` gives genuine and impostor scores half of the mass each.
     """
-    score_range(tallies)
     genuine = over_groups(tallies, "genuine_histogram_group")
     impostor = over_groups(tallies, "impostor_histogram_group")
+    score_range(tallies)
     if balance:
         return (genuine + impostor) / 2
     require(
@@ -223,8 +223,6 @@ def distribution(tallies, *, balance=False):
 
 def score_range(tallies):
     """Length of the range of scores: that of [0, 1], or of [-1, 1] for a cosine."""
-    has_histograms = "score_bin" in tallies.coords
-    require(has_histograms, "this evaluation contains no histograms: evaluate with histogram=100")
     centres = tallies["score_bin"].values
     half_bin = (centres[-1] - centres[0]) / max(len(centres) - 1, 1) / 2
     low = round(centres[0] - half_bin, 9)
@@ -333,7 +331,7 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
             len(shape) == 1, f"sizes of groups must be numbers, one for each, got shape {shape}"
         )
         sizes = xr.DataArray(sizes, coords, ["group"])
-        require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values}")
+        require((sizes > 0).all(), f"sizes of groups must be positive, got {sizes.values}")
     n_groups = sizes.sizes.get("group", 1)
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
     weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups, c=c)

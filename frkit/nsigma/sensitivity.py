@@ -232,7 +232,7 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
     """
     n = real_numbers("n", n)
     subsets = real_numbers("subsets", subsets)
-    require(bool(np.all(subsets >= 2)), f"σ takes at least 2 subsets, got {subsets}")
+    require(np.all(subsets >= 2), f"σ takes at least 2 subsets, got {subsets}")
     return 2 * stdtr(2 * subsets - 2, -np.abs(n) * np.sqrt(subsets / 2))
 
 

@@ -237,7 +237,7 @@ def signed_n(mean, sd, reference):
     """N of eq. 6: (mean of the reference - mean of the group) / σ of the reference; EERs."""
     reference_mean = at_reference(mean, reference)
     reference_sd = at_reference(sd, reference)
-    if bool((reference_sd == 0).any()):
+    if (reference_sd == 0).any():
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, "
             "or unknown (NaN) where a group's mean is the same; take harder data, more people, or "
@@ -286,7 +286,7 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
         levels = risk_levels
     starts = real_numbers("risk_levels", list(levels.values())).astype(float)
     require(
-        starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
+        starts[0] == 0 and np.all(np.diff(starts) > 0),
         f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
     )
     n = result.n_absolute

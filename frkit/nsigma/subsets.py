@@ -195,7 +195,7 @@ def _rates_of(part, group, fpr, draws, thresholds):
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
-        not bool((rates.eer.isnull() | rates.tpr.isnull()).any()),
+        not (rates.eer.isnull() | rates.tpr.isnull()).any(),
         f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
         "people with two images",
     )

@@ -179,8 +179,7 @@ def _opened(path, format, columns, score, options):
     with named(path):
         if contains_kept_pairs(path):
             return open_kept(path)
-        if format is not None:
-            require_text("format", format)
+        require_text("format", format or "")
         if file_kind(path) == "folder" and format is None:
             files = [file for file in path.iterdir() if not file.name.startswith(".")]
             if len(files) == 2 and kinds_of_scores(by_model(files)):

@@ -109,7 +109,7 @@ def _correlations(x, orders, n_classes):
     bb = b_total, (counts * others**2).sum(axis=1), b_total**2
     a_variance = _u_product(*aa, n)
     require(
-        bool(a_variance > 0),
+        a_variance > 0,
         "all embeddings are equal, or nearly: no distance correlation is defined",
     )
     return _u_product(*ab, n) / np.sqrt(a_variance * _u_product(*bb, n))

@@ -182,7 +182,7 @@ def _check_rates(goal, rates):
     )
     frr = rates.frr_group if goal == RATIO else rates.frr
     require(
-        bool(((frr > 0) & (frr < 1)).all()),
+        ((frr > 0) & (frr < 1)).all(),
         f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "
         "FAR level",
     )

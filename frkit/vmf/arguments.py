@@ -46,6 +46,6 @@ def options_of_groups(groups, allowed):
         message = f"unknown options {unknown}; use {', '.join(allowed)}"
         require(not unknown, f"group {name!r}: {message}")
     shares = real_numbers("share", [options.get("share", 1) for options in options_of.values()])
-    positive = bool(np.all(shares > 0))
+    positive = np.all(shares > 0)
     require(positive, f"shares must be positive, got {shares.tolist()}")
     return options_of, shares

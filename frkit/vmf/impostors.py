@@ -56,7 +56,7 @@ class ImpostorScores:
         worst = int(np.argmax(relative))
         value = f"{far[worst]:.3g} +- {bound[worst]:.3g}"
         require(
-            bool(relative[worst] <= LARGEST_ERROR),
+            relative[worst] <= LARGEST_ERROR,
             f"FAR of {pairs} at threshold {thresholds[worst]:.6g}, {value}, cannot be trusted: ask "
             "for larger FAR levels or lower thresholds, leave out by=, merge identities "
             "that are one person, or evaluate a large sample of the mixture",

@@ -91,10 +91,9 @@ class Mixture:
         self._populations = {}
 
     def __repr__(self) -> str:
-        low = self.concentrations.min()
-        high = self.concentrations.max()
+        kappa = self.concentrations
         text = f"{self.n_identities} identities, dim {self.dim}, "
-        text += f"kappa {low:.4g} to {high:.4g}"
+        text += f"kappa {kappa.min():.4g} to {kappa.max():.4g}"
         for name, labels in self.groups.items():
             text += f", {name}: {', '.join(np.unique(labels))}"
         return f"<vMF mixture: {text}>"
@@ -198,7 +197,7 @@ def group_sizes(n_identities, shares):
     remaining = n_identities - sizes.sum()
     sizes[np.argsort(sizes - exact, kind="stable")[:remaining]] += 1
     require(
-        bool(np.all(sizes >= 2)),
+        np.all(sizes >= 2),
         f"every group needs two identities; {n_identities} give {sizes.tolist()}",
     )
     return sizes

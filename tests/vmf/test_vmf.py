@@ -8,14 +8,6 @@ from frkit import InputError, vmf
 from frkit.vmf import densities, sampling
 
 
-@pytest.fixture(scope="module")
-def small():
-    """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(
-        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
-    )
-
-
 @pytest.mark.parametrize(
     ("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)]
 )

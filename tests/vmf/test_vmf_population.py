@@ -14,14 +14,6 @@ from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.series import pair_coefficients, survival
 
 
-@pytest.fixture(scope="module")
-def small():
-    """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(
-        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
-    )
-
-
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
 def test_bessel_ratios_against_mpmath(dim, kappa):
     ratios = densities.bessel_ratios(np.array([kappa]), dim, 60)[0]
