@@ -173,7 +173,7 @@ MUTANTS = [
         "test_verification",
     ),
     Mutant("measures/disparity.py", "(n - 1) * rates.sum", "n * rates.sum", DISPARITY),
-    Mutant("measures/disparity.py", '.where(rates.notnull().all("group"))', "", DISPARITY),
+    Mutant("measures/disparity.py", ", min_count=1)", ")", DISPARITY),
     Mutant("reporting/check.py", "ends[1 + is_below]", "ends[2 - is_below]", "test_command"),
     Mutant("reporting/check.py", "(limit - middle)) ** 2", "(limit - middle))", "test_command"),
     Mutant(
