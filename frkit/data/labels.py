@@ -209,8 +209,8 @@ def _refuse_abridged(codes, texts, name, of):
     n_rows = np.isin(texts, abridged)[codes].sum()
     require(
         not abridged,
-        f"{name} contains {listed(abridged)} in {n_rows:,} {of}(s), long numbers of which a "
-        "spreadsheet left the first digits, so that different people became one: export this "
+        f"{name} contains {listed(abridged)} in {n_rows:,} {of}(s), long numbers that a "
+        "spreadsheet cut to their first digits, so that different people became one: export this "
         "column as text",
     )
 

@@ -5,8 +5,8 @@ import numpy as np
 from frkit.base import require, warn
 
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
-FEW_SCORES = 3  # different ones of a toy, which is symmetric by chance
-WINDOW = 500  # rows and columns, at both ends and in the middle, read of a matrix on disk
+FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
+WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
 
 

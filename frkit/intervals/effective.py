@@ -172,7 +172,7 @@ def linearised(evaluation, chosen, target):
 
 
 def _df_over(dims, contribution):
-    """The degrees of freedom of a rate; of a measure without groups those of all groups."""
+    """The degrees of freedom of a rate; for a measure without groups those of all groups."""
     groups = {"group", "reference_group"} & {*contribution.df.dims} - {*dims}
     people = (contribution.df + 1).where(contribution.rate.notnull()).sum(groups)
     return np.minimum(people, contribution.sizes[UNIT]) - 1

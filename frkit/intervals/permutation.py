@@ -66,7 +66,7 @@ def permutation_test(
     n : int
         Random permutations of the labels; the smallest p is 1 / (n + 1).
     seed : int
-        Of the permutations; with a larger n the first ones stay the same.
+        Seed of the permutations; with a larger n the first ones stay the same.
     level : float
         The quantile of the permuted measure that is given as `limit`, in (0, 1).
 

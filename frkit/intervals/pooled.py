@@ -77,7 +77,7 @@ def pooled_frr(rate, pairs, weight):
 def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     """Effective numbers of comparisons of the groups' FAR, and the share of variance people make.
 
-    Of a group's K people, two are accepted in a share a = F + g_k + g_l + s of their m image pairs:
+    Two of a group's K people are accepted in a share a = F + g_k + g_l + s of their m image pairs:
     an analysis of variance of pairs (Griffing 1956). With U pairs of people, x = 4 Var g / K is
     people's part of the variance of the group's FAR and y = Var s / U that of single pairs. The
     squares of what people add sum to α x + β y on average, and those of single pairs to δ x + ε y,
@@ -216,7 +216,7 @@ def large_groups(groups):
 def common_rate(groups):
     """p0 = Σ n r / Σ n, or the same with people in several groups.
 
-    Of EERs the p0 that they exceed by 0 on average; without an error it is 0.
+    For EERs it is the p0 that they exceed by 0 on average; without an error it is 0.
     """
     root = np.sqrt(groups.n)
     weight = root * (groups.precision @ root)
@@ -272,7 +272,7 @@ def _deviance(rate, truth, people_variance, pairs_variance):
     as these laws: (r - t)² / V(t) would be too large too often where a rate is high by chance.
     """
     c = people_variance / pairs_variance - 1
-    c = np.where(np.abs(c) < 1e-4, 1e-4, c)  # at 0 it is the limit, of a Poisson law
+    c = np.where(np.abs(c) < 1e-4, 1e-4, c)  # at 0 it is the limit, a Poisson law
     above = 1 + c * rate
     log_of_rate = xlogy(rate, rate) - xlogy(rate, truth)
     log_of_complement = xlogy(above, above / (1 + c * truth)) / c
@@ -283,7 +283,7 @@ def _moments_of_deviance(groups):
     """Mean and variance of each group's deviance from p0, if groups are equal: (group,) each.
 
     There are p0 / B effective errors on average, with a negative binomial law of the shape 1 / A.
-    Of many errors they are 1 and 2.
+    With many errors they are 1 and 2.
     """
     people_variance, pairs_variance = _variance_parts(groups)
     p0 = np.clip(common_rate(groups), TINY, HIGHEST)

@@ -22,7 +22,7 @@ MOSTLY = 0.5  # share of the replicates that an interval needs: the others lack 
 def interval(values, method, level, scale):
     """Estimate, ends and centre of one method, and how many replicates are not finite.
 
-    The ends are NaN where most replicates have no value, as of a group of two people.
+    The ends are NaN where most replicates have no value, as for a group of two people.
     """
     with np.errstate(invalid="ignore"):
         lower, upper = FROM_REPLICATES[method](values, level, scale)

@@ -246,7 +246,7 @@ def representation_section(inputs):
 
 
 def _with_large_groups(inputs, data, section, fewest):
-    """Scores or faces in which the people of groups with fewer people belong to no group."""
+    """Scores or faces where the people of smaller groups belong to no group."""
     inputs.require_groups()
     if not inputs.named:
         return data

@@ -146,7 +146,7 @@ class Inputs:
 def leading_level(rates, along):
     """Choose the lowest FAR at which every model makes enough errors, else that of most errors.
 
-    Of a system without false rejects it is the lowest FAR with enough false accepts.
+    For a system without false rejects it is the lowest FAR with enough false accepts.
 
     Returns
     -------

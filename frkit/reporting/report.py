@@ -155,7 +155,7 @@ def report(
     quick : bool
         True leaves out what takes long: SFI/CFI/DFI, N-Sigma, RLB and plans.
     seed : int
-        Of all draws.
+        Seed of all draws.
     weighting, impostors, varying
         As in `evaluate`.
     opening : mapping, optional

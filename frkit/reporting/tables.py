@@ -288,7 +288,7 @@ def _value(row, digits):
 def short_name(measure, weighting=None):
     """The short name of a registered measure: "FRR max/min" of "frr_max_min".
 
-    Of a rate it says how the rate averages, where that is known.
+    For a rate it says how the rate averages, if that is known.
     """
     head, comma, rest = measure.partition(", ")
     rate, _, kind = head.partition("_")

@@ -160,7 +160,7 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
-    """The same pairs with further labels of the images, (image,), of a complete design."""
+    """The same pairs of a complete design with further labels of the images, (image,)."""
     columns = {name: ("image", values) for name, values in labels.items()}
     images = kept[IMAGES].to_dataset(inherit=False).assign(columns)
     return kept.assign({IMAGES: xr.DataTree(images)})

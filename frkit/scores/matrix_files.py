@@ -177,7 +177,7 @@ def _arrays(path):
 
 
 def _with_labels(arrays, labels):
-    """Return arrays with labels of both sides, of a table for both or of a file for each."""
+    """Return arrays with labels of both sides, from a table for both or a file for each."""
     paths = [labels] if isinstance(labels, (str, Path)) else labels
     require(len(paths) in (1, 2), f"labels must be one path or a pair of paths, got {len(paths)}")
     tables = [_labels_of_images(Path(path)) for path in paths]
@@ -274,7 +274,7 @@ def _arrays_of_sides(roles, columns, shape):
 
 
 def _labels_of_sides(roles, columns, shape):
-    """Return the same; of a square, an array without the mark of a side is labels of both."""
+    """Return the same; for a square, an array without the mark of a side labels both sides."""
     labels = _arrays_of_sides(roles, columns, shape)
     if shape[0] != shape[1]:
         return labels

@@ -118,7 +118,7 @@ def _form(tree):
 
 
 def _table(tree):
-    """The table of images; of a list, that of pairs."""
+    """The table of images; for a list, that of pairs."""
     return tree.to_dataset() if is_list(tree) else tree[IMAGES].to_dataset(inherit=False)
 
 
