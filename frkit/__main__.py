@@ -64,7 +64,7 @@ READING = {  # options of `open_data`
     "format": {
         "metavar": "NAME",
         "help": "faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, bob-csv, voxceleb, "
-        "kaldi, speechbrain, pyeer, ijbc, json, columns",
+        "kaldi, speechbrain, pyeer, ijbc, columns",
     },
     "columns": {
         **SEVERAL,

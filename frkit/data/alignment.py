@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, listed, require
+from frkit.base import UNKNOWN, InputError, listed, require
 from frkit.data.labels import model_names
 
 
@@ -136,24 +136,19 @@ def merged_labels(models):
     -------
     dict of str to xr.Variable
     """
-    merged, source = {}, {}
+    merged = {}
     for model, data in models.items():
         for name, labels in data.coords.items():
-            if name not in merged:
-                merged[name], source[name] = labels.variable, model
-                continue
-            values, others = merged[name].values, labels.values
+            values, others = merged.get(name, labels).values, labels.values
             if values.dtype.kind == "U":
                 values = np.where(values == UNKNOWN, others, values)
                 others = np.where(others == UNKNOWN, values, others)
-            differing = np.flatnonzero(values != others)
-            place = differing[:1]
-            require(
-                len(differing) == 0,
-                f"models {source[name]!r} and {model!r} must agree in {name!r}, but differ in "
-                f"{len(differing):,} of {len(values):,} places, such as "
-                f"{listed([*values[place], *others[place]])}: correct one of them",
-            )
-            if name not in data.dims:
-                merged[name] = merged[name].copy(data=values)
+            places = np.flatnonzero(values != others)
+            if len(places) > 0:
+                raise InputError(
+                    f"model {model!r} must agree in {name!r} with those before it, but differs in "
+                    f"{len(places):,} of {len(values):,} places, such as "
+                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them"
+                )
+            merged[name] = labels.variable.copy(data=values)
     return merged

@@ -12,9 +12,15 @@ from frkit.base import require, require_mapping
 from frkit.data.alignment import aligned, in_one_order, stacked
 from frkit.data.checks import check_faces, checked_embedding
 from frkit.data.collect import collected
-from frkit.data.face_columns import faces_of_frame
+from frkit.data.face_columns import faces_of_columns
+from frkit.data.face_roles import gathered
+from frkit.data.roles import as_mapping
 from frkit.data.square import refuse_scores
 
+OF_FRAME = (
+    "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
+    "'gender': 'sex'}"
+)
 NAMED_DIMS = (
     "; if it is an embedding all the same, name its dimensions: "
     "fk.faces(xr.DataArray(values, dims=['image', 'feature']), identity)"
@@ -23,18 +29,17 @@ NAMED_DIMS = (
 
 def faces(
     embedding: ArrayLike | pd.DataFrame,
-    identity: ArrayLike | str | None = None,
+    identity: ArrayLike | None = None,
     *,
-    image: ArrayLike | str | None = None,
+    image: ArrayLike | None = None,
     model: Sequence[str] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
-    **attributes: ArrayLike | str,
+    **attributes: ArrayLike,
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
-    With a DataFrame, `identity`, `image` and the attributes are names of columns; those that you
-    leave out are guessed from names and contents. pandas and xarray inputs are joined by their
-    labels.
+    Of a DataFrame alone, columns are guessed from names and contents, or named by `columns`.
+    pandas and xarray inputs are joined by their labels.
 
     Parameters
     ----------
@@ -85,15 +90,17 @@ def faces(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"f0": [1, 1, 0], "f1": [0, 1, 1]})
     >>> frame = frame.assign(person=["anna", "anna", "bo"], sex=gender)
-    >>> ds.equals(faces(frame, gender="sex"))
+    >>> ds.equals(faces(frame, columns={"gender": "sex"}))
     True
     """
     names = {"identity": identity, "image": image, **attributes}
-    is_named = any(isinstance(labels, str) for labels in names.values())
-    if isinstance(embedding, pd.DataFrame) and (identity is None or columns or is_named):
-        return faces_of_frame(embedding, names, columns)
+    if isinstance(embedding, pd.DataFrame) and (identity is None or columns):
+        require(all(labels is None for labels in names.values()), OF_FRAME)
+        given = as_mapping(columns)
+        return faces_of_columns(gathered(embedding.rename(columns=str), given), given)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
+    require(not isinstance(identity, str), OF_FRAME)
     inputs = aligned({"embedding": embedding, **names}, "image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
     names_features = isinstance(embedding, xr.DataArray) and "feature" in embedding.dims

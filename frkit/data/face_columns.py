@@ -2,39 +2,16 @@
 
 import numpy as np
 
-from frkit.data.alignment import aligned
 from frkit.data.checks import checked_embedding
 from frkit.data.collect import collected
-from frkit.data.face_roles import face_roles, gathered
+from frkit.data.face_roles import face_roles
 from frkit.data.files import not_read
-from frkit.data.joins import identities_from, is_pattern, joined
+from frkit.data.joins import identities_from, joined
 from frkit.data.labels import can_be_named
-from frkit.data.notices import warn_of_columns
-from frkit.data.roles import as_mapping
+from frkit.data.notices import warn_of_parts
 
 # roles, and an array of files that an earlier frkit wrote
 NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
-
-
-def faces_of_frame(frame, names, columns):
-    """Return the faces of a DataFrame, by what is named and what can be guessed.
-
-    Parameters
-    ----------
-    frame : pd.DataFrame
-    names : dict
-        Identity, image and attributes: names of columns, or arrays of labels.
-    columns : mapping, optional
-        The roles of columns.
-    """
-    names = {name: labels for name, labels in names.items() if labels is not None}
-    pattern = names.pop("identity") if is_pattern(names.get("identity")) else None
-    arrays = {name: labels for name, labels in names.items() if not isinstance(labels, str)}
-    in_order = aligned({"frame": frame.rename(columns=str), **arrays})
-    frame = in_order.pop("frame").assign(**in_order)
-    given = as_mapping(columns) | names | dict(zip(arrays, arrays))
-    contents = gathered(frame, given)
-    return faces_of_columns(contents, given, pattern=pattern)
 
 
 def faces_of_columns(columns, given, metadata=None, pattern=None):
@@ -58,7 +35,7 @@ def faces_of_columns(columns, given, metadata=None, pattern=None):
         roles.who = f"by the pattern {pattern!r} of names of images"
     attributes, others = _attributes(columns, roles, values.shape[-2])
     not_read(others, "not one label per image")
-    warn_of_columns(roles, columns)
+    warn_of_parts(roles, columns)
     if metadata is not None:
         more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: labels for name, [labels] in more.items()}

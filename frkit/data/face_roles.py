@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require
+from frkit.base import listed, real_numbers, require, warn
 from frkit.data.checks import loaded
 from frkit.data.evidence import people_of_names, share_above
 from frkit.data.files import reading
@@ -47,8 +47,8 @@ def face_roles(columns, given=None, by_name=False):
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
         refuse_scores(columns[name], f"; if it is an embedding: columns={{'embedding': {name!r}}}")
+    _turn_upright(columns, roles.column("embedding"))
     n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
-    _check_orientation(columns, roles.column("embedding"))
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
         distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
@@ -72,15 +72,13 @@ def face_roles(columns, given=None, by_name=False):
     return roles, columns.get(roles.column("identity"))
 
 
-def _check_orientation(columns, name):
-    """Refuse an embedding with a column for each image, as MATLAB often has it."""
-    shape = np.shape(columns[name])[-2:]
+def _turn_upright(columns, name):
+    """Turn an embedding that has a column for each image, as MATLAB often has it."""
+    shape = np.shape(columns[name])
     lengths = {len(values) for values in columns.values() if np.ndim(values) == 1}
-    require(
-        shape[0] in lengths or shape[1] not in lengths,
-        f"{name!r} has {shape[0]} rows and {shape[1]} columns, and there are {shape[1]} labels: it "
-        "needs a row for each image, so save it transposed",
-    )
+    if len(shape) == 2 and shape[1] in lengths and shape[0] not in lengths:
+        columns[name] = columns[name].T
+        warn(f"{name!r} has {shape[0]} rows and a column for each of {shape[1]} labels: turned")
 
 
 def _labels(roles, columns, n_images):

@@ -5,7 +5,9 @@ import stat
 from contextlib import contextmanager
 from importlib import import_module
 
-from frkit.base import InputError, listed, require, warn
+import pandas as pd
+
+from frkit.base import InputError, listed, require, require_path, warn
 
 KINDS = {
     ".npz": "npz",
@@ -56,12 +58,18 @@ PICKLED = (
 @contextmanager
 def named(path):
     """Put the file's name in front of every message, unless it names another file already."""
+    name = "the DataFrame" if isinstance(path, pd.DataFrame) else path
     try:
         yield
     except InputError as error:
         if not hasattr(error, "file"):
-            error.file, error.args = path, (f"{path}: {error}",)
+            error.file, error.args = name, (f"{name}: {error}",)
         raise
+
+
+def require_data(name, value):
+    """Refuse what is neither the path of a file nor a DataFrame."""
+    return value if isinstance(value, pd.DataFrame) else require_path(name, value)
 
 
 @contextmanager
@@ -85,6 +93,8 @@ def reading(description):
 
 def file_kind(path):
     """Return the format, from the name; text with any other name is a table."""
+    if isinstance(path, pd.DataFrame):
+        return "frame"
     check_regular(path)
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, listed, require, require_path, require_text, warn
-from frkit.data.files import named
-from frkit.data.labels import RESERVED, clean_labels
+from frkit.base import UNKNOWN, listed, require, require_text, warn
+from frkit.data.files import named, not_read, require_data
+from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.tables import read_frame
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
@@ -88,7 +88,7 @@ def joined(metadata, keys, taken=()):
         if all(side is not None for side in sides)
     }
     require(keys, "metadata= is joined by names of images or people, but this file has neither")
-    path = require_path("metadata", metadata)
+    path = require_data("metadata", metadata)
     with named(metadata):
         table = read_frame(path).drop(columns="", errors="ignore")
         rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
@@ -134,11 +134,9 @@ def _attributes(rows, key):
     """Return the columns with one label for each name in the key; a warning lists the others."""
     others = rows.columns.drop(key)
     varying = others[rows.groupby(key)[others].nunique().max() > 1]
-    unusable = [name for name in others if name.lower() in RESERVED or "/" in name]
-    reasons = {name: f"rows of one {key!r} differ in it" for name in varying}
-    reasons |= dict.fromkeys(unusable, "frkit uses the name itself, or cannot store it; rename it")
-    if reasons:
-        warn(f"not read: {', '.join(f'{name!r} ({why})' for name, why in reasons.items())}")
-    attributes = [name for name in others if name not in reasons]
+    if len(varying) > 0:
+        warn(f"not read: {listed(varying)} (rows of one {key!r} differ in them)")
+    attributes = [name for name in others.drop(varying) if can_be_named(name.lower())]
+    not_read(others.drop(varying).drop(attributes), "frkit uses such a name itself; rename it")
     require(attributes, f"has no column of labels beside {key!r}")
     return attributes

@@ -15,8 +15,8 @@ EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent ret
 SPLIT = {"columns", "data"}  # of a table as pandas writes it with orient="split"
 NO_TABLE = (
     "JSON must contain a table (a list of objects, or an object of lists), embeddings as {person: "
-    "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}}, one such for "
-    "each model, or {'genuine': [...], 'impostor': [...]}"
+    "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}} or {'genuine': "
+    "[...], 'impostor': [...]}"
 )
 
 
@@ -27,8 +27,6 @@ def read_json(path):
     -------
     pd.DataFrame or dict of array
         A table; or embeddings, and names of people or images.
-    dict
-        The roles of columns of scores that are nested by names.
     """
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
@@ -42,7 +40,7 @@ def read_json(path):
         if len(records) == 1 and (len(data) > 1 or embeddings is None):
             data = records[0]  # with facts about all of them around
         elif embeddings is not None:
-            return embeddings, {}
+            return embeddings
         elif data and all(isinstance(value, dict) for value in data.values()):
             if not _are_columns(data) and not _are_rows(data):
                 return _scores_by_name(data)
@@ -55,7 +53,7 @@ def read_json(path):
     except (ValueError, TypeError, AttributeError, NotImplementedError):
         table = ()
     require(len(table) > 0 and len(table.columns) > 1, NO_TABLE)
-    return by_row(table), {}
+    return by_row(table)
 
 
 def _object(pairs):
@@ -117,19 +115,14 @@ def _has_no_labels(column):
 
 
 def _scores_by_name(data):
-    """Return the scores of {probe: {reference: score}}, or of several such by model."""
-    has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
-    scores = {}
-    for model, rows in (data if has_models else {"score": data}).items():
-        pairs = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
-        scores[model] = pd.Series(pairs, dtype=object)
-    table = pd.DataFrame(scores)
-    require(len(table) > 0, NO_TABLE)
-    is_same = all(len(scores_of_model) == len(table) for scores_of_model in scores.values())
-    require(is_same, f"models {listed(scores)} did not score the same pairs")
-    models = {name: name for name in scores} if has_models else "score"
-    roles = {"probe": "probe", "reference": "reference", "score": models}
-    return by_row(table.rename_axis(["probe", "reference"]).reset_index()), roles
+    """Return the table of {probe: {reference: score}}."""
+    scores = [
+        {"probe": probe, "reference": reference, "score": score}
+        for probe, row in data.items()
+        for reference, score in row.items()
+    ]
+    require(scores and not any(isinstance(row["score"], dict) for row in scores), NO_TABLE)
+    return by_row(pd.DataFrame(scores, dtype=object))
 
 
 # --- embeddings ----------------------------------------------------------------------------------

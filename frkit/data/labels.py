@@ -56,23 +56,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     >>> clean_labels(["male", None, " female "], 3, "gender").tolist()
     ['male', 'unknown', 'female']
     """
-    if _is_clean(values, n):
-        return values.copy()
     codes, labels = coded_labels(values, n, name, of)
     return labels.astype(str)[codes]
-
-
-def _is_clean(values, n):
-    """Whether these are n texts that cleaning would leave as they are: most labels come so."""
-    is_text = type(values) is np.ndarray and values.dtype.kind == "U" and values.shape == (n,)
-    if not is_text or values.nbytes == 0:
-        return False
-    letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
-    lengths = np.strings.str_len(values)
-    is_ascii = letters.max() < 128 and np.array_equal((letters > 0).sum(1), lengths)
-    is_stripped = np.array_equal(np.strings.str_len(np.strings.strip(values)), lengths)
-    is_plain = is_ascii and is_stripped and not np.isin(values, MISSING_WORDS).any()
-    return is_plain and not _ends_in_zero(values[0])
 
 
 def coded_labels(values, n, name, of="image"):

@@ -7,7 +7,7 @@ from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
 from frkit.data.names import simplified
 
-MOST_GROUPS = 100  # labels of an attribute that can be groups, and of a rank
+MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
 MOST_ROWS = 5  # most rows by which labels are tried shifted
 CLEAR = 5.0  # standard errors from which on labels are shifted
@@ -32,8 +32,8 @@ def warn_of_spellings(labels):
         nothing = distinct[distinct.isin(NOBODY)]
         if len(nothing) > 0:
             warn(
-                f"{listed(nothing)} are labels of {name!r} like any other; leave these cells "
-                "blank if they mean that nothing is known"
+                f"{listed(nothing)} counts as a label of {name!r} like any other; if it means that "
+                "nothing is known, leave these cells blank"
             )
         if is_group:
             whole_words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
@@ -49,8 +49,8 @@ def warn_of_spellings(labels):
             )
 
 
-def warn_of_columns(roles, columns):
-    """Warn of a column of parts, all of which are used, and of ranks, if the user named neither.
+def warn_of_parts(roles, columns):
+    """Warn of a column of parts, all of which are used, where nobody named it.
 
     Parameters
     ----------
@@ -58,20 +58,10 @@ def warn_of_columns(roles, columns):
     columns : mapping of str to array
     """
     for name in columns:
-        bare = simplified(name)
-        is_rank = bare == "rank" and bool(roles.scores())
-        if name in roles.given or not (is_rank or bare in NAMES_OF_SPLIT):
+        if name in roles.given or simplified(name) not in NAMES_OF_SPLIT:
             continue
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
-        if not 1 < len(labels) <= MOST_GROUPS:
-            continue
-        if is_rank and labels == {*map(str, range(1, len(labels) + 1))}:
-            warn(
-                f"column {name!r} counts from 1 to {len(labels)}, as in a list of the best "
-                "candidates of each probe: these impostor pairs are the most alike and no sample "
-                "of all, so FAR is too high at every threshold; give the scores of all comparisons"
-            )
-        elif labels <= SPLITS:
+        if len(labels) > 1 and labels <= SPLITS:
             warn(
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "

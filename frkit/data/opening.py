@@ -1,6 +1,6 @@
 """Embeddings from files: find embedding, identity, image names and attributes by their names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,23 +10,21 @@ from frkit.base import InputError, listed, require, require_path
 from frkit.data.arrays import READERS, are_vectors_by_name, labels_beside, read_npy, vectors_by_name
 from frkit.data.face_columns import faces_of_columns
 from frkit.data.face_roles import gathered
-from frkit.data.files import file_kind, named
+from frkit.data.files import file_kind, named, require_data
 from frkit.data.joins import is_pattern
 from frkit.data.json_files import read_json
 from frkit.data.roles import as_mapping
 from frkit.data.tables import read_frame
 
 PREVIEW = 200  # rows that show what a table contains
-TABLES = ("text", "parquet", "json lines")
+TABLES = ("text", "parquet", "json lines", "json", "frame")
 
 
 def open_faces(
     path: str | Path,
     *,
     labels: str | Path | None = None,
-    embedding: str | Sequence[str] | None = None,
     identity: str | None = None,
-    image: str | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
 ) -> xr.Dataset:
@@ -43,19 +41,16 @@ def open_faces(
         A table of labels, one row per image in the same order (or a .txt with one identity per
         line). For .npy the default is the file of the same stem beside it; for other formats its
         columns are added.
-    embedding : str or sequence of str, optional
-        Name of the embedding. In a text or Parquet table: the prefix of numbered columns (f0, f1,
-        ...), or the names of the columns. Default: a usual name, where only one is there.
-    identity, image : str, optional
-        Names of the columns with identities and with image names. Default: "identity" and "image",
-        or a usual name, where only one is there. An identity with fields in braces is a pattern of
+    identity : str, optional
+        The column of identities; default: a usual name, where only one is there. Or a pattern of
         the image names that says who is in them, such as "{name}_{number}.jpg".
     metadata : str or Path, optional
         A table of people or images in any order, joined on whichever of its columns names them; its
         other columns become attributes, in lower case.
     columns : mapping, optional
-        What the columns are, as in `open_data`: {"embedding": ["arc", "face"]} are two models,
-        {"gender": "sex"} is an attribute under another name.
+        What the columns are, as in `open_data`: {"embedding": ["arc", "face"]} are two models (in a
+        table also the text before their numbers, or the names of all columns of one), {"gender":
+        "sex"} is an attribute under another name.
 
     Returns
     -------
@@ -79,12 +74,12 @@ def open_faces(
     >>> open_faces(path).identity.values.tolist()
     ['anna', 'anna', 'bo']
     """
-    path = require_path("path", path)
+    path = require_data("path", path)
     with named(path):
         pattern = identity if is_pattern(identity) else None
         given = as_mapping(columns)
-        named_roles = {"embedding": embedding, "identity": identity, "image": image}
-        given |= {role: name for role, name in named_roles.items() if name and name != pattern}
+        if identity and pattern is None:
+            given["identity"] = identity
         contents = read_columns(path, given)
         if labels is None and file_kind(path) == "npy" and len(contents) == 1:
             labels = labels_beside(path)
@@ -163,21 +158,21 @@ def demo_faces() -> xr.Dataset:
 def read_columns(path, given=None):
     """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
     kind = file_kind(path)
-    contents = read_json(path)[0] if kind == "json" else None
-    if kind in TABLES or isinstance(contents, pd.DataFrame):
-        return gathered(read_frame(path) if contents is None else contents, given)
-    columns = READERS[kind](path) if contents is None else contents
+    columns = read_json(path) if kind == "json" else None
+    if kind in TABLES and not isinstance(columns, dict):
+        return gathered(read_frame(path) if columns is None else columns, given)
+    columns = columns or READERS[kind](path)
     return vectors_by_name(columns) if not given and are_vectors_by_name(columns) else columns
 
 
 def column_names(path):
     """Return the names of a file's columns, and the first rows of a table or None."""
     kind = file_kind(path)
+    if kind in ("json", "npy", "folder"):
+        return [], None
     if kind in TABLES:
         table = read_frame(path, n_rows=PREVIEW)
         return [name for name in table if name], table.head()
-    if kind in ("json", "npy"):
-        return [], None
     return list(read_columns(path)), None
 
 

@@ -261,7 +261,8 @@ def _find_sides(roles, table):
     for names in (SIDES, WHO):
         given = [role for role in names if roles.column(role)]
         if len(given) == 1:
-            _add_other_side(roles, given[0], *{*names}.difference(given), table)
+            why = f"{given[0]} is {roles.column(given[0])!r}; name the other side, too"
+            roles.ask(table, why, dict.fromkeys({*names}.difference(given), "..."))
     sides = side_columns(roles.free(table))
     people = _identities(roles, sides, table)
     if people is not None and not roles.given & {*WHO}:
@@ -274,15 +275,6 @@ def _find_sides(roles, table):
             roles.unused += columns
         else:
             roles.attributes.setdefault(stem or columns[0], list(columns))
-
-
-def _add_other_side(roles, given, other, table):
-    """Where the user gave one side, take the column that differs in the mark of the side only."""
-    column = roles.column(given)
-    twins = [both for both in side_columns(list(table)).values() if column in both]
-    if not twins:
-        roles.ask(table, f"{given} is {column!r}; name the other side, too", {other: "..."})
-    roles.columns[other] = [name for name in twins[0] if name != column]
 
 
 def _identities(roles, sides, table):

@@ -31,7 +31,7 @@ def read_frame(path, names=None, n_rows=None):
 
     Parameters
     ----------
-    path : Path
+    path : Path or pd.DataFrame
         Text of any name, plain or .gz; JSON and JSON Lines; Parquet or Feather.
     names : list of str, optional
         Names of the cells of a line where there is no header. Default: the header's, or "1", "2",
@@ -46,13 +46,15 @@ def read_frame(path, names=None, n_rows=None):
         line of text, or the row, from 1.
     """
     kind = file_kind(path)
-    if kind == "parquet":
+    if kind == "frame":
+        table = _as_table(path)
+    elif kind == "parquet":
         table = _read_arrow(path)
     elif kind == "json lines":
         table = _read_records(path)
     elif kind == "json":
-        table, _ = read_json(path)
-        require(isinstance(table, pd.DataFrame), "it contains embeddings where labels are needed")
+        table = read_json(path)
+        require(isinstance(table, pd.DataFrame), "it contains embeddings and no table")
     else:
         table = _read_text(path, names, n_rows)
     require(len(table) > 0, "the file has no row of data")
@@ -70,7 +72,16 @@ def _read_arrow(path):
         stored = arrow.read_table(path, use_threads=False, **options)
         stored.validate(full=True)  # pandas would find text that is not UTF-8 later
         table = stored.to_pandas(use_threads=False)
-    return by_row(table.reset_index(drop=table.index.name is None))
+    return _as_table(table)
+
+
+def _as_table(frame):
+    """Return a DataFrame with its index, unless it counts rows, as the first columns."""
+    if not isinstance(frame.index, pd.RangeIndex):
+        names = [name or place or "" for place, name in enumerate(frame.index.names)]
+        index = frame.index.to_frame(index=False).set_axis(names, axis=1)
+        frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
+    return by_row(frame)
 
 
 def _read_records(path):

@@ -1,4 +1,4 @@
-"""What was compared: images, people, groups, failed comparisons, duplicates."""
+"""What was compared: images, people, groups, failed comparisons."""
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,6 @@ def data(inputs):
     section.tables["What was compared"] = Table(card)
     if is_list(inputs.scores) and "probe" in inputs.scores.coords:
         _warn_of_repeats(inputs.scores)
-    if inputs.faces is not None:
-        section.lines.append(_duplicates(inputs.faces))
     if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
         sizes = groups.iloc[:, 0].drop(NO_GROUP, errors="ignore").to_dict()
@@ -90,16 +88,6 @@ def _warn_of_repeats(pairs):
     repeated = int(pd.DataFrame(sides.T).duplicated().sum())
     if repeated:
         warn(say("repeats", repeated, pairs.sizes["pair"]))
-
-
-def _duplicates(faces):
-    """Images whose embeddings are the same number for number, within people and between them."""
-    values = faces["embedding"].isel(model=0, missing_dims="ignore").values
-    images = pd.DataFrame({"row": [row.tobytes() for row in values]})
-    images["person"] = faces["identity"].values
-    repeated = int(images.row.duplicated(keep=False).sum())
-    n_of_other_people = int((images.groupby("row").person.transform("nunique") > 1).sum())
-    return say("duplicates", repeated, n_of_other_people)
 
 
 def _groups(inputs):

@@ -13,9 +13,9 @@ import xarray as xr
 
 from frkit.base import DataWarning, InputError, listed, require, require_path, require_text
 from frkit.data.arrays import OnDisk
-from frkit.data.dataset import faces, stack_models
+from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
-from frkit.data.files import KINDS, file_kind, named
+from frkit.data.files import KINDS, file_kind, named, require_data
 from frkit.data.json_files import read_json
 from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
@@ -27,7 +27,6 @@ from frkit.data.square import role_of_square
 from frkit.data.tables import check_header, is_number_column, read_frame
 from frkit.scores.kept import is_kept, is_list
 from frkit.scores.kept_files import contains_kept_pairs, open_kept
-from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_files import OF_ARRAYS, both_sides, matrix_roles, open_scores
 from frkit.scores.matrix_names import is_matrix, is_nameless
 from frkit.scores.models import stack_lists, stack_matrices
@@ -38,11 +37,10 @@ from frkit.scores.pair_formats import (
     recognised_format,
 )
 from frkit.scores.pair_table import open_pairs
-from frkit.scores.pairs import pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 DISTANCES = NAMES["distance"]
-OF_FACES = "columns labels embedding identity image metadata".split()
+OF_FACES = "columns labels identity metadata".split()
 OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
@@ -159,9 +157,9 @@ def _opened_files(files, options):
     if kinds is None:
         return together({name: open_data(file, **options) for name, file in files.items()})
     scores = [files[kinds[kind]] for kind in ("genuine", "impostor")]
-    options = {name: options[name] for name in options if options[name] is not None}
+    given = {name: value for name, value in options.items() if name != "format" and value}
     LOG.info("%s", listed(scores))
-    return open_pairs(scores, format="vectors", **options)
+    return _read(scores, "vectors", given)
 
 
 def _opened(path, format, columns, score, options):
@@ -173,9 +171,7 @@ def _opened(path, format, columns, score, options):
         columns = score_roles(score) | as_mapping(columns)
     if columns is not None:
         options["columns"] = as_mapping(columns)
-    if isinstance(path, pd.DataFrame):
-        return _opened_frame(path.rename(columns=str), format, options)
-    path = require_path("path", path)
+    path = require_data("path", path)
     with named(path):
         if contains_kept_pairs(path):
             return open_kept(path)
@@ -187,18 +183,20 @@ def _opened(path, format, columns, score, options):
             arrays = [file for file in files if file.suffix == ".npy" and OnDisk(file).ndim > 1]
             if len(arrays) == 1 < len(files):
                 path = arrays[0]  # with labels beside
-        format = format or guess_format(path, options)
-        takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
-        extra = listed(name for name in options if name not in takes)
-        hint = "; if it is a matrix of scores, say format='matrix'" if format == "faces" else ""
-        require(
-            not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}{hint}"
-        )
-        if format == "faces":
-            return open_faces(path, **options)
-        if format == "matrix":
-            return open_scores(path, **options)
-        return open_pairs(path, format=format, **options)
+        return _read(path, format or guess_format(path, options), options)
+
+
+def _read(path, format, options):
+    """Read data of a known format."""
+    takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
+    extra = listed(name for name in options if name not in takes)
+    hint = "; if it is a matrix of scores, say format='matrix'" if format == "faces" else ""
+    require(not extra, f"read as {format}, it takes no {extra}; it takes {', '.join(takes)}{hint}")
+    if format == "faces":
+        return open_faces(path, **options)
+    if format == "matrix":
+        return open_scores(path, **options)
+    return open_pairs(path, format=format, **options)
 
 
 def score_roles(names):
@@ -215,12 +213,11 @@ def guess_format(path, options):
     """Return "faces", "matrix" or a format of `open_pairs`, from a file's content."""
     kind = file_kind(path)
     if kind == "json":
-        contents, roles = read_json(path)
+        contents = read_json(path)
         is_table = isinstance(contents, pd.DataFrame)
-        kind = "faces" if not is_table else "columns" if roles else kind_of_table(contents, options)
-        return "json" if kind == "columns" else kind
+        return kind_of_table(contents, options) if is_table else "faces"
     columns = options.get("columns", {})
-    are_faces = bool({*columns, *options} & {"embedding", "image"})
+    are_faces = bool({*columns} & {"embedding", "image"})
     if kind == "npy" and not are_faces and role_of_square(OnDisk(path)):
         return "matrix"
     if kind in OF_ARRAYS and not are_faces:
@@ -249,7 +246,7 @@ def kind_of_table(table, options):
     columns = options.get("columns") or {}
     if "scores" in options or {*columns} & {*ROLES_OF_PAIRS}:
         return "columns"
-    if {"embedding", "image"} & {*options, *columns}:
+    if {"embedding", "image"} & {*columns}:
         return "faces"
     if is_matrix(table) or is_nameless(table):
         return "matrix"
@@ -275,28 +272,6 @@ def kind_of_table(table, options):
         "'reference_identity'), or columns={'embedding': '...', 'identity': '...'}, or "
         "format='matrix'"
     )
-
-
-def _opened_frame(frame, format, options):
-    """Return the faces, pairs or matrix of a DataFrame."""
-    kind = format or kind_of_table(frame, options)
-    takes = {"faces": "columns identity image", "matrix": "distance missing failed"}
-    takes = takes.get(kind, "columns distance missing failed").split()
-    extra = listed(name for name in options if name not in takes)
-    require(not extra, f"a DataFrame as {kind} takes no {extra}; it takes {', '.join(takes)}")
-    if kind == "faces":
-        return faces(frame, **options)
-    require(
-        format or not is_nameless(frame),
-        "the DataFrame is a matrix of scores without names: give fk.score_matrix(frame, identity, "
-        "identity), with distance=True if it contains distances",
-    )
-    labels = [frame.index.astype(str), frame.columns]
-    if kind == "matrix" and len(frame.columns.intersection(labels[0])) > 0:
-        return score_matrix(frame, **options)
-    if kind == "matrix":
-        return score_matrix(frame.set_index(frame.columns[0]), **options)
-    return pairs(frame, **options)
 
 
 @dataclass

@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    UNKNOWN,
     real_numbers,
     require,
     require_flag,
@@ -23,7 +22,6 @@ from frkit.data.labels import (
     clean_labels,
     complete_labels,
     image_names,
-    resolve_varying,
 )
 from frkit.data.notices import warn_of_decisions, warn_of_probabilities, warn_of_spellings
 from frkit.data.roles import SIDES
@@ -72,8 +70,7 @@ def score_matrix(
         What a failed comparison counts as: it is left out of every rate, or it is rejected at
         every threshold (its score becomes one just below all others, for which all are read once).
     attributes : mapping of name to (probe labels, reference labels), optional
-        Missing ones (None, NaN, blank) become "unknown". None in place of one side's labels: the
-        people of the other side have the same there, and strangers have none.
+        Missing ones (None, NaN, blank) become "unknown".
     chunks : int or "auto"
         As in `score_tensor`.
 
@@ -185,17 +182,11 @@ def _on_both_sides(probes, references):
 
 
 def _add_attributes(probes, references, attributes):
-    """Clean labels of both sides; a side without labels gets those of its people elsewhere."""
+    """Clean the labels of both sides."""
     check_names(attributes)
     for name in attributes:
         for side in (probes, references):
-            if side[name] is not None:
-                side[name] = clean_labels(side[name], len(side["image"]), name)
-        for side, other in ((probes, references), (references, probes)):
-            if side[name] is None:
-                labels, people, _ = resolve_varying(other[name], other["identity"], "error", name)
-                label_of = dict(zip(people, labels))
-                side[name] = np.array([label_of.get(who, UNKNOWN) for who in side["identity"]], str)
+            side[name] = clean_labels(side[name], len(side["image"]), name)
 
 
 def _is_one_set_of_images(values, missing, has_names):

@@ -10,13 +10,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_flag, require_path, warn
-from frkit.data.arrays import OnDisk, labels_beside, read_npy
-from frkit.data.files import file_kind, named
+from frkit.base import listed, require, require_flag, warn
+from frkit.data.arrays import OnDisk, labels_beside
+from frkit.data.files import file_kind, named, require_data
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, WEAK, simplified
-from frkit.data.notices import warn_of_columns
+from frkit.data.notices import warn_of_parts
 from frkit.data.opening import read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
@@ -108,7 +108,7 @@ def open_scores(
     >>> open_scores(path).values.tolist()
     [[0.9, nan], [0.2, 0.8]]
     """
-    path = require_path("path", path)
+    path = require_data("path", path)
     pattern = identity if is_pattern(identity) else None
     with named(path):
         arrays = _arrays(path)
@@ -116,11 +116,12 @@ def open_scores(
             labels = labels_beside(path)
         if labels is not None:
             arrays = _with_labels(arrays, labels)
-        roles = _certain_roles(arrays, both_sides(columns, None if pattern else identity))
-        warn_of_columns(roles, arrays)
+        given = both_sides(columns, None if pattern else identity)
+        roles = matrix_roles(arrays, given, is_certain=True)
+        warn_of_parts(roles, arrays)
         name = roles.scores()[0]
         values = arrays[name] = with_both_halves(arrays[name])
-        missing, failed = failed_mark(values, missing)
+        missing = failed_mark(values, missing)
         people, images = _settle(arrays, roles, missing, pattern, distance)
         attributes = {
             name: tuple(arrays[side] for side in (sides * 2)[:2])
@@ -133,9 +134,7 @@ def open_scores(
         options |= {"attributes": attributes, "missing": missing}
         scores = score_matrix(values, *people, distance=bool(roles.column("distance")), **options)
         _require_genuine_pairs(scores)
-    attrs = roles.attrs()
-    attrs["columns"] += failed and f"\nscores{failed}"
-    return scores.assign_attrs(attrs)
+    return scores.assign_attrs(roles.attrs())
 
 
 def both_sides(columns, identity=None):
@@ -160,7 +159,7 @@ def _arrays(path):
     if kind == "npy":
         return {CELLS: OnDisk(path)}
     require(
-        kind in ("text", "parquet"),
+        kind in ("text", "parquet", "frame"),
         "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
     )
     table = read_frame(path)
@@ -198,7 +197,7 @@ def _with_labels(arrays, labels):
 def _labels_of_images(path):
     """Read labels of images; a column without others has names of people, or of images."""
     with named(path):
-        table = {"id": read_npy(path)} if file_kind(path) == "npy" else read_labels(path)
+        table = read_labels(path)
     return table if len(table) > 1 else {"image": next(iter(table.values()))}
 
 
@@ -242,15 +241,19 @@ def matrix_roles(columns, given=None, is_certain=False):
     """
     roles = given_roles("pairs", given, list(columns))
     tables = [name for name, array in columns.items() if np.ndim(array) == 2]
-    if not roles.scores() and len(tables) == 1:
-        [name] = tables
-        role = role_of_score(name) or role_of_square(columns[name])
-        has_sides = role or _arrays_of_sides(roles, columns, columns[name].shape)
-        if is_certain or has_sides and simplified(name) not in NAMES["embedding"]:
-            roles.columns[role or "score"] = tables
-    if not roles.scores() or roles.scores()[0] not in tables:
+    candidates = [name for name in roles.scores() or tables if name in tables]
+    if len(candidates) != 1:
+        if is_certain:
+            roles.ask(columns, "no array is clearly a matrix of scores", {"score": "..."})
         return None
-    labels = _labels_of_sides(roles, columns, columns[roles.scores()[0]].shape)
+    [name] = candidates
+    labels = _labels_of_sides(roles, columns, columns[name].shape)
+    if not roles.scores():
+        role = role_of_score(name) or role_of_square(columns[name])
+        has_sides = role or any(probe != reference for probe, reference in labels.values())
+        if not is_certain and (not has_sides or simplified(name) in NAMES["embedding"]):
+            return None
+        roles.columns[role or "score"] = [name]
     for stem, sides in labels.items():
         if simplified(stem) in PEOPLE and not any(map(roles.column, WHO)):
             roles.columns |= {role: [name] for role, name in zip(WHO, sides)}
@@ -262,34 +265,22 @@ def matrix_roles(columns, given=None, is_certain=False):
     return roles
 
 
-def _arrays_of_sides(roles, columns, shape):
-    """Return the arrays that are labels of rows and of columns, by what their names share."""
+def _labels_of_sides(roles, columns, shape):
+    """Return the arrays that are labels of rows and of columns, by what their names share.
+
+    Of a square, an array without the mark of a side is labels of both.
+    """
+    free = roles.free(columns)
     lengths = [(length,) for length in shape]
-    sides_by_stem = side_columns(roles.free(columns))
-    return {
+    labels = {
         stem: sides
-        for stem, sides in sides_by_stem.items()
+        for stem, sides in side_columns(free).items()
         if [np.shape(columns[name]) for name in sides] == lengths
     }
-
-
-def _labels_of_sides(roles, columns, shape):
-    """Return the same; for a square, an array without the mark of a side labels both sides."""
-    labels = _arrays_of_sides(roles, columns, shape)
-    if shape[0] != shape[1]:
-        return labels
-    alone = {*roles.free(columns)}.difference(*labels.values())
-    shared = [name for name in columns if name in alone and np.shape(columns[name]) == shape[:1]]
-    return labels | {name: (name, name) for name in shared}
-
-
-def _certain_roles(columns, given):
-    """Return the roles of named arrays, one of which the user calls a matrix of scores."""
-    roles = matrix_roles(columns, given, is_certain=True)
-    if roles is None:
-        roles = given_roles("pairs", given, list(columns))
-        roles.ask(columns, "no array is clearly a matrix of scores", {"score": "..."})
-    return roles
+    if shape[0] == shape[1]:
+        alone = [name for name in free if not any(name in sides for sides in labels.values())]
+        labels |= {name: (name, name) for name in alone if np.shape(columns[name]) == shape[:1]}
+    return labels
 
 
 def _settle(columns, roles, missing, pattern, distance):
@@ -332,7 +323,7 @@ def _who(columns, roles, missing, pattern, is_direction_known):
         roles.ask(
             columns,
             "no array says who is on each row and each column of the matrix; labels= is a table "
-            "with a row for each image",
+            "with a row for each image; in Python also fk.score_matrix(values, identity, identity)",
             {"probe_identity": "...", "reference_identity": "..."},
         )
     return people, images

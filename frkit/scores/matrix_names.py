@@ -9,7 +9,6 @@ from frkit.data.alignment import aligned
 from frkit.data.evidence import CLEAR, people_of_names, share_above
 from frkit.data.joins import WAYS, people_by_name
 from frkit.data.labels import clean_labels
-from frkit.data.roles import SIDES
 from frkit.data.sides import Sides
 from frkit.data.square import role_of_square, with_both_halves
 from frkit.data.tables import as_numbers
@@ -99,24 +98,17 @@ def people_of_matrix(scores, names, is_direction_known=False):
 
 
 def check_direction(values, people, missing, is_distance, is_guess):
-    """Refuse scores of one person that are lower, and a guess that scores do not confirm clearly.
-
-    Some rows are read; in a square, images with themselves are not counted.
-    """
-    n_rows, n_columns = values.shape
-    step = max(1, min(n_rows * n_columns // SHOW_MARKS, n_rows // FEWEST_ROWS))
-    sampled = failed_as_nan(np.array(values[::step]), missing, is_distance)
-    rows = np.arange(0, n_rows, step)
-    if n_rows == n_columns:
-        sampled[np.arange(len(rows)), rows] = np.nan
+    """Refuse scores of one person that are lower, and a guess that is not clearly confirmed."""
+    rows, scores = _some_rows(values)
+    scores = failed_as_nan(scores, missing, is_distance)
     probe, reference = (np.asarray(side).astype(str) for side in people)
-    area, errors = share_above(sampled, probe[rows, None] == reference)
+    area, errors = share_above(scores, probe[rows, None] == reference)
     is_clear = errors > CLEAR or area == 1
     require(is_clear if is_guess else area >= 0.5 or errors > -CLEAR, DISTANCES)
 
 
 def failed_mark(values, missing):
-    """Return the marks of failed comparisons, and what the line about the columns says of them.
+    """Return the marks of failed comparisons.
 
     Unless the user names marks, -1 is one where all other scores are positive or far from it.
 
@@ -127,23 +119,31 @@ def failed_mark(values, missing):
     missing : float, sequence of float, None or "guess"
     """
     if not (isinstance(missing, str) and missing == GUESS):
-        return missing, ""
-    step = max(1, values.shape[0] * values.shape[1] // SHOW_MARKS)
-    sampled = np.array(values[::step], float)
-    if values.shape[0] == values.shape[1]:  # images with themselves are not counted
-        sampled[np.arange(len(sampled)), np.arange(0, values.shape[0], step)] = np.nan
-    distinct, counts = np.unique(sampled[~np.isnan(sampled)], return_counts=True)
+        return missing
+    _, scores = _some_rows(values)
+    distinct, counts = np.unique(scores[~np.isnan(scores)], return_counts=True)
     others = distinct[distinct != MARK]
     is_apart = len(others) > 0 and others[0] >= 0 or MARK in marks_apart(distinct, counts)
     if MARK not in distinct or not is_apart:
-        warn_of_marks(sampled)
-        return None, ""
-    n_failed = f"in {np.sum(values == MARK):,} cells" if isinstance(values, np.ndarray) else ""
+        warn_of_marks(scores)
+        return None
+    n_failed = f" in {np.sum(values == MARK):,} cells" if isinstance(values, np.ndarray) else ""
     warn(
-        f"the score {MARK} {n_failed} is read as a failed comparison, because the others are from "
+        f"the score {MARK}{n_failed} is read as a failed comparison, because the others are from "
         f"{others[0]:g} to {others[-1]:g}; if it is a score, give missing=[]"
     )
-    return MARK, f", of which {MARK} is a failed comparison"
+    return MARK
+
+
+def _some_rows(values):
+    """Return places of some rows, and their scores; in a square, NaN of images with themselves."""
+    n_rows, n_columns = values.shape
+    step = max(1, min(n_rows * n_columns // SHOW_MARKS, n_rows // FEWEST_ROWS))
+    rows = np.arange(0, n_rows, step)
+    scores = np.array(values[::step], float)
+    if n_rows == n_columns:
+        scores[np.arange(len(rows)), rows] = np.nan
+    return rows, scores
 
 
 def with_names(values, probes, references, distance):
@@ -164,10 +164,10 @@ def with_names(values, probes, references, distance):
     if isinstance(values, (pd.DataFrame, xr.DataArray)):
         values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
     sides = []
-    for side, labels, own_names in zip(SIDES, (probes, references), names):
+    for labels, own_names in zip((probes, references), names):
         matrix = None if own_names is None else pd.Series(range(len(own_names)), own_names)
-        ordered = aligned({"the matrix": matrix} | {f"{side} {key}": labels[key] for key in labels})
-        sides.append({key: ordered[f"{side} {key}"] for key in labels})
+        ordered = aligned({"the matrix": matrix, **labels})
+        sides.append({key: ordered[key] for key in labels})
     has_names = all(own_names is not None for own_names in names)
     if all(labels["identity"] is None for labels in sides):
         require(

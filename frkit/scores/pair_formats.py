@@ -17,7 +17,7 @@ import pandas as pd
 from frkit.base import listed, real_numbers, require, warn
 from frkit.data.arrays import read_npy
 from frkit.data.files import file_kind, named, not_read, open_text, reading
-from frkit.data.json_files import NO_TABLE, by_row, read_json
+from frkit.data.json_files import by_row
 from frkit.data.names import NAMES, simplified, words_of, words_of_truth
 from frkit.data.opening import TABLES as KINDS_OF_TABLES
 from frkit.data.opening import read_columns
@@ -140,12 +140,7 @@ def _is_count(cells):
 
 def read_table(path):
     """Read any table, or arrays of one length, whose columns are guessed or named."""
-    kind = file_kind(path)
-    if kind == "json":
-        table, roles = read_json(path)
-        require(isinstance(table, pd.DataFrame), NO_TABLE)
-        return table, roles, ""
-    if kind in KINDS_OF_TABLES:
+    if file_kind(path) in KINDS_OF_TABLES:
         return read_frame(path), {}, ""
     arrays = read_columns(path)
     columns = {name: pd.Series(array) for name, array in arrays.items() if np.ndim(array) == 1}
@@ -195,15 +190,13 @@ def read_bfw(path):
 
 
 def read_rfw(path):
-    """Read RFW: a score table, one `<Race>_pairs.txt`, several, or a folder of them."""
-    paths = [Path(path)] if isinstance(path, (str, Path)) else [Path(race) for race in path]
-    if paths[0].is_dir():
-        paths = sorted(paths[0].rglob("*_pairs.txt"))
-        require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
-    if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        table = read_frame(paths[0])
+    """Read RFW: a table of scores, one `<Race>_pairs.txt`, or a folder of them."""
+    if not isinstance(path, Path) or path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        table = read_frame(path)
         table = _without_no_group(table) if "ethnicity" in table else table
         return table, roles_of_format("rfw", table), "repeats"
+    paths = sorted(path.rglob("*_pairs.txt")) if path.is_dir() else [path]
+    require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     races = []
     for path in paths:
         with named(path):
@@ -226,7 +219,7 @@ def _without_no_group(table):
 
 def read_lfw(path):
     """Read LFW's pairs.txt, or a list of one's own in its form."""
-    table = _numbered_pairs(Path(path))
+    table = _numbered_pairs(path)
     return table, {name: name for name in table}, ""
 
 
@@ -282,7 +275,7 @@ def _without_attacks(table):
 
 def read_vectors(path):
     """Read genuine scores and impostor scores from two files, or from two arrays of one."""
-    if isinstance(path, Path):
+    if not isinstance(path, (list, tuple)):
         return read_table(path)
     require(len(path) == 2, "two files are needed, a pair of paths: (genuine, impostor)")
     scores = {}
@@ -341,5 +334,4 @@ PAIR_FORMATS: dict[str, Callable] = {
     **{format: partial(read_lines, format) for format in LINES},
     "columns": read_table,
     "vectors": read_vectors,
-    "json": read_table,
 }

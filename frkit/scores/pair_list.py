@@ -223,17 +223,11 @@ def _genuine(genuine, people, n):
         f"lengths differ: genuine has {flags.size} labels, but there are {n} pairs; give one label "
         "per pair",
     )
-    missing = np.flatnonzero(np.isnan(flags))
-    require(
-        len(missing) == 0,
-        f"genuine is missing in pair(s) {listed(missing)} (counted from 0); say True or False "
-        "there, or leave these pairs out",
-    )
     odd = np.flatnonzero(~np.isin(flags, [0, 1]))
     require(
         len(odd) == 0,
         f"genuine must be True or False (1 or 0), but is {listed(flags[odd])} in pairs "
-        f"{listed(odd)} (counted from 0)",
+        f"{listed(odd)} (counted from 0): correct these pairs, or leave them out",
     )
     flags = flags.astype(bool)
     wrong = np.flatnonzero(flags != people.is_same()) if people else []

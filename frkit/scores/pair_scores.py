@@ -59,14 +59,19 @@ def _score_lines(path, table, images):
     sides = coded_sides([scored.probe, scored.reference], ("probe", "reference"), len(scored))
     again, differing = repeats(sides, {"score": values})
     if len(differing) > 0:
-        pair = listed(sides.names[[side[differing[0]] for side in (sides.reference, sides.probe)]])
-        lines = listed(scored.index[differing])
-        raise InputError(f"{pair} has two scores (lines {lines}): leave one out")
+        refuse_two(sides, differing, scored.index, "has two scores")
     values = pd.Series(values, sides.pair_among(images.names)).drop(index=-1, errors="ignore")
     values = values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
     lines = table.index[np.isnan(values)]
     require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
     return values
+
+
+def refuse_two(sides, rows, lines, what, remedy="leave one out"):
+    """Refuse two rows of a pair that contradict each other."""
+    first, second = rows
+    pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
+    raise InputError(f"the pair {pair} {what} (lines {lines[first]} and {lines[second]}): {remedy}")
 
 
 def repeats(sides, values):

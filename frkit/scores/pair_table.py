@@ -9,18 +9,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import InputError, listed, require, require_one_of, require_path, warn
-from frkit.data.evidence import people_of_names, strangers_called_genuine
-from frkit.data.files import named
+from frkit.base import listed, require, require_one_of, warn
+from frkit.data.evidence import people_of_names
+from frkit.data.files import named, require_data
 from frkit.data.joins import identities_from, joined
-from frkit.data.notices import warn_of_columns
+from frkit.data.notices import warn_of_parts
 from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
 from frkit.data.tables import refuse_cells, to_numbers
 from frkit.scores.pair_formats import PAIR_FORMATS, SEVERAL_FILES, WITHOUT_SCORES, two_kinds
 from frkit.scores.pair_list import listed_pairs
-from frkit.scores.pair_scores import read_scores, repeats
+from frkit.scores.pair_scores import read_scores, refuse_two, repeats
 
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
@@ -46,14 +46,13 @@ def open_pairs(
 
     Parameters
     ----------
-    path : str or Path; for "vectors" a pair of them; for "rfw" also several, or a folder
+    path : str or Path; for "vectors" a pair of them; for "rfw" also a folder
     format : str
-        "columns" (any table), "json" ({probe: {reference: score}}, one such for each model, or a
-        table), "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw" (pairs.txt, or a list
-        in its form), "bfw" (data table), "bob4", "bob5", "bob-csv", "voxceleb" (`label enrol
-        test`), "kaldi" (`enrol test target`), "speechbrain" (`enrol test label score`), "pyeer"
-        (`probe gallery score`), "ijbc" (`tid1 tid2 label`) or "vectors" (genuine and impostor
-        scores). `open_data` recognises most of them.
+        "columns" (any table), "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw"
+        (pairs.txt, or a list in its form), "bfw" (data table), "bob4", "bob5", "bob-csv",
+        "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`), "speechbrain" (`enrol test
+        label score`), "pyeer" (`probe gallery score`), "ijbc" (`tid1 tid2 label`) or "vectors"
+        (genuine and impostor scores). `open_data` recognises most of them.
     scores : path, array, or mapping of model name to such, optional
         For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
         order; for trials also lines `enrol test score` in any order.
@@ -94,15 +93,14 @@ def open_pairs(
     """
     require_one_of("format", format, PAIR_FORMATS)
     if format not in SEVERAL_FILES or not isinstance(path, (list, tuple)):
-        require_path("path", path)
+        path = require_data("path", path)
     with named(path):
         require(
             format not in WITHOUT_SCORES or scores is not None,
             "this list has no scores: give scores=, a file with one score per line, or with lines "
             "`enrol test score`",
         )
-        paths = Path(path) if isinstance(path, (str, Path)) else path
-        table, preset, rule = PAIR_FORMATS[format](paths)
+        table, preset, rule = PAIR_FORMATS[format](path)
         return pairs_of_table(
             table,
             as_mapping(columns),
@@ -155,7 +153,7 @@ def pairs_of_table(
     roles, genuine = pair_roles(
         table, columns | given, needs_score=needs_score, distance=distance, from_user=given
     )
-    warn_of_columns(roles, table)
+    warn_of_parts(roles, table)
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
     require(images or not identity, "identity= reads the names of images, but this file has none")
@@ -240,17 +238,9 @@ def _people_by_name(images, genuine, similarity, rule, roles):
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
-    elif genuine is not None:
-        n_strangers, n_genuine = strangers_called_genuine(images, genuine, similarity)
-        if n_strangers > 0:
-            warn(
-                f"by the names of images {n_strangers:,} of {n_genuine:,} genuine pairs show "
-                "two people, and their scores are lower: make sure that "
-                f"{roles.column('genuine') or roles.column('impostor')!r} is about people"
-            )
-        if rule == "linked":
-            roles.who = "names that genuine pairs link are one person"
-            people = _linked(images, genuine)
+    elif genuine is not None and rule == "linked":
+        roles.who = "names that genuine pairs link are one person"
+        people = _linked(images, genuine)
     return people
 
 
@@ -296,8 +286,5 @@ def _first_of_each(table, images, scores, genuine, roles):
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
         people = dict(zip(WHO, columns))
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
-    pair = listed(images.names[[images.probe[first], images.reference[first]]])
-    raise InputError(
-        f"the pair {pair} {'has two scores' if is_same else 'is called genuine and impostor'} "
-        f"(lines {table.index[first]} and {table.index[second]}): {remedy}"
-    )
+    what = "has two scores" if is_same else "is called genuine and impostor"
+    refuse_two(images, differing, table.index, what, remedy)

@@ -40,7 +40,7 @@ def pairs(
     score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to scores
         Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
         Or a DataFrame with a row for each pair: its columns are guessed as in `open_data`, unless
-        `columns` or the other arguments, which then are names of columns, say what they are.
+        `columns` says what they are.
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
@@ -99,11 +99,10 @@ def pairs(
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
     options = {"missing": missing, "failed": failed}
     if isinstance(score, pd.DataFrame):
-        given = sides | {"genuine": genuine}
-        given = {role: names for role, names in given.items() if names is not None}
-        given |= as_mapping(columns) | attributes
-        table = score.rename(columns=str)
-        return pairs_of_table(table, given, distance=distance or None, **options)
+        given = [genuine, *sides.values(), *attributes.values()]
+        require(all(column is None for column in given), "name columns of a DataFrame by columns=")
+        options |= {"distance": distance or None}
+        return pairs_of_table(score.rename(columns=str), as_mapping(columns), **options)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores, inputs, attributes = _in_one_order(
         score if isinstance(score, Mapping) else {"score": score},

@@ -106,7 +106,9 @@ def test_numbered_columns_of_two_models(tmp_path):
     assert both.model.values.tolist() == ["arc", "face"]
     np.testing.assert_allclose(frr_of(both), [OF_FACES, OF_FACES])
     with pytest.warns(fk.DataWarning, match="not read: 'face'"):
-        np.testing.assert_allclose(frr_of(fk.open_data(path, embedding="arc")), OF_FACES)
+        np.testing.assert_allclose(
+            frr_of(fk.open_data(path, columns={"embedding": "arc"})), OF_FACES
+        )
     names = [f"arc_{k}" for k in range(VECTORS.shape[1])]
     with pytest.warns(fk.DataWarning, match="not read: 'face'"):
         opened = fk.open_data(path, columns={"embedding": names})
@@ -125,6 +127,7 @@ def test_what_was_read_as_what_can_be_given_back(tmp_path):
 def test_the_command_line_says_the_same_words(tmp_path, capsys):
     FORMS["odd_names.csv"][0](tmp_path / "t.csv")
     columns = {"genuine": "mated?", "distance": "L2 dist (arc)", "probe_identity": "PersonID_1"}
+    columns |= {"reference_identity": "PersonID_2"}
     arguments = [f"{role}={column}" for role, column in columns.items()]
     assert main(["look", str(tmp_path / "t.csv"), "--columns", *arguments]) == 0
     text = capsys.readouterr().out
@@ -265,7 +268,7 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
         table.to_json(tmp_path / name, orient="records", lines=True, double_precision=15)
     else:
         table.assign(embedding=table.embedding.map(json.dumps)).to_csv(tmp_path / name)
-    with pytest.warns(fk.DataWarning, match="'NA', 'None' are labels of 'country'"):
+    with pytest.warns(fk.DataWarning, match="'NA', 'None' counts as a label of 'country'"):
         data = fk.open_data(tmp_path / name)
     assert sorted(set(data.country.values.tolist())) == ["DE", "NA", "None"]
 
@@ -540,16 +543,6 @@ def test_names_that_contradict_the_truth_name_nobody(tmp_path):
     data = fk.open_data(written(tmp_path, table))
     np.testing.assert_allclose(frr_of(data), OF_PAIRS)
     assert "the identities of people are unknown" in fk.look(tmp_path / "t.csv")
-
-
-def test_columns_of_a_frame_can_be_named_by_arguments():
-    table = renamed(u="subject1", v="subject2", w="distance", x="same")
-    named = {"probe_identity": "u", "reference_identity": "v", "columns": {"distance": "w"}}
-    np.testing.assert_allclose(frr_of(fk.pairs(table, **named)), OF_PAIRS)
-    named = {"genuine": "x", "columns": {"score": "w"}, "distance": True}
-    np.testing.assert_allclose(frr_of(fk.pairs(table, **named)), OF_PAIRS)
-    with pytest.raises(fk.InputError, match="a DataFrame as columns takes no 'metadata'"):
-        fk.open_data(table, columns={"distance": "w", "genuine": "x"}, metadata="people.csv")
 
 
 def test_people_are_read_from_names_where_there_is_no_truth(tmp_path):

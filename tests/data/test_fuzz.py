@@ -54,7 +54,7 @@ FORMATS = {name: (write_faces, open_faces) for name in TABLES}
 FORMATS |= {
     "matrix.csv": (MATRIX.to_csv, fk.open_scores),
     "pairs.csv": (PAIRS.to_csv, open_pairs("columns", columns=COLUMNS)),
-    "pairs.json": (write_json, open_pairs("json", columns=COLUMNS)),
+    "pairs.json": (write_json, open_pairs("columns", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("lfw", scores=np.arange(4.0))),
 }
 # files of which everything is guessed

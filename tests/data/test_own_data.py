@@ -61,28 +61,20 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
 
 # --- JSON ---
 def test_json_by_names(tmp_path):
-    scores, other = scores_of(NAMES), scores_of(NAMES[::-1], 1)
-    options = dict(format="json", identity="{name}_{number}.jpg")
+    scores = scores_of(NAMES)
+    options = {"identity": "{name}_{number}.jpg"}
     pairs = fk.open_pairs(put(tmp_path, "s.json", json.dumps(scores)), **options)
     assert pairs.sizes["pair"] == 20 and int(pairs.genuine.sum()) == 4
-    both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": other}))
-    two = fk.open_pairs(both, **options)
     sides = list(zip(pairs.probe.values, pairs.reference.values))
-    for table, expected in ((pairs.score, scores), (two.score.sel(model="A"), scores)):
-        assert table.values.tolist() == [expected[probe][name] for probe, name in sides]
-    assert two.score.sel(model="B").values.tolist() == [other[probe][name] for probe, name in sides]
-
-
-def test_json_tables_and_vectors(tmp_path):
-    flat = [(a, b, score) for a, row in scores_of(NAMES).items() for b, score in row.items()]
-    rows = [dict(zip(("probe", "reference", "score"), row)) for row in flat]
-    options = {"format": "json", "identity": "{name}_{number}.jpg"}
-    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), **options)
+    assert pairs.score.values.tolist() == [scores[probe][name] for probe, name in sides]
+    rows = [dict(zip(("probe", "reference", "score"), (*side, scores[side[0]][side[1]])))
+            for side in sides]  # fmt: skip
     lists = {name: [row[name] for row in rows] for name in rows[0]}
-    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), **options)
-    np.testing.assert_array_equal(table.score, other.score)
+    for form in rows, lists:
+        table = fk.open_pairs(put(tmp_path, "t.json.gz", json.dumps(form)), **options)
+        np.testing.assert_array_equal(table.score, pairs.score)
     vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1]}')
-    assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [True, True, False]
+    assert fk.open_pairs(vectors).genuine.values.tolist() == [True, True, False]
 
 
 BAD_JSON = ["", "[3]", '{"a": {"b": 1}, "a": {"c": 1}}', '{"a": {"b": "high"}}', '[{"a": 1}]']
@@ -91,7 +83,7 @@ BAD_JSON = ["", "[3]", '{"a": {"b": 1}, "a": {"c": 1}}', '{"a": {"b": "high"}}',
 @pytest.mark.parametrize("text", BAD_JSON)
 def test_bad_json_is_refused(tmp_path, text):
     with pytest.raises(fk.InputError, match="b.json: "):
-        fk.open_pairs(put(tmp_path, "b.json", text), format="json")
+        fk.open_pairs(put(tmp_path, "b.json", text))
 
 
 # --- metadata ---
@@ -170,14 +162,6 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
     assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
     with pytest.raises(fk.InputError, match="strata must be a property of the person"):
         fk.evaluate(pairs, by="noise", resampling=fk.Resampling("identity", n=5, strata="noise"))
-
-
-def test_a_matrix_fills_the_other_side_by_identity():
-    gender = {"gender": (["f", "m"], None)}
-    scores = fk.score_matrix(np.eye(2, 3), ["a", "b"], ["b", "a", "c"], attributes=gender)
-    assert scores.reference_gender.values.tolist() == ["m", "f", "unknown"]
-    with pytest.raises(fk.InputError, match="varies within 1 of 1 identities"):
-        fk.score_matrix(np.eye(2, 3), ["a", "a"], ["b", "a", "c"], attributes=gender)
 
 
 # --- kinds of impostors ---

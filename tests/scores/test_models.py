@@ -94,7 +94,9 @@ def test_a_blank_label_is_taken_from_another_model_and_a_contradiction_refused()
     }
     assert fk.stack_models(models).sex.values.tolist() == sex.tolist()
     models["b"] = fk.faces(cosines(1)[:, :20], PEOPLE, image=NAMES, sex=sex[::-1])
-    with pytest.raises(fk.InputError, match="must agree in 'sex', but differ in 33 of 36"):
+    with pytest.raises(
+        fk.InputError, match="must agree in 'sex' with those before it, but differs in 33 of 36"
+    ):
         fk.stack_models(models)
 
 

@@ -206,7 +206,7 @@ def test_labels_that_vary_within_a_person_count_as_each_row_says():
 
 def test_a_pair_without_a_verdict_is_named():
     for genuine in (pd.array([True, None, True], dtype="boolean"), [True, None, True]):
-        with pytest.raises(fk.InputError, match="genuine is missing in .*'1'"):
+        with pytest.raises(fk.InputError, match="genuine must be .*'nan' in pairs '1'"):
             fk.pairs([0.9, 0.1, 0.8], genuine)
 
 
