@@ -9,6 +9,7 @@ import xarray as xr
 from frkit.base import InputError, listed, require, warn
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
+from frkit.data.hdf5 import check_heaps
 from frkit.data.names import is_known_name
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
@@ -153,6 +154,7 @@ def read_mat(path):
             variables = loadmat(path, simplify_cells=True)
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
+            check_heaps(path)
             variables = pymatreader.read_mat(path)
     columns = {
         str(name): variable
@@ -182,6 +184,7 @@ def read_hdf5(path):
     """Read the arrays of numbers and text at the top of an HDF5 file, or in its only group."""
     import h5py
 
+    check_heaps(path)
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
         items = _items(file)
         while len(items) == 1 and isinstance(*items.values(), h5py.Group):
@@ -219,6 +222,7 @@ def _array(item):
 
 def read_netcdf(path):
     """Read a stored faces Dataset as columns."""
+    check_heaps(path)
     with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
         _require_embedding(stored)
         return _columns(stored.load())
@@ -302,5 +306,6 @@ def open_tree(path, kind_of_file: str) -> xr.DataTree:
     if path.is_dir() or path.name.endswith(".zip"):
         with reading(kind_of_file), zarr_store(path) as (store, _):
             return xr.open_datatree(store, engine="zarr", consolidated=False).load()
+    check_heaps(path)
     with reading(kind_of_file), xr.open_datatree(path, engine="h5netcdf") as tree:
         return tree.load()

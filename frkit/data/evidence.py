@@ -73,14 +73,38 @@ def people_of_names(images, genuine=None, scores=None):
     return None, ""
 
 
+def strangers_called_genuine(images, genuine, scores):
+    """Return how many of the first genuine pairs show two people by their names, and of how many.
+
+    None are counted unless the scores say so, too. Then the truth may be of something else, such as
+    the same sex.
+    """
+    genuine = genuine[:COMPARED]
+    scores = scores[:COMPARED][genuine]
+    for pattern in WAYS.values():
+        is_same = _is_same_at_first(images, pattern)
+        if is_same is not None and is_same.any() and genuine[is_same].all():
+            is_same = is_same[genuine]
+            area, errors = share_above(scores, is_same)
+            if errors > CLEAR and area > ALIKE:
+                return np.sum(~is_same), len(is_same)
+    return 0, 0
+
+
 def _agrees_at_first(images, pattern, genuine):
     """Return whether people by a pattern are one in the first pairs that are genuine.
 
     A few of many pairs suffice to rule a pattern out.
     """
+    is_same = _is_same_at_first(images, pattern)
+    return is_same is not None and np.array_equal(is_same, genuine[:COMPARED])
+
+
+def _is_same_at_first(images, pattern):
+    """Return which of the first pairs show one person by a pattern; None where it does not fit."""
     sides = [images.names[side[:COMPARED]] for side in images[:2]]
     people = people_by_name(np.concatenate(sides), pattern)
     if people is None:
-        return False
+        return None
     probe, reference = np.split(people, 2)
-    return np.array_equal(probe == reference, genuine[:COMPARED])
+    return probe == reference

@@ -20,6 +20,7 @@ from frkit.explore.reading import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.look import contents_of, labels_of
 from frkit.reporting.opening import ENDINGS, Opened, by_model, open_with_names
+from frkit.reporting.relabelling import with_named_blanks
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
@@ -61,6 +62,10 @@ ROLES = {
 }
 ROLE_LINES = (*(f"  {role}: " for role in ROLES), "  attribute ")
 SEVERAL = ("score", "distance", "embedding")  # several columns are several models
+BLANKS = {
+    "are in no group": USUAL,
+    "are a group of their own": "no label",
+}
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -186,9 +191,11 @@ class OwnData:
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.weighting = choice("rates are", WEIGHTINGS)
+        self.blanks = choice("unlabelled people", BLANKS)
         self.varying = choice("labels that differ", VARYING)
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
-        return [self.by, self.models, self.far, self.weighting, self.varying, self.quick]
+        chosen = [self.by, self.models, self.far, self.weighting]
+        return [*chosen, self.blanks, self.varying, self.quick]
 
     def settings(self):
         """The question, and the data that it is about."""
@@ -197,6 +204,7 @@ class OwnData:
             "models": self.models.value,
             "far": self.far.value,
             "weighting": self.weighting.value or None,
+            "blanks": self.blanks.value,
             "varying": self.varying.value,
             "quick": self.quick.value,
         }
@@ -266,7 +274,6 @@ class OwnData:
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [self.named(name) for name in names if name]
         self.chosen_columns = {}
-        self.by.options = [NONE]
         self.forget_report()
         self.offer_columns([], None)
 
@@ -375,6 +382,9 @@ class OwnData:
         elif self.paths:
             several = len(self.paths) > 1
             paths = by_model(self.paths) if several else str(self.paths[0])
+        blanks = options.pop("blanks")
+        if blanks and options["by"]:
+            data, paths = with_named_blanks(data, options["by"], blanks), None
         opened = Opened(data, paths, self.notices)
         opening = self.opening()
         try:

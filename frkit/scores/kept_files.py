@@ -5,6 +5,7 @@ import xarray as xr
 from frkit.base import require
 from frkit.data.arrays import open_tree
 from frkit.data.files import file_kind
+from frkit.data.hdf5 import check_heaps
 from frkit.scores.kept import DESIGN, IMAGES, is_list, model_names_of, node_of_model
 
 ENGINES = {"netcdf": "h5netcdf", "zarr": "zarr"}
@@ -16,6 +17,8 @@ def contains_kept_pairs(path) -> bool:
     if engine is None:
         return False
     try:
+        if path.is_file():
+            check_heaps(path)
         with xr.open_dataset(path, engine=engine) as root:
             return DESIGN in root.attrs
     except Exception:  # its own reader says what is wrong with it

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, require_one_of, warn
-from frkit.data.evidence import people_of_names
+from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named, require_data
 from frkit.data.joins import identities_from, joined
 from frkit.data.notices import warn_of_parts
@@ -238,9 +238,17 @@ def _people_by_name(images, genuine, similarity, rule, roles):
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
-    elif genuine is not None and rule == "linked":
-        roles.who = "names that genuine pairs link are one person"
-        people = _linked(images, genuine)
+    elif genuine is not None:
+        n_strangers, n_genuine = strangers_called_genuine(images, genuine, similarity)
+        if n_strangers > 0:
+            warn(
+                f"by the names of images {n_strangers:,} of {n_genuine:,} genuine pairs show "
+                "two people, and their scores are lower: make sure that "
+                f"{roles.column('genuine') or roles.column('impostor')!r} is about people"
+            )
+        if rule == "linked":
+            roles.who = "names that genuine pairs link are one person"
+            people = _linked(images, genuine)
     return people
 
 

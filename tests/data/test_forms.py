@@ -253,6 +253,12 @@ def list_of(score=SCORE, **columns):
     return pd.DataFrame({"img1": IMAGES[FIRST], "img2": IMAGES[SECOND], "score": score} | columns)
 
 
+def test_a_truth_about_something_else_than_people_is_noticed():
+    sex = np.where(np.arange(48) // 3 % 2 == 0, "f", "m")
+    with pytest.warns(fk.DataWarning, match="genuine pairs show two people"):
+        fk.open_data(list_of(same=sex[FIRST] == sex[SECOND]))
+
+
 def test_people_whose_names_differ_in_spelling_only_are_noticed():
     for spelled in (np.char.upper(PEOPLE), np.char.replace(PEOPLE, "_", " ")):
         mixed = np.where(np.arange(len(SECOND)) % 2 == 0, PEOPLE[SECOND], spelled[SECOND])
