@@ -27,7 +27,6 @@ from frkit.reporting.inputs import (
 from frkit.reporting.relabelling import without_labels
 from frkit.reporting.tables import (
     VALUE,
-    noise_of_subsets,
     numbers_of,
     short_name,
     table,
@@ -35,7 +34,6 @@ from frkit.reporting.tables import (
 )
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
-from frkit.scores.groups import turned
 from frkit.scores.kept import pairs_of_models
 
 FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
@@ -157,13 +155,11 @@ def index_section(inputs):
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=2)
     cosine = scores.attrs.get("similarity") == "cosine"
     models = pairs_of_models(scores)
-    lowest, highest = min(each.lowest for each in models), max(each.highest for each in models)
-    lies = f"scores in [0, 1], and these lie between {lowest:.4g} and {highest:.4g}"
-    if turned(scores):
-        lies = f"similarities, and these are distances between {-highest:.4g} and {-lowest:.4g}"
+    is_share = all(each.lowest >= 0 and each.highest <= 1 for each in models)
     require(
-        cosine or lowest >= 0 and highest <= 1,
-        f"they are defined for {lies}: in Python, score_map of fk.fairness_indices maps them",
+        cosine or is_share,
+        "they are defined for similarities in [0, 1], and these are others, or distances: in "
+        "Python, score_map of fk.fairness_indices maps them",
     )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
@@ -191,7 +187,6 @@ def sigmas(inputs):
     varying = inputs.options["varying"]
     result = n_sigma(scores, varying=varying, **options)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
-    shown["draws_se"] = noise_of_subsets(result)
     try:
         require(
             varying == "error", "labels vary within people, who cannot change groups as a whole"
@@ -209,7 +204,6 @@ def sigmas(inputs):
     caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
     section.tables[caption] = table(shown)
     section.lines.append(say("n_sigma", EQUAL_GROUPS if "limit" in shown else 0))
-    section.lines.append(say("random_draws", "subsets"))
     return section
 
 
@@ -236,7 +230,7 @@ def representation_section(inputs):
         "can show; 1 is all of the attribute)"
     )
     section.tables[caption] = table(result)
-    section.lines.append(say("random_draws", "folds and networks"))
+    section.lines.append(say("rlb_is_random"))
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
         upper = numbers_of(bias).upper.iloc[0]

@@ -20,7 +20,6 @@ from frkit.reporting.formats import (
     count_words,
     decimals_of,
     fixed,
-    number,
     p_words,
 )
 
@@ -29,7 +28,6 @@ VALUE = "value"
 CONTRAST = "contrast"
 WORTH = "n effective"
 LIMIT = "fair model up to"
-DRAWS = "± of random draws"
 RISK = "risk"
 RESOLVED = "resolved"
 UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors of a kind
@@ -55,7 +53,6 @@ COLUMNS = {  # variable of a result -> column of its numbers
     "risk": RISK,
     "resolved": RESOLVED,
     "n_effective": WORTH,
-    "draws_se": DRAWS,
     "limit": LIMIT,
     "p": "p",
     "p_random": "p (random groups)",
@@ -164,9 +161,7 @@ def numbers_of(result):
     if "sfi" in variables:
         return pd.concat([_rows(*index) for index in _indices(result)])
     if "n_signed" in variables:
-        return _rows(
-            result.assign(estimate=result.n_signed, draws_se=noise_of_subsets(result)), "N"
-        )
+        return _rows(result.assign(estimate=result.n_signed), "N")
     if "rlb" in variables:
         reach = 1.96 * result.rlb_se
         ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
@@ -174,8 +169,7 @@ def numbers_of(result):
             is_detected = result.verdict == "detected"
             largest = np.maximum(ends["upper"], result.smallest_detectable)
             ends["upper"] = ends["upper"].where(is_detected, largest)
-        noise = result.rlb_seed_sd / np.sqrt(result.sizes["seed"])
-        return _rows(result.assign(estimate=result.rlb, draws_se=noise, **ends), "RLB")
+        return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
     require(
         "estimate" in variables,
         "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
@@ -185,15 +179,6 @@ def numbers_of(result):
     if "a" in result.attrs:
         measure = f"{measure}, {result.attrs['a']} {_sign(result)} {result.attrs['b']}"
     return _rows(result, measure)
-
-
-def noise_of_subsets(result):
-    """Standard error of N because its subsets are random; 0 of the reference group itself."""
-    n_subsets = result.sizes["subset"] * result.sizes["batch"]
-    sd_of_reference = result.eer_sd.sel(group=result.reference_eer).drop_vars("group")
-    variance = (result.eer_sd / sd_of_reference) ** 2 + 1 + result.n_signed**2 / 2
-    is_reference = result["group"] == result.reference_eer
-    return np.sqrt(variance / n_subsets).where(~is_reference, 0.0)
 
 
 def _sign(result):
@@ -264,7 +249,7 @@ def texts_of(result):
     digits = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
     columns[VALUE] = [_value(row, digits) for row in numbers.to_dict("records")]
     for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
-        as_text = {WORTH: count_words, DRAWS: partial(number, digits=2)}.get(head, p_words)
+        as_text = count_words if head == WORTH else p_words
         if head == LIMIT:
             as_text = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
         columns[head] = cells(numbers[head].astype(float), as_text)

@@ -15,7 +15,7 @@ from frkit.base import require, writing
 from frkit.intervals import provenance
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
-from frkit.reporting.tables import DRAWS, LIMIT, WORTH, numbers_of
+from frkit.reporting.tables import LIMIT, WORTH, numbers_of
 
 PAGE = "report.html"
 NUMBERS = "report.json"
@@ -35,7 +35,7 @@ ABOUT = {  # attribute of a result -> its name in report.json
     "level": "interval_level",
     "weighting": "weighting",
 }
-NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to", DRAWS: "random_draws_se"}
+NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
 
 def write(report, folder, pdf=False):

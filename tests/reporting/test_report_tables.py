@@ -73,10 +73,6 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     row = table.xs(("N", "a"), level=("measure", "group")).iloc[0]
     first = sigma.sel(group="a")
     assert row["value"] == f"{number(float(first.n_signed))} ({first.risk.item()})"
-    draws = [fk.n_sigma(scores, by="group", subsets=10, fpr=0.1, seed=seed) for seed in range(40)]
-    sd = np.std([float(each.n_signed.sel(group="a")) for each in draws])
-    noise = np.median([fk.table(each).numbers()["± of random draws"].max() for each in draws])
-    assert noise == pytest.approx(sd, rel=0.4)
     assert "FRR max/min" in table.index.get_level_values("measure") and len(table) == 2 + 9 + 2
 
 
