@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frkit.representation import Critic
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised
 from frkit.representation.network import Adam, forward, initial, loss
 from frkit.representation.truth import true_information
@@ -120,8 +119,3 @@ def test_bounds_agree_with_loops_and_keep_their_order(seed, scale, n):
 )
 def test_known_mutual_information(distance, shares, both, truth):
     assert round(true_information(distance, shares, both), 3) == pytest.approx(truth, abs=1e-12)
-
-
-def test_critic_refuses_what_is_no_network():
-    with pytest.raises(ValueError, match="learning_rate must"):
-        Critic(learning_rate=0)
