@@ -167,7 +167,7 @@ def _within_groups(kept, by, varying):
         else:
             part = select_images(kept, in_group)
         has_pairs = part.sizes.get("pair", 1) and in_group.any()
-        require(has_pairs, f"group {group!r} has no pairs of two of its images")
+        require(has_pairs, f"group {group!r} has no pair of two of its images")
         scores_of_groups[group] = part
     return scores_of_groups
 

@@ -154,7 +154,7 @@ def _checked(values):
     """Return scores as an array of real numbers, which may be lazy."""
     require(
         not type(values).__module__.startswith("scipy.sparse"),
-        "values is a sparse matrix, whose zeros may be scores or comparisons that nobody made; "
+        "values is a sparse matrix, whose zeros may be scores or comparisons that were not made; "
         "give an array with NaN in place of the latter",
     )
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):

@@ -247,7 +247,7 @@ def _ratio(evaluation, size, level):
     alone = equal["group"].values[np.isnan(number)]
     require(
         len(alone) == 0,
-        f"group(s) {listed(alone)} have one person, so that nothing is known of how people differ: "
+        f"group(s) {listed(alone)} have one person, so how much people differ is unknown: "
         "leave them out, or merge them with others",
     )
     precision = equal.precision.values.reshape(len(rate), len(rate))
