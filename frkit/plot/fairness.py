@@ -184,6 +184,7 @@ def group_roc(
     'FAR of the group (mean over people)'
     """
     for name, rates in {"far": far, "frr": frr}.items():
+        require_returned(name, rates, "fk.band", "estimate")
         measure = rates.attrs.get("measure")
         require(
             measure == f"{name}_group",

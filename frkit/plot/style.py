@@ -183,11 +183,11 @@ def named_curves(argument, results, variable="estimate"):
     results = results if isinstance(results, dict) else {"": results}
     curves = {}
     for name, result in results.items():
+        require_returned(argument, result, "a function of frkit", variable)
         require(
             "contrast" not in result.attrs or argument == "comparison",
             f"{argument} contains a difference of frkit.compare: plot.difference draws it",
         )
-        require_returned(argument, result, "a function of frkit", variable)
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
