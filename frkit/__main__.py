@@ -35,6 +35,7 @@ examples
   frkit report faces.npz --by gender               embeddings with identities and gender
   frkit report a.npz b.npz --by gender -o out      two models on the same images, compared
   frkit report scores.csv --score arcface cosface  a table of scored pairs, two columns of scores
+  frkit report genuine.txt impostor.txt            scores of the two kinds, one a line
   frkit look pairs.csv                             what frkit sees in a file
   frkit report pairs.csv --columns genuine="mated?" distance="L2 dist"    which column is what
   frkit report matrix.csv --far 1e-2 1e-3          a matrix of scores, ids in first row and column

@@ -21,10 +21,6 @@ OF_FRAME = (
     "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
     "'gender': 'sex'}"
 )
-NAMED_DIMS = (
-    "; if it is an embedding all the same, name its dimensions: "
-    "fk.faces(xr.DataArray(values, dims=['image', 'feature']), identity)"
-)
 
 
 def faces(
@@ -103,12 +99,10 @@ def faces(
     require(not isinstance(identity, str), OF_FRAME)
     inputs = aligned({"embedding": embedding, **names}, "image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
-    names_features = isinstance(embedding, xr.DataArray) and "feature" in embedding.dims
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
-    if not names_features:
-        refuse_scores(values, NAMED_DIMS)
+    refuse_scores(values)
     return collected(values, identity, image, model, inputs)
 
 

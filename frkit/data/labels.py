@@ -225,11 +225,6 @@ def can_be_named(name):
 
 def check_names(attributes):
     """Refuse names that no attribute can have."""
-    require(
-        "varying" not in attributes,
-        "varying= says how groups are compared where labels vary within a person: give it to "
-        "fk.evaluate",
-    )
     for name in attributes:
         require(
             can_be_named(name),

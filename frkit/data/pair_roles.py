@@ -24,7 +24,7 @@ from frkit.data.tables import as_numbers, is_number_column, refuse_cells
 OPPOSITE = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
 TRUTH = NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]
 WORDS = {  # within a name, that say which of both it is
-    "distance": frozenset("distance distances dist l2 euclidean".split()),
+    "distance": NAMES["distance"],
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 IDS = {"", "id", "ids", "name", "names"}  # of people or of images: the data say which

@@ -17,9 +17,8 @@ from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named, require_data
 from frkit.data.json_files import read_json
-from frkit.data.names import NAMES, simplified, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
-from frkit.data.pair_roles import looks_like_pairs
+from frkit.data.pair_roles import looks_like_pairs, role_of_score
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
@@ -39,7 +38,6 @@ from frkit.scores.pair_formats import (
 from frkit.scores.pair_table import open_pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
-DISTANCES = NAMES["distance"]
 OF_FACES = "columns labels identity metadata".split()
 OF_MATRIX = "columns missing distance labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
@@ -203,9 +201,7 @@ def score_roles(names):
     """Return columns of scores as roles: those that are called distances are such."""
     roles = {}
     for name in names:
-        is_distance = words_of(name) & DISTANCES or simplified(name) in DISTANCES
-        role = "distance" if is_distance else "score"
-        roles.setdefault(role, []).append(name)
+        roles.setdefault(role_of_score(name) or "score", []).append(name)
     return roles
 
 

@@ -3,12 +3,11 @@
 import pandas as pd
 import xarray as xr
 
-from frkit.base import listed, require, warn
+from frkit.base import require, warn
 from frkit.data.alignment import in_one_order, require_same_names, stacked
 from frkit.data.roles import SIDES, WHO
-from frkit.scores.kept import (
-    kept_list,
-)
+from frkit.scores.kept import kept_list
+from frkit.scores.pair_list import warn_of_distances
 
 
 def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
@@ -65,9 +64,6 @@ def _stacked(models):
     scores = stacked(models, "score")
     is_distance = [name for name, data in models.items() if data["score"].attrs["distance"]]
     if 0 < len(is_distance) < len(models):
-        warn(
-            f"scores of {listed(is_distance)} are distances: they and their thresholds are shown "
-            "with the sign changed, so that larger means more alike"
-        )
+        warn_of_distances(is_distance)
         scores["score"].attrs["distance"] = 0
     return scores

@@ -94,11 +94,16 @@ def _scores(score, model, missing, distance):
     is_distance = _is_distance(distance, models)
     values = np.where(is_distance[..., None], -values, values)
     if is_distance.any() and not is_distance.all():
-        warn(
-            f"scores of {listed(models[is_distance])} are distances: they and their thresholds are "
-            "shown with the sign changed, so that larger means more alike"
-        )
+        warn_of_distances(models[is_distance])
     return values, models, is_distance.all()
+
+
+def warn_of_distances(models) -> None:
+    """Warn of models whose scores are distances, beside others whose scores are not."""
+    warn(
+        f"scores of {listed(models)} are distances: they and their thresholds are shown with the "
+        "sign changed, so that larger means more alike"
+    )
 
 
 def warn_of_marks(scores: np.ndarray) -> None:

@@ -353,11 +353,6 @@ def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point)
             assert fk.open_data(path).score.values.tolist() == expected
 
 
-def test_faces_say_where_varying_belongs():
-    with pytest.raises(fk.InputError, match="fk.evaluate"):
-        fk.faces(EMBEDDING, PEOPLE, varying="split")
-
-
 def test_whole_scores_that_would_become_equal_are_refused():
     """Beyond 2**53 float64 does not tell neighbours apart."""
     far_apart = 2**60 + (SCORE * 2**40).astype(np.int64)
@@ -398,14 +393,6 @@ def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
         pairs = fk.open_data(tmp_path / "p.npz")
     assert len(notices) == 1
     np.testing.assert_allclose(pairs.score.values, SCORE - 1)
-
-
-def test_a_symmetric_embedding_is_taken_if_its_dimensions_are_named():
-    array = UNIT @ UNIT.T
-    with pytest.raises(fk.InputError, match=r"xr.DataArray\(values, dims="):
-        fk.faces(array, PEOPLE)
-    faces = fk.faces(xr.DataArray(array, dims=["image", "feature"]), PEOPLE)
-    np.testing.assert_allclose(faces.embedding.values, array, rtol=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"format": "columns"}])
