@@ -116,21 +116,27 @@ def twin(couples, errs):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-def test_effective_numbers_of_far_equal_the_twin(kind):
+def test_effective_numbers_equal_the_twin(kind):
     scores = SCORES[kind]()
     tree = fk.evaluate(scores, threshold=THRESHOLDS, by="group")
     band = fk.band(tree, "far")
-    far, cross = (fk.band(tree, name).n_effective for name in ("far", "far_cross"))
+    far, frr, cross = (fk.band(tree, name).n_effective for name in ("far", "frr", "far_cross"))
     faces = unequal_faces()
     group_of = dict(zip(faces.identity.values.astype(str), faces.group.values.astype(str)))
     couples = couples_of(scores)
     impostors = {who: pairs for who, pairs in couples.items() if who[0] != who[1]}
+    genuine = {who: pairs for who, pairs in couples.items() if who[0] == who[1]}
+    if kind != "list":  # people weigh the same
+        for who, pairs in genuine.items():
+            genuine[who] = [(score, 1 / len(pairs)) for score, _ in pairs]
     for level, threshold in enumerate(THRESHOLDS):
         number = twin(impostors, lambda score, t=threshold: score > t)
         assert float(far[level]) == pytest.approx(number, rel=1e-5)
         rate = band.estimate.values[level]
         ends = stats.beta.ppf([0.025, 0.975], number * rate + 0.5, number * (1 - rate) + 0.5)
         np.testing.assert_allclose([band.lower[level], band.upper[level]], ends, rtol=1e-4)
+        number = twin(genuine, lambda score, t=threshold: score <= t)
+        assert float(frr[level]) == pytest.approx(number, rel=1e-5)
         for g, h in product("ab", repeat=2):
             cell = {}
             for who, pairs in impostors.items():
