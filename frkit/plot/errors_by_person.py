@@ -17,6 +17,7 @@ from frkit.plot.style import (
 )
 
 LETTERS = 24  # of a name
+FEW_PAIRS = 10  # of a person: with fewer, one bad image may reject them all
 ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
 
 
@@ -39,8 +40,8 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     -------
     matplotlib.axes.Axes
         A bar is a share in the FRR; "91 of 91" at its end says how many of the person's genuine
-        pairs are rejected. Groups have different colours. The words above name the effective number
-        of people with errors.
+        pairs are rejected. Bars of people with fewer than ten pairs are pale. Groups have different
+        colours. The words above name the effective number of people with errors.
 
     Raises
     ------
@@ -73,6 +74,9 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     drawn = ax.barh(place, bars.share, **style)
     numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
     ax.bar_label(drawn, numbers, padding=2)
+    has_few = bars.pairs < FEW_PAIRS
+    for bar in np.array(drawn.patches)[has_few]:
+        bar.set_alpha(0.4)
     ax.set_xlim(0, 1.3 * bars.share.max() if len(bars) else 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     ax.set_yticks(place, names)
@@ -82,6 +86,8 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
         f"effective number {float(who.frr_effective):.1f}",
         "at the end of a bar: rejected genuine pairs of the person",
     ]
+    if has_few.any():
+        captions.append(f"pale: people with fewer than {FEW_PAIRS} genuine pairs")
     return finish(ax, "share in the FRR", "", captions, grid="x", loc="lower right")
 
 
