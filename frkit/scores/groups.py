@@ -16,7 +16,7 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.data.order import reading_order
-from frkit.scores.kept import is_kept, is_list, nodes_of_models, refuse_file_name
+from frkit.scores.kept import is_kept, is_list, kept_list, nodes_of_models, refuse_file_name
 from frkit.scores.tensor import block_side
 
 
@@ -35,6 +35,10 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
         scores = scores["score"]
     dims = {*getattr(scores, "dims", ())} - {"model"}
     names = {*getattr(scores, "coords", ())}
+    if dims == {"pair"} and "genuine" in names and scores["genuine"].dtype.kind in "biu":
+        attrs = {"similarity": "given", "distance": 0} | scores.attrs
+        scores = scores.assign_attrs(attrs).rename("score")
+        return _checked_list(kept_list(scores.to_dataset()))
     sides = {"probe", "reference", "probe_identity", "reference_identity"}
     refuse_file_name(scores)
     require(
