@@ -171,7 +171,7 @@ def with_fewer_people(
     >>> fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
     1100
     """
-    require_mapping("keep", keep, '{"f": 0.5}')
+    require_mapping("keep", keep, '{"f": 0.5}', 0)
     kept = swept(checked_scores(scores), by=by)
     if not is_list(kept):
         images = table_images(kept, by, "keep")
