@@ -19,7 +19,7 @@ from frkit.measures.registry import with_reads
 
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
-    "rates": "the test of equal rates with the variance of all groups' people (`fk.band`)",
+    "rates": "the test of equal rates with the variance of all groups' people",
     "people": "permutes the labels of people: exact where people could change groups",
     "scores": "permutes the labels of scores: liberal where pairs share people",
 }
