@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import local
+from threading import get_ident
 from typing import NamedTuple
 
 import dask.threaded
@@ -36,7 +36,7 @@ FIRST_BATCH = 1_000_000  # pairs
 BATCHES = 40  # at least so many if there are many blocks, for the progress bar
 FEW_BLOCKS = 8  # of a batch
 NONE = np.empty(0, np.int32)
-THREAD = local()  # memory of each thread
+MEMORY: dict[int, list[np.ndarray]] = {}  # of each thread, for the pairs of a block
 WINDOW = 8  # images at either end, whose scores are compared with their transpose
 
 
@@ -109,6 +109,7 @@ def sweep_scores(
             bar.update(len(batch))
             if callable(progress):
                 progress(n_done / len(blocks))
+    MEMORY.clear()
     failed_row, failed_col = (np.concatenate(entries) for entries in zip(*failed))
     return _collected(sides, selections, genuine, genuine_score, failed_row, failed_col, lowest)
 
@@ -207,10 +208,10 @@ def _thread_columns(size, dtype):
     Each thread writes the pairs of all its blocks into the same memory. New memory for each block
     would take a third of the time of its product.
     """
-    columns = getattr(THREAD, "columns", None)
+    columns = MEMORY.get(get_ident())
     if columns is None or len(columns[0]) <= size or columns[2].dtype != dtype:
         types = np.int32, np.int32, dtype, np.uint8, np.int32
-        columns = THREAD.columns = [np.empty(size + 1, kind) for kind in types]
+        columns = MEMORY[get_ident()] = [np.empty(size + 1, kind) for kind in types]
     return columns
 
 
@@ -295,8 +296,9 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
         "score": np.concatenate([score, genuine_score, np.full(single.sum(), np.nan, score.dtype)]),
         "stands_for": np.append(number, np.ones(len(genuine) + single.sum(), np.int32)),
     }
+    del row, col, score, number  # no pair is in memory twice, and columns are sorted singly
     order = _order_of_places(columns["probe_image"], columns["reference_image"], len(sides.person))
-    for name in columns:  # one column at a time, so that no pair is in memory twice
+    for name in columns:
         columns[name] = columns[name][order]
     facts = {
         "pairs_kept": len(order),

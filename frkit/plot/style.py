@@ -351,7 +351,7 @@ def log_ticks(axis, most=1000):
     """Write numbers such as 0.02 at a log axis, also between powers of ten if there is room."""
     low, high = axis.get_view_interval()
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_locator(LogLocator(subs=range(2, 10) if high < 6 * low else (2, 5)))
+    axis.set_minor_locator(LogLocator(subs=range(2, 10) if high < 4 * low else (2, 5)))
     axis.set_minor_formatter("{x:g}" if high < most * low else NullFormatter())
 
 

@@ -43,7 +43,8 @@ def compare(n_pairs: float, n_identities: int = 1000, levels=LEVELS) -> tuple[pd
     exact = mixture.population_roc(levels, by="group")
     half = n_identities // 2
     pairs = np.array([half * (half - 1) / 2] * 2 + [half * half]) * PER_IDENTITY**2
-    seeds = np.random.SeedSequence(11).spawn(max(20, 1 + int(n_pairs // pairs.sum())))
+    n_data_sets = max(20, 1 + int(n_pairs // pairs.sum()))
+    seeds = np.random.SeedSequence(11).generate_state(n_data_sets)
     thresholds = exact.threshold.values
     data_sets = [count_data_set(mixture, thresholds, seed) for seed in seeds]
     far, frr = (np.array(rates) for rates in zip(*data_sets))
