@@ -98,7 +98,7 @@ def labels_beside(path):
         "for each image",
     )
     if not present[0].name.startswith(f"{path.stem}."):
-        warn(f"labels are read from {present[0].name}, the only ones beside, in the same order")
+        warn(f"labels are read from {present[0].name}, the only ones in the folder, in their order")
     return present[0]
 
 
