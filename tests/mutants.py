@@ -42,14 +42,15 @@ VMF = "test_vmf test_vmf_population"
 MUTANTS = [
     # engine
     Mutant("engine/rates.py", "1 - 1 / pairs.stands_for", "1 / pairs.stands_for", "test_sweep"),
-    Mutant("engine/rates.py", "(below + not_above) / 2", "below", ENGINE),
+    Mutant("engine/rates.py", "in_order / 2", "in_order / 2.001", ENGINE),
     Mutant(
         "engine/rates.py",
         '(rising, thresholds), "right")',
         "(rising, thresholds))",
         "test_properties",
     ),
-    Mutant("engine/rates.py", "weight = wrong.weights(column)", "weight = wrong.weight", ENGINE),
+    Mutant("engine/kernels.py", "so_far = accepted[mark]", "so_far = 0.0", "test_engine test_twin"),
+    Mutant("engine/rates.py", "so_far + added[place]", "added[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/kernels.py", "2 * together[place]", "together[place]", "test_people"),
     Mutant("engine/kernels.py", " / stands_for[u]", "", "test_sweep test_people"),

@@ -144,23 +144,21 @@ def times(row_count, col_count):
 
 
 @compiled(**COMPILE)
-def add_sums(row, partner, weight, last_weight, cell, ends, row_counts, col_counts, sums):
-    """Add the weight of the pairs up to each end, from the one before it.
+def add_sums(row, partner, weight, last_weight, cell, begins, ends, row_counts, col_counts, sums):
+    """Add the weight of the pairs from each begin up to its end.
 
     row_counts, col_counts: (row, column). The last column, of the V-statistic, has weights of its
     own. sums: (part, cell, column) out.
     """
     last = sums.shape[2] - 1
-    begin = 0
     for part in range(len(ends)):
-        for u in range(begin, ends[part]):
+        for u in range(begins[part], ends[part]):
             sum_of_cell = sums[part, np.uintp(cell[u])]
             v = row_counts[np.uintp(row[u])]
             w = col_counts[np.uintp(partner[u])]
             for b in range(last):
                 sum_of_cell[b] += weight[u] * times(v[b], w[b])
             sum_of_cell[last] += last_weight[u] * times(v[last], w[last])
-        begin = ends[part]
 
 
 @compiled(**COMPILE)
@@ -178,16 +176,23 @@ def weight_of(pair, curve, column):
 
 
 @compiled(**COMPILE)
-def lifting_scores(score, curve, column, allowed):
+def lifting_scores(score, curve, column, allowed, n_above, accepted):
     """Walk down to the scores at which the accepted weight exceeds what is allowed, (level,).
 
-    curve, column: as in `weight_of`. allowed: rising. Where what is allowed is never exceeded, the
-    threshold is the lowest score that counts; it is NaN where none does.
+    curve, column: as in `weight_of`. allowed: rising. n_above, accepted: (mark,) numbers of pairs,
+    from 0 on, and their weight, from which the walk goes on. Where what is allowed is never
+    exceeded, the threshold is the lowest score that counts; it is NaN where none does.
     """
     thresholds = np.full(len(allowed), np.nan)
+    mark = 0
     u = 0
     so_far = 0.0
     for level in range(len(allowed)):
+        while mark + 1 < len(n_above) and accepted[mark + 1] <= allowed[level]:
+            mark += 1
+            if n_above[mark] > u:
+                u = n_above[mark]
+                so_far = accepted[mark]
         while u < len(score):
             added = weight_of(u, curve, column)
             if so_far + added > allowed[level]:
@@ -205,16 +210,17 @@ def lifting_scores(score, curve, column, allowed):
 
 
 @compiled(**COMPILE)
-def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
+def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals, start):
     """Walk down to the last distinct score at which FRR >= FAR: the EER, and that score.
 
     impostors, genuine: columns as in `weight_of`, of scores that fall and rise. totals: weight of
-    both kinds. The EER lies on the line from the rates just below the score to the rates at it.
+    both kinds. start: how many impostor pairs are accepted and genuine ones rejected where FRR >=
+    FAR, and the weights of both. The EER lies on the line from the rates just below the score to
+    the rates at it.
     """
-    i, j = 0, len(genuine_score)
-    accepted, rejected = 0.0, totals[1]
-    far = far_at = 0.0
-    frr = frr_at = 1.0
+    i, j, accepted, rejected = start
+    far = far_at = accepted / totals[0]
+    frr = frr_at = rejected / totals[1]
     score = np.inf
     while frr - far >= -TOLERANCE and (i < len(impostor_score) or j > 0):
         far_at = far
@@ -236,6 +242,38 @@ def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals):
     share = (far - frr) / rise if rise > 0 else 0.0
     eer = far + share * (far_at - far)
     return (0.0 if abs(eer) < TOLERANCE else eer), score
+
+
+@compiled(**COMPILE)
+def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums):
+    """Add the weight of each impostor pair times that of genuine pairs above it to sums (column,).
+
+    impostors, genuine: cells, rows, partners and the counts of both sides. genuine_weight: (2,
+    pair) in the data, and in the last column. n_above: (impostor pair,) how many of the genuine
+    pairs, which are sorted, have higher scores; rising. curve: the cell of the pairs that count,
+    or -1.
+    """
+    cell, row, partner, row_counts, col_counts = impostors
+    cell_g, row_g, partner_g, row_counts_g, col_counts_g = genuine
+    last = len(sums) - 1
+    above = np.zeros(len(sums))
+    j = len(cell_g)
+    for i in range(len(n_above)):
+        while j > len(cell_g) - n_above[i]:
+            j -= 1
+            if curve >= 0 and cell_g[j] != curve:
+                continue
+            v = row_counts_g[np.uintp(row_g[j])]
+            w = col_counts_g[np.uintp(partner_g[j])]
+            for b in range(last):
+                above[b] += genuine_weight[0, j] * times(v[b], w[b])
+            above[last] += genuine_weight[1, j]
+        if curve >= 0 and cell[i] != curve:
+            continue
+        v = row_counts[np.uintp(row[i])]
+        w = col_counts[np.uintp(partner[i])]
+        for b in range(len(sums)):
+            sums[b] += weight[i] * times(v[b], w[b]) * above[b]
 
 
 # --- what each person adds -----------------------------------------------------------------------

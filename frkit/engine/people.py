@@ -16,9 +16,7 @@ from frkit.engine.rates import (
     false_rejection,
     number_above,
     number_up_to,
-    numbers_before,
     ratio,
-    share_before,
     sums_of_errors,
     thresholds_at,
 )
@@ -97,11 +95,18 @@ def _lost(impostors: Pairs, genuine: Pairs):
     An impostor pair counts the share of genuine weight below it, a genuine pair the share of
     impostor weight above it, and half of what has the same score.
     """
-    below = share_before(genuine.weight, numbers_before(genuine.score, impostors.score))
-    above = share_before(impostors.weight, numbers_before(-impostors.score, -genuine.score))
+    below = _share_before(genuine.score, genuine.weight, impostors.score)
+    above = _share_before(-impostors.score, impostors.weight, -genuine.score)
     lost = above * genuine.weight
     rate = ratio(lost.sum(), genuine.weight.sum())
     return impostors._replace(weight=below * impostors.weight), genuine._replace(weight=lost), rate
+
+
+def _share_before(rising, weight, scores):
+    """The share of weight before each of some scores, with half of that at the score."""
+    so_far = np.append(0, np.cumsum(weight))
+    first, last = (so_far[np.searchsorted(rising, scores, side)] for side in ("left", "right"))
+    return ratio((first + last) / 2, so_far[-1])
 
 
 def sums_of_rows(pairs: Pairs, n_errors, weight):

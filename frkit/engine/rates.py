@@ -17,22 +17,24 @@ def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """The threshold at each FAR level, (column, level): inf {t : FAR(t) <= level} (D.1).
 
     It is the smallest observed impostor score at which the FAR keeps to the level: from the highest
-    score down, the first one at which the weight of the accepted pairs would exceed its share. The
-    V-statistic has that of the data, because FAR has no diagonal.
+    score down, the first one at which the weight of the accepted pairs would exceed its share.
     """
     impostors = tally.impostors
-    totals = curves(tally.totals, tally.n_groups, 0)[curve]
-    walked = totals[: n_columns or -1]
-    thresholds = np.empty((len(walked), len(far)))
+    totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
+    n_above, accepted, *_ = tally.marks
+    accepted = curves(accepted, tally.n_groups, 1)[:, curve]
+    thresholds = np.empty((len(totals), len(far)))
     rising = np.argsort(far)
-    for column, total in enumerate(walked):
+    for column, total in enumerate(totals):
         thresholds[column, rising] = kernels.lifting_scores(
             impostors.score,
             _cell_of(curve, tally),
             impostors.column(column),
             far[rising] * total * (1 + TOLERANCE),
+            n_above,
+            accepted[:, column],
         )
-    return thresholds if n_columns else np.append(thresholds, thresholds[:1], axis=0)
+    return thresholds
 
 
 def _cell_of(curve: int, tally: Tally):
@@ -47,8 +49,8 @@ def false_acceptance(tally: Tally, thresholds):
     (eq. 2; of groups eq. 21): weights are those of `Protocol.impostor_weights`.
     """
     n_errors = number_above(tally.impostors, thresholds)
-    far_of_cells, far_of_all = _rates(tally.impostors, tally.totals, thresholds, n_errors)
-    # thinned pairs stand for others: their sum may exceed that of all pairs
+    far_of_cells, far_of_all = _rates(tally, tally.impostors, tally.totals, thresholds, n_errors)
+    # thinned pairs represent others: their sum may exceed that of all pairs
     return np.minimum(far_of_cells, 1.0), np.minimum(far_of_all, 1.0)
 
 
@@ -60,7 +62,7 @@ def false_rejection(tally: Tally, thresholds):
     `Protocol.genuine_weights` and `Protocol.vstatistic_weights`.
     """
     n_errors = number_up_to(tally.genuine, thresholds)
-    return _rates(tally.genuine, tally.genuine_totals, thresholds, n_errors)
+    return _rates(tally, tally.genuine, tally.genuine_totals, thresholds, n_errors)
 
 
 def number_above(impostors: Pairs, thresholds):
@@ -81,7 +83,7 @@ def _in_precision_of(scores, thresholds):
     return np.where(rounded > thresholds, lower, rounded)
 
 
-def _rates(pairs: Pairs, totals, thresholds, n_errors):
+def _rates(tally: Tally, pairs: Pairs, totals, thresholds, n_errors):
     """Weight of the pairs that err at thresholds, as shares: of cells, and of all.
 
     totals : (cell, column) weight of all pairs. n_errors : (column, level) how many pairs err.
@@ -93,10 +95,19 @@ def _rates(pairs: Pairs, totals, thresholds, n_errors):
         order = np.argsort(n_errors[0])
         errors[:, order] = pairs.sums(n_errors[0, order], n_cells).cumsum(0).transpose(2, 0, 1)
     else:
+        numbers, sums = np.zeros(1, int), np.zeros((1, 1, n_columns))
+        if pairs is tally.impostors:  # hardly any rate takes a look at all of them
+            numbers, sums = tally.marks[:2]
         for column in range(n_columns):
-            wrong = pairs.select(slice(n_errors[column].max()))
-            weight = wrong.weights(column)
-            errors[column] = sums_of_errors(n_errors[column], weight, wrong.cell, n_cells)
+            order = np.argsort(n_errors[column])
+            ends = n_errors[column, order]
+            mark = np.searchsorted(numbers, ends, "right") - 1
+            begins = np.maximum(numbers[mark], np.append(0, ends[:-1]))
+            added = pairs.sums_of_column(begins, ends, n_cells, column)
+            for place, level in enumerate(order):
+                if begins[place] == numbers[mark[place]]:
+                    so_far = sums[mark[place], :, column]
+                so_far = errors[column, level] = so_far + added[place]
     errors[np.isnan(thresholds)] = np.nan
     totals = totals.T[:n_columns, None]
     return ratio(errors, totals), ratio(errors.sum(2), totals.sum(2))
@@ -170,12 +181,19 @@ def equal_error_rates(tally: Tally):
     The threshold is the smallest observed score at which FRR >= FAR. The EER lies on the line
     from the rates just below that score to the rates at it, where both are equal.
     """
+    n_groups = tally.n_groups
+    totals_of_kinds = tally.totals, tally.genuine_totals
     totals = np.stack(
-        [curves(sums, tally.n_groups, 0) for sums in (tally.totals, tally.genuine_totals)]
+        [curves(sums, n_groups, 0) for sums in totals_of_kinds]
     )  # (kind, curve, column)
     eer, threshold = np.full((2, *totals.shape[1:]), np.nan)
     impostors, genuine = tally.impostors, tally.genuine
+    n_above, accepted, n_below, rejected = tally.marks
+    weights = np.stack([curves(sums, n_groups, 1) for sums in (accepted, rejected)])
+    far, frr = ratio(weights, totals[:, None])  # (mark, curve, column)
+    mark = np.maximum((frr >= far).sum(0) - 1, 0)
     for curve, column in np.argwhere((totals > 0).all(0)):
+        k = mark[curve, column]
         eer[curve, column], threshold[curve, column] = kernels.crossing(
             impostors.score,
             genuine.score,
@@ -183,38 +201,37 @@ def equal_error_rates(tally: Tally):
             impostors.column(column),
             genuine.column(column),
             totals[:, curve, column],
+            (n_above[k], n_below[k], *weights[:, k, curve, column]),
         )
     return eer.T, threshold.T
 
 
-def auc(tally: Tally, n_columns: int | None = None):
+def auc(tally: Tally):
     """AUC, (column, curve): the share of couples, by weight, whose scores are in order.
 
     A couple is an impostor pair and a genuine pair; one of equal scores counts half.
     """
-    n_curves = tally.n_groups + 1
-    area = np.full((n_columns or tally.protocol.n_columns, n_curves), np.nan)
-    for curve in range(n_curves):
-        cell = _cell_of(curve, tally)
-        impostors, genuine = (
-            pairs.select(slice(None) if cell < 0 else pairs.cell == cell)
-            for pairs in (tally.impostors, tally.genuine)
-        )
-        n_before = numbers_before(genuine.score, impostors.score)
-        for column, area_of_curves in enumerate(area):
-            weight = impostors.weights(column)
-            below = share_before(genuine.weights(column), n_before)
-            area_of_curves[curve] = 1 - ratio(below @ weight, weight.sum())
-    return area
-
-
-def numbers_before(rising, scores):
-    """How many of rising scores lie below each of some scores, and how many not above it."""
-    return [np.searchsorted(rising, scores, side) for side in ("left", "right")]
-
-
-def share_before(weight, n_before):
-    """The share of weight before each of some scores, with half of that at the score."""
-    so_far = np.append(0, np.cumsum(weight))
-    below, not_above = (so_far[numbers] for numbers in n_before)
-    return ratio((below + not_above) / 2, so_far[-1])
+    impostors, genuine = tally.impostors, tally.genuine
+    n_genuine = len(genuine.score)
+    n_below = [np.searchsorted(genuine.score, impostors.score, side) for side in ("left", "right")]
+    sums = [impostors.sums([len(impostors.score)], tally.protocol.n_cells)[0], tally.genuine_totals]
+    totals = np.prod([curves(each, tally.n_groups, 0) for each in sums], axis=0)
+    sides = [
+        (pairs.cell, pairs.row, pairs.partner, pairs.row_counts, pairs.col_counts)
+        for pairs in (impostors, genuine)
+    ]
+    weights = np.stack([genuine.weight, genuine.vstatistic_weight])
+    in_order = np.zeros_like(totals)  # (curve, column)
+    for curve, weight_of_curve in enumerate(in_order):
+        for number in n_below:
+            cell = _cell_of(curve, tally)
+            kernels.add_couples(
+                sides[0],
+                impostors.weight,
+                sides[1],
+                weights,
+                n_genuine - number,
+                cell,
+                weight_of_curve,
+            )
+    return ratio(in_order / 2, totals).T

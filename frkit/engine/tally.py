@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from frkit.scores.kept import ModelPairs
 
 LEVELS = 200  # that a table of rates of all columns may have
 PLACES = 200  # of the data's own curve
+MARKS = 256  # numbers of pairs
+MOST_SUMS = 10_000_000  # of all marks
+MARKED = 1 / 8  # FAR of the last mark
 
 
 class Pairs(NamedTuple):
@@ -64,31 +68,30 @@ class Pairs(NamedTuple):
             np.ascontiguousarray(self.col_counts[:, number]),
         )
 
-    def weights(self, number):
-        """(pair,) weights in one column."""
-        _, row, partner, weight, row_counts, col_counts = self.column(number)
-        return weight * row_counts[row] * col_counts[partner]
-
     def sums(self, ends, n_cells: int, value=None):
         """Weight (times a value) of the pairs up to each end, from the one before it.
 
         ends : (part,) numbers of pairs, rising. Returns (part, cell, column).
         """
-        sums = np.zeros((len(ends), n_cells, self.row_counts.shape[1]))
+        n_columns = self.row_counts.shape[1]
+        sums = np.zeros((len(ends), n_cells, n_columns))
+        begins = np.append(0, ends[:-1]).astype(int)
         weights = self.weight, self.vstatistic_weight
         if value is not None:
             weights = weights[0] * value, weights[1] * value
         kernels.add_sums(
-            self.row,
-            self.partner,
-            *weights,
-            self.cell,
-            np.asarray(ends),
-            self.row_counts,
-            self.col_counts,
-            sums,
-        )
+            self.row, self.partner, *weights,
+            self.cell, begins, np.asarray(ends), self.row_counts, self.col_counts, sums,
+        )  # fmt: skip
         return sums
+
+    def sums_of_column(self, begins, ends, n_cells: int, number: int):
+        """Weight of the pairs from each begin up to its end in one column, (part, cell)."""
+        cell, row, partner, weight, *counts = self.column(number)
+        sums = np.zeros((len(ends), n_cells, 1))
+        counts = (counts_of_side[:, None] for counts_of_side in counts)
+        kernels.add_sums(row, partner, weight, weight, cell, begins, ends, *counts, sums)
+        return sums[..., 0]
 
 
 @dataclass(eq=False)
@@ -113,6 +116,28 @@ class Tally:
     n_failed: int
     n_genuine: int
     any_impostor_failed: bool
+
+    @cached_property
+    def marks(self):
+        """Numbers of impostor pairs with the highest scores, and the weight of these pairs.
+
+        Also the numbers of genuine pairs below the scores of these, and the weight of those:
+        (mark,), (mark, cell, column), (mark,), (mark, group, column). With replicates it is much
+        quicker to sum all columns at once, and to look for a threshold in each from a mark on.
+        Marks end where hardly any threshold lies below.
+        """
+        score = self.impostors.score
+        n_pairs = self.impostors.stands_for.cumsum(dtype=float)
+        last = np.searchsorted(n_pairs, MARKED * n_pairs[-1]) + 1
+        n_marks = min(MARKS, MOST_SUMS // self.totals.size)
+        places = np.linspace(0, last, n_marks, endpoint=False).astype(int)
+        above = len(score) - np.searchsorted(score[::-1], score[places[1:]], "right")
+        above = np.unique(np.append(0, above))
+        below = np.searchsorted(self.genuine.score, score[above[1:] - 1], "left")
+        below = np.append(len(self.genuine.score), below)
+        accepted = self.impostors.sums(above, self.protocol.n_cells).cumsum(0)
+        rejected = self.genuine.sums(below[::-1], self.n_groups + 1).cumsum(0)[::-1]
+        return above, accepted, below, rejected
 
     @property
     def n_groups(self) -> int:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from frkit.base import listed, warn
-from frkit.engine.rates import auc
 from frkit.evaluation.tables import COLUMN
 from frkit.resampling import DIAGONAL_SCHEMES
 
@@ -40,7 +39,7 @@ def caution(tally, table, far, model):
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
-    value = float(data.eer) if "eer" in data else 1 - auc(tally, 1)[0, -1]
+    value = float(data.get("eer", 1 - data.get("auc", 1.0)))
     if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
         warn(
             f"the {'EER' if 'eer' in data else '1 - AUC'}{name} is {value:.2f}: images of one "

@@ -198,12 +198,11 @@ def evaluate_parts(
         if rates and people and protocol.people_known:
             sums.append(people_table(tally, table, auc=len(edges) > 0))
         if len(edges):
-            table = table.merge(distribution_table(tally, edges, with_auc=rates))
+            table = table.merge(distribution_table(tally, edges, with_auc=rates or people))
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table
-        if rates or people:
-            caution(tally, noted, cautioned, name)
+        caution(tally, noted, cautioned, name)
         failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
     n_failed, n_genuine, impostor_failed = zip(*failed)
     caution_of_failures(max(n_failed), n_genuine[0])

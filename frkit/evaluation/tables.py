@@ -96,7 +96,7 @@ def _table(tally, curve_variables, coords):
     return xr.Dataset(variables, coords)
 
 
-def distribution_table(tally, edges, with_auc):
+def distribution_table(tally, edges, with_auc=True):
     """AUC, mean, standard deviation and histogram of both kinds of scores, of every column."""
     lowest, highest = tally.extremes
     low = edges[0]
