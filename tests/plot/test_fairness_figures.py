@@ -117,6 +117,19 @@ def test_the_largest_contributors_are_drawn(scores, ax):
     assert ax.texts[0].get_text() == f"{errors:,.0f} of {pairs:,.0f}"
 
 
+def test_people_with_few_pairs_have_pale_bars(scores, ax):
+    """A person with one of one pair rejected must not look like one with 91 of 91."""
+    who = fk.errors_by_person(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
+    pairs = who.genuine_pairs_identity.copy()
+    largest = int(who.frr_share.argmax("identity"))
+    pairs[:] = 10
+    pairs[largest] = 9
+    fk.plot.errors_by_person(who.assign(genuine_pairs_identity=pairs), ax, people=2)
+    pale, full = [bar for bars in ax.containers for bar in bars]
+    assert pale.get_alpha() < 1
+    assert full.get_alpha() in (None, 1)
+
+
 def test_a_group_has_one_colour_in_all_figures_of_a_page():
     """Of nine groups, two of which have no curve, no two look the same."""
     faces = fk.vmf.mixture(40, 16, kappa=(5, 10), seed=0).sample(3, seed=1)
