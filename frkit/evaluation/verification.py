@@ -184,7 +184,7 @@ def rates_at_scores(table, n_impostors=None):
     weight = weights_at_scores(table)
     n_genuine, n_all = weight.sum()
     not_above = weight.cumsum()
-    not_above = pd.concat([0 * not_above[:1].set_axis([-np.inf]), not_above])
+    not_above = pd.concat([0 * not_above.head(1).set_axis([-np.inf]), not_above])
     far = (n_all - not_above[False]) / (n_impostors or n_all)
     return pd.DataFrame({"frr": not_above[True] / n_genuine, "far": far.clip(upper=1)})
 
