@@ -6,6 +6,7 @@ import pandas as pd
 from frkit.data.joins import WAYS, people_by_name
 
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
+FIRST = 2_000  # pairs that show whether a pattern of names can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
 ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 
@@ -82,7 +83,7 @@ def strangers_called_genuine(images, genuine, scores):
     genuine = genuine[:COMPARED]
     scores = scores[:COMPARED][genuine]
     for pattern in WAYS.values():
-        is_same = _is_same_at_first(images, pattern)
+        is_same = _is_same_in(images.rows(slice(COMPARED)), pattern)
         if is_same is not None and is_same.any() and genuine[is_same].all():
             is_same = is_same[genuine]
             area, errors = share_above(scores, is_same)
@@ -96,13 +97,13 @@ def _agrees_at_first(images, pattern, genuine):
 
     A few of many pairs suffice to rule a pattern out.
     """
-    is_same = _is_same_at_first(images, pattern)
-    return is_same is not None and np.array_equal(is_same, genuine[:COMPARED])
+    is_same = _is_same_in(images.rows(slice(FIRST)), pattern)
+    return is_same is not None and np.array_equal(is_same, genuine[:FIRST])
 
 
-def _is_same_at_first(images, pattern):
-    """Return which of the first pairs show one person by a pattern; None where it does not fit."""
-    sides = [images.names[side[:COMPARED]] for side in images[:2]]
+def _is_same_in(images, pattern):
+    """Return which pairs show one person by a pattern of names; None where it does not fit."""
+    sides = [images.names[side] for side in images[:2]]
     people = people_by_name(np.concatenate(sides), pattern)
     if people is None:
         return None

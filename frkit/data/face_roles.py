@@ -11,7 +11,7 @@ from frkit.data.evidence import people_of_names, share_above
 from frkit.data.files import reading
 from frkit.data.joins import WAYS, people_by_name
 from frkit.data.labels import clean_labels
-from frkit.data.names import NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
+from frkit.data.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.sides import Sides
 from frkit.data.square import refuse_scores
@@ -52,7 +52,8 @@ def face_roles(columns, given=None, by_name=False):
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
         distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
-        images = _usual(distinct, "image") or [name for name in distinct if _is_unnamed(name)]
+        images = _usual(distinct, "image") or _usual(distinct, "image", IDS)
+        images = images or [name for name in distinct if _is_unnamed(name)]
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
@@ -169,7 +170,7 @@ def _people_by_image(roles, columns):
 
 def _no_identity(roles, columns):
     """Raise an error where nothing says who is in an image."""
-    why = "no column says whom an image shows"
+    why = "no column says whom an image shows (labels= gives a table with a row for each image)"
     if roles.column("image"):
         example = str(np.asarray(columns[roles.column("image")])[0])
         pattern = "identity='{name}_{number}.jpg'"

@@ -18,6 +18,7 @@ WAYS = {  # usual patterns of image names that contain the identity
     "up to a number": rf"^(?:.*/)?([^/]+?)(?:[_-][0-9]+)?{ENDING}",
     "up to '-'": rf"^(?:.*/)?([^/][^-/]*?)(?:-[^/]*)?{ENDING}",
     "up to '_'": rf"^(?:.*/)?([^/][^_/]*?)(?:_[^/]*)?{ENDING}",
+    "up to the last digits": rf"^(?:.*/)?([^/]*[^/0-9])[0-9]+{ENDING}",
 }
 
 

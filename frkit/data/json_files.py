@@ -16,7 +16,7 @@ SPLIT = {"columns", "data"}  # of a table as pandas writes it with orient="split
 NO_TABLE = (
     "JSON must contain a table (a list of objects, or an object of lists), embeddings as {person: "
     "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}} or {'genuine': "
-    "[...], 'impostor': [...]}"
+    "[...], 'impostor': [...]}; of a DataFrame: df.to_json(path, orient='records')"
 )
 
 

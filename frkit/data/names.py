@@ -18,7 +18,7 @@ NAMES = _sets(
         cosinesimilarity simscore
         similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore""",
     distance="""distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
-        cosinedistance cosdist dissimilarity""",
+        cosinedistance cosdist dissimilarity hd hamming hammingdistance""",
     genuine="""genuine isgenuine mated ismated mate match ismatch matched same issame samesame
         sameperson sameidentity samesubject samespeaker sameuser actual actuals actualissame
         target istarget truth groundtruth gt positive ispositive""",
@@ -39,6 +39,7 @@ WEAK = _sets(
     genuine="label labels y ytrue key class type kind pairtype trialtype comparisontype ismate",
     identity="label labels name names id ids class classid target targets y",
 )
+IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
     "f feat feats feature features emb embs embedding embeddings dim d x v vec e".split()
 )
@@ -65,7 +66,8 @@ _TRUTH = _sets(
         negative mismatch nonmate inter interclass""",
 )
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
-LONG_MARKS += "enroll-test enroll-verif query-candidate probe-candidate model-test"
+LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
+LONG_MARKS += "query-candidate probe-candidate source-target"
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 

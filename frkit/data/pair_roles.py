@@ -9,6 +9,7 @@ from frkit.data.evidence import CLEAR, share_above
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import (
     DECISION,
+    IDS,
     NAMES,
     NO_SCORE,
     NO_TRUTH,
@@ -27,7 +28,6 @@ WORDS = {  # within a name, that say which of both it is
     "distance": NAMES["distance"],
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
-IDS = {"", "id", "ids", "name", "names"}  # of people or of images: the data say which
 MOST = 0.5  # share of numbers above which a column called "score" is one
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
@@ -76,8 +76,10 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
         _find_named_scores(roles, sample)
     if not roles.given & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
-    _find_sides(roles, table)
     genuine = _truth(roles, table)
+    _find_sides(roles, table, genuine)
+    if genuine is None and all(map(roles.column, WHO)):
+        genuine = _is_same(table, map(roles.column, WHO))
     if needs_score and not roles.scores():
         _find_other_scores(roles, table, sample, genuine)
     for name in roles.free(table):
@@ -134,7 +136,7 @@ def _find_other_scores(roles, table, sample, genuine):
         candidates = dict.fromkeys(fractions, "score")
         if len(fractions) > 1:
             why = f"{listed(fractions)} could be scores; which are, and are they distances?"
-            roles.ask(table, why, {"score": fractions})
+            roles.ask(table, why, {"score": fractions}, {"distance": fractions})
     if not candidates:
         why = "no column looks like scores; name one as score, or as distance"
         roles.ask(table, why, {"score": "..."})
@@ -209,15 +211,13 @@ def _says_truth(name, cells):
 
 
 def _truth(roles, table):
-    """Return which pairs are genuine, by the truth or by the identities; None if neither says."""
+    """Return which pairs are genuine by the column that says it, or None."""
     for place, role in enumerate(("genuine", "impostor")):
         if roles.column(role):
             column = table[roles.column(role)]
             verdicts = words_of_truth(column)
             refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT)
             return verdicts[place]
-    if all(map(roles.column, WHO)):
-        return _is_same(table, map(roles.column, WHO))
     return None
 
 
@@ -256,7 +256,7 @@ def check_unconfirmed(roles, table, genuine, is_preset):
 # --- the two sides -------------------------------------------------------------------------------
 
 
-def _find_sides(roles, table):
+def _find_sides(roles, table, truth):
     """Say of columns of both sides whether they are identities, images or attributes."""
     for names in (SIDES, WHO):
         given = [role for role in names if roles.column(role)]
@@ -264,7 +264,7 @@ def _find_sides(roles, table):
             why = f"{given[0]} is {roles.column(given[0])!r}; name the other side, too"
             roles.ask(table, why, dict.fromkeys({*names}.difference(given), "..."))
     sides = side_columns(roles.free(table))
-    people = _identities(roles, sides, table)
+    people = _identities(roles, sides, table, truth)
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
@@ -277,17 +277,17 @@ def _find_sides(roles, table):
             roles.attributes.setdefault(stem or columns[0], list(columns))
 
 
-def _identities(roles, sides, table):
+def _identities(roles, sides, table, truth):
     """Return the stem of columns of both sides that are identities, if any.
 
     Their name says so, and the truth does not contradict them; or they alone are equal in every
     genuine pair and in no impostor pair.
     """
-    truth = _truth(roles, table)
     for stem, columns in sides.items():
         if simplified(stem) in NAMES["identity"]:
             if truth is not None:
-                _check_truth(roles, columns, _is_same(table, columns) != truth, table)
+                is_wrong = _is_same(table, columns) != truth
+                refuse_truth(roles, table, f"the identities {listed(columns)}", is_wrong)
             return stem
     for stem, columns in sides.items():
         if simplified(stem) in (IDS if truth is None else IDS | WEAK["identity"]):
@@ -300,10 +300,11 @@ def _identities(roles, sides, table):
     return agreeing[0] if len(agreeing) == 1 else None
 
 
-def _check_truth(roles, columns, is_wrong, table):
-    """Stop where the truth contradicts identities."""
+def refuse_truth(roles, table, others, is_wrong):
+    """Stop where the truth contradicts identities, or names of images."""
     if is_wrong.any():
-        name = roles.column("genuine") or roles.column("impostor")
-        why = f"{name!r} contradicts the identities {listed(columns)} in {is_wrong.sum():,} pairs"
-        is_turned = roles.column("genuine") and is_wrong.mean() > 0.9
-        roles.ask(table, why, {"impostor": name} if is_turned else {"genuine": None})
+        role = "genuine" if roles.column("genuine") else "impostor"
+        name = roles.column(role)
+        why = f"{name!r} contradicts {others} in {is_wrong.sum():,} pairs"
+        is_turned = is_wrong.mean() > 0.9
+        roles.ask(table, why, {OPPOSITE[role]: name} if is_turned else {"genuine": None})

@@ -94,12 +94,16 @@ def _read_records(path):
 
 def check_header(header):
     """Refuse equal names and blank names; the first may be blank, as above row numbers."""
-    require("" not in header[1:], f"a column has no name in the header: {listed(header, 12)}")
+    require(
+        "" not in header[1:],
+        f"a column has no name in the header: {listed(header, 12)}; name each, and write a table "
+        "of Markdown or of a database as CSV",
+    )
     twice = pd.Index(header)[pd.Index(header).duplicated()]
     require(
         len(twice) == 0,
         f"column names must be distinct; repeated: {listed(twice)}; of a header of two lines make "
-        "one, such as probe_id, reference_id",
+        "one, such as probe_id, reference_id; in pandas: df.columns = df.columns.map('_'.join)",
     )
 
 
@@ -320,11 +324,10 @@ def _clean(column, layout):
     """Return text without blanks around it, with points for decimal commas; on one line."""
     if pd.api.types.is_numeric_dtype(column):
         return column
-    # a list may extend over several lines
-    is_long = column.str.contains("\n", regex=False, na=False) & ~column.str.startswith("[")
-    if is_long.any():
-        line = is_long.idxmax()
-        raise InputError(f"line {line}: a cell has no end: was an open quote left?")
+    long = column[column.str.contains("\n", regex=False, na=False)]
+    is_open = ~long.str.startswith("[")  # a list may extend over several lines
+    if is_open.any():
+        raise InputError(f"line {is_open.idxmax()}: a cell has no end: was an open quote left?")
     column = column.str.strip()
     if layout.decimal == "," and all(map(is_number, column.dropna().unique())):
         column = column.str.replace(",", ".", regex=False)

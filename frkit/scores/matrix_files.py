@@ -32,7 +32,6 @@ from frkit.scores.matrix_names import (
     is_nameless,
     people_of_matrix,
 )
-from frkit.scores.pair_list import failed_as_nan
 
 CELLS = "all cells"  # of a file that is one matrix
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
@@ -315,10 +314,10 @@ def _who(columns, roles, missing, pattern, is_direction_known):
         return [identities_from(side, pattern) for side in names], names
     if people is None and images is not None:
         values = columns[roles.scores()[0]]
-        people, images, roles.who = images, None, "the ids are people"
-        if isinstance(values, np.ndarray):  # and not on disk
-            scores = failed_as_nan(values, missing, bool(roles.column("distance")))
-            people, images, roles.who = people_of_matrix(scores, people, is_direction_known)
+        is_distance = bool(roles.column("distance"))
+        people, images, roles.who = people_of_matrix(
+            values, images, missing, is_distance, is_direction_known
+        )
     if people is None:
         roles.ask(
             columns,

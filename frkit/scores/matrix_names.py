@@ -20,6 +20,7 @@ SHOW_MARKS = 100_000  # scores of whole rows that show marks such as -1, and the
 FEWEST_ROWS = 20
 COMPARED = 500_000  # scores of whole rows that show who is who
 SHOWN = 30  # rows and columns that show what a table contains
+THEY_ARE_PEOPLE = "the ids are people"
 DISTANCES = (
     "strangers have higher scores than images of one person: are these distances? Say "
     "distance=True, or distance=False where larger means more alike"
@@ -36,7 +37,7 @@ def is_matrix(table):
             return False
     names = [*map(str, table.columns[1:])]
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
-    if are_places(rows) and not are_places(names):
+    if are_places(rows) and rows != names[: len(rows)]:
         return False  # pandas numbered the rows of a table
     n_shared = len({*names}.intersection(rows))
     return n_shared >= min(len({*names}), len({*rows})) / 2
@@ -57,7 +58,7 @@ def is_nameless(table):
     return role_of_square(np.column_stack(columns)) is not None
 
 
-def people_of_matrix(scores, names, is_direction_known=False):
+def people_of_matrix(values, names, missing, is_distance, is_direction_known):
     """Find out whether names are people, or images that say who is in them.
 
     They are images if each occurs once on each side, and if scores are clearly higher where a usual
@@ -65,11 +66,15 @@ def people_of_matrix(scores, names, is_direction_known=False):
 
     Parameters
     ----------
-    scores : array, (probe, reference)
-        Larger is more alike; NaN is left out.
+    values : array, (probe, reference)
+        In memory, or on disk: then some rows are read.
     names : pair of sequences of str
+    missing : float, sequence of float or None
+        Marks of failed comparisons.
+    is_distance : bool
+        Whether smaller is more alike.
     is_direction_known : bool
-        Whether somebody, or the diagonal, says that larger is more alike.
+        Whether somebody, or the diagonal, says which is more alike.
 
     Returns
     -------
@@ -79,22 +84,21 @@ def people_of_matrix(scores, names, is_direction_known=False):
         How it is known who is who.
     """
     names = [np.asarray(side, str) for side in names]
-    rows = slice(None, None, max(1, scores.size // COMPARED))
-    rows_tried = np.asarray(scores[rows], float)
-    distinct, places = np.unique(np.concatenate(names), return_inverse=True)
+    if any(pd.Series(side).duplicated().any() for side in names):
+        return names, None, THEY_ARE_PEOPLE
+    rows = slice(None, None, max(1, values.shape[0] * values.shape[1] // COMPARED))
+    scores = failed_as_nan(np.asarray(values[rows]), missing, is_distance)
+    places, distinct = pd.factorize(np.concatenate(names))
     probe, reference = np.split(places, [len(names[0])])
     probe = probe[rows].repeat(len(reference))
-    images = Sides(probe, np.tile(reference, len(rows_tried)), distinct)
-    if all(len(np.unique(side)) == len(side) for side in names):
-        _, way = people_of_names(images, scores=rows_tried.ravel())
-        if way:
-            people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
-            return people, names, f"from names of images, {way}"
-        is_turned = (
-            not is_direction_known and people_of_names(images, scores=-rows_tried.ravel())[1]
-        )
-        require(not is_turned, DISTANCES)
-    return names, None, "the ids are people"
+    images = Sides(probe, np.tile(reference, len(scores)), distinct)
+    _, way = people_of_names(images, scores=scores.ravel())
+    if way:
+        people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
+        return people, names, f"from names of images, {way}"
+    is_turned = not is_direction_known and people_of_names(images, scores=-scores.ravel())[1]
+    require(not is_turned, DISTANCES)
+    return names, None, THEY_ARE_PEOPLE
 
 
 def check_direction(values, people, missing, is_distance, is_guess):
@@ -174,7 +178,7 @@ def with_names(values, probes, references, distance):
             has_names, "give probe_identity= and reference_identity=, who is on each row and column"
         )
         values = with_both_halves(values)
-        people, images, _ = people_of_matrix(-values if distance else values, names, distance)
+        people, images, _ = people_of_matrix(values, names, None, distance, distance)
         if not distance:
             check_direction(values, people, None, False, False)
         for place, labels in enumerate(sides):

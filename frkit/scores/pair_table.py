@@ -14,7 +14,7 @@ from frkit.data.evidence import people_of_names, strangers_called_genuine
 from frkit.data.files import named, require_data
 from frkit.data.joins import identities_from, joined
 from frkit.data.notices import warn_of_parts
-from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles
+from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles, refuse_truth
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
 from frkit.data.tables import refuse_cells, to_numbers
@@ -168,7 +168,7 @@ def pairs_of_table(
     elif images and not people:
         model, values = next(iter(scores.items()))
         similarity = -values if model in distances else values
-        people = _people_by_name(images, genuine, similarity, rule, roles)
+        people = _people_by_name(images, genuine, similarity, rule, roles, table)
     if not people:
         if genuine is None:
             remedies = [{"genuine": "..."}]
@@ -233,12 +233,14 @@ def _unless_two_people(images, people, roles):
     return None
 
 
-def _people_by_name(images, genuine, similarity, rule, roles):
+def _people_by_name(images, genuine, similarity, rule, roles, table):
     """Return who is in images, by their names, or as genuine pairs link them; else None."""
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
     elif genuine is not None:
+        if people_of_names(images, ~genuine)[1]:
+            refuse_truth(roles, table, "names of images", np.ones(len(table), bool))
         n_strangers, n_genuine = strangers_called_genuine(images, genuine, similarity)
         if n_strangers > 0:
             warn(

@@ -55,6 +55,13 @@ def test_a_file_goes_in_at_the_first_try(tmp_path, name):
     assert data.attrs["columns"]
 
 
+@pytest.mark.parametrize("name", ["commented.tsv", "iris.tsv"])
+def test_names_of_images_say_who_is_in_them(tmp_path, name):
+    FORMS[name][0](tmp_path / name)
+    people = fk.open_data(tmp_path / name).probe_identity.to_series()
+    assert people.nunique() == people.str[:4].nunique() == PAIRS.subject1.nunique()
+
+
 def test_parquet_with_a_column_of_lists(tmp_path):
     pytest.importorskip("pyarrow")
     LABELS.assign(embedding=list(VECTORS)).to_parquet(tmp_path / "f.parquet")
@@ -186,6 +193,12 @@ TRAPS = {
     "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
     "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),
     "row numbers": (FEATURES.assign(id=range(len(LABELS))), "no column says whom"),
+    "row numbers first": (pd.DataFrame(VECTORS).rename_axis("id").reset_index(),
+                          "no column says whom"),
+    "two guesses that cancel": (FILES.assign(different=NUMBERS, distance=PAIRS.cosine),
+                                "'genuine': 'different'"),
+    "two distances": (FIVE.assign(arc=PAIRS.distance, vgg=PAIRS.distance).drop(columns="score"),
+                      "'distance': .'arc', 'vgg'."),
     "unknown people": (WIDE.assign(subject=np.where(SUBJECT < "S005", "unknown", SUBJECT)),
                        "'unknown' in "),
     "minus one": (WIDE.assign(subject=np.where(SUBJECT < "S005", "-1", SUBJECT)), "'-1' in "),

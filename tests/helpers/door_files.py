@@ -62,6 +62,7 @@ PAIRS = chosen_pairs()
 SAME = PAIRS.same.to_numpy()
 OF_PAIRS = pooled_frr(PAIRS.cosine.to_numpy(), SAME)
 WORDS = np.where(SAME, "yes", "no")
+KINDS_OF_PAIRS = np.where(SAME, "intra", "inter")
 
 
 def renamed(**names):
@@ -113,6 +114,11 @@ def write_npy(path):
 def write_matrix(path):
     named = pd.DataFrame(COSINES.round(6), LABELS.image, LABELS.image.rename("other"))
     named.to_csv(path)
+
+
+def write_matrix_and_names(path):
+    np.save(path, COSINES.round(6))
+    LABELS.image.to_csv(path.with_suffix(".txt"), index=False, header=False)
 
 
 def write_trials(path):
@@ -170,6 +176,8 @@ PEOPLE = (PAIRS.subject1, PAIRS.subject2)
 CAMEL = renamed(ProbeID="subject1", GalleryID="subject2", MatchScore="cosine", IsMated="same")
 ENROLLED = renamed(enroll_id="subject1", verif_id="subject2", similarity_score="cosine")
 PLAIN = renamed(id1="subject1", id2="subject2", score="cosine")
+SOURCES = renamed(source="subject1", target="subject2", score="cosine")
+TESTED = renamed(enrollment="image1", test="image2", score="cosine", label="same")
 CELLS = LABELS.assign(embedding=[json.dumps(row.tolist()) for row in VECTORS])
 KIND = pd.DataFrame({"Comparison Score": PAIRS.cosine})
 KIND["Mated/Non-mated"] = np.where(SAME, "Mated", "Non-mated")
@@ -187,12 +195,13 @@ ROWS += "".join(
     f'"{k + 1}" "{first}" "{second}" {score} {"TRUE" if same else "FALSE"}\n'
     for k, (first, second, score, same) in enumerate(zip(*IMAGES, PAIRS.cosine, SAME))
 )
-COMMENTED = "# a system\n# and its date\n" + ENROLLED.to_csv(sep="\t", index=False)
+COMMENTED = "# a system\n# and its date\n" + TESTED.to_csv(sep="\t", index=False)
 PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
 OBJECTS = [
     {"file": image, "person": subject, "det_score": 0.9, "embedding": row.tolist(), "model": "A"}
     for image, subject, row in zip(LABELS.image, LABELS.subject, VECTORS)
 ]
+NAMED = [{"name": image, "emb": row.tolist()} for image, row in zip(LABELS.image, VECTORS)]
 SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
 NESTED = [
     {"enroll": {"id": first}, "test": {"id": second}, "score": score}
@@ -201,9 +210,9 @@ NESTED = [
 KINDS = [PAIRS.cosine[chosen].reset_index(drop=True) for chosen in (SAME, ~SAME)]
 TITLED = "# columns: probe,candidate,score\nprobe_id,candidate_id,score\n"
 TITLED += lines(*PEOPLE, PAIRS.cosine, mark=",")
-IRIS = renamed(probe="image1", gallery="image2").assign(hamming=(1 - PAIRS.cosine) / 2)
-IRIS = IRIS.rename(columns={"hamming": "hamming_distance"})
-IRIS["type"] = np.where(SAME, "intra", "inter")
+IRIS = pd.DataFrame({"hd": (1 - PAIRS.cosine) / 2})
+for side in ("1", "2"):  # the first left eye, S001L01.jpg
+    IRIS["file" + side] = PAIRS["image" + side].str.replace("_", "L")
 FORMS = {  # name of a file: how it is written (which may return its FRR), and its FRR
     "arc.npz": (write_npz, OF_FACES),
     "wide.csv": (write_csv(WIDE), OF_FACES),
@@ -216,10 +225,11 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "arc.npy": (write_npy, OF_FACES),
     "faces.mat": (write_mat, OF_FACES),
     "named_index.csv": (write_matrix, OF_FACES),
+    "sim.npy": (write_matrix_and_names, OF_FACES),
     "odd_names.csv": (write_csv(ODD), OF_PAIRS),
     "two_directions.csv": (write_csv(TURNED), OF_PAIRS),
     "truth.csv": (write_csv(TRUTH), OF_PAIRS),
-    "with_index.csv": (write_csv(PLAIN, index=True), OF_PAIRS),
+    "with_index.csv": (write_csv(SOURCES, index=True), OF_PAIRS),
     "camel.csv": (write_csv(CAMEL), OF_PAIRS),
     "enrolled.csv": (write_csv(ENROLLED), OF_PAIRS),
     "semicolons.csv": (write_csv(PLAIN, sep=";", decimal=","), OF_PAIRS),
@@ -230,7 +240,10 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
         write_text(lines(in_folders("1"), in_folders("2"), NUMBERS, PAIRS.cosine)),
         OF_PAIRS,
     ),
-    "label_last.txt": (write_text(lines(*IMAGES, PAIRS.cosine, WORDS, mark="\t")), OF_PAIRS),
+    "label_last.txt": (
+        write_text(lines(*IMAGES, PAIRS.cosine, KINDS_OF_PAIRS, mark="\t")),
+        OF_PAIRS,
+    ),
     "label_first.txt": (write_text(lines(NUMBERS, *IMAGES, PAIRS.cosine)), OF_PAIRS),
     "scores-dev": (write_text(lines(*PEOPLE, PAIRS.image2, PAIRS.cosine)), OF_PAIRS),
     "score_label": (write_text(lines(PAIRS.cosine, NUMBERS)), OF_PAIRS),
@@ -261,4 +274,5 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "iris.tsv": (write_csv(IRIS, sep="\t"), OF_PAIRS),
     "subjid.csv": (write_csv(WIDE.rename(columns={"subject": "SubjID"})), OF_FACES),
     "embeddings.json": (write_text(json.dumps(OBJECTS)), OF_FACES),
+    "named.json": (write_text(json.dumps(NAMED)), OF_FACES),
 }
