@@ -167,10 +167,7 @@ def band(
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
-        for name in ("estimate", "lower", "upper"):
-            reaches = np.abs(result[name] - chosen.fair) <= TIE
-            result[name] = result[name].where(~reaches, chosen.fair)
-        result["includes_fair"] = _includes(chosen.fair, result)
+        result = _with_fair_value(result, chosen.fair)
     result = with_attrs(result, evaluation, chosen, method, **about)
     warn_of(whole, chosen, result)
     return result
@@ -198,14 +195,15 @@ def effective_interval(evaluation, chosen, level, target):
     return linearised_interval(evaluation, chosen, level, target)
 
 
-def _includes(fair, result):
-    """Whether the end towards the fair value reaches it; missing where an end is missing."""
+def _with_fair_value(result, fair):
+    """Ends that are the fair value, and whether the end towards it reaches it, or is missing."""
+    ends = {name: result[name].variable for name in ("estimate", "lower", "upper")}
     # a mean of equal rates is not always equal to them in the last bit
-    above = result.lower <= fair + TIE
-    below = result.upper >= fair - TIE
-    reaches = xr.where(result.estimate >= fair, above, below)
-    missing = result[["estimate", "lower", "upper"]].isnull().to_dataarray().any("variable")
-    return reaches.where(~missing)
+    ends = {name: end.where(~(np.abs(end - fair) <= TIE), fair) for name, end in ends.items()}
+    estimate, lower, upper = ends.values()
+    reaches = (lower <= fair + TIE).where(estimate >= fair, upper >= fair - TIE)
+    missing = estimate.isnull() | lower.isnull() | upper.isnull()
+    return result.assign(ends | {"includes_fair": reaches.where(~missing)})
 
 
 # --- simultaneous bands --------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from frkit.base import require_number
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 # --- formulas: rates over any dims with `group`, each in [0, 1] ----------------------------------
+# of variables without labels, which takes a tenth of the time that labels take; or of DataArrays
 
 
 def max_min(rates):
@@ -38,7 +39,7 @@ def gini(rates):
     """
     n = rates.sizes["group"]
     ascending = rates.copy(data=np.sort(rates.values, axis=rates.get_axis_num("group")))
-    weights = xr.DataArray(2 * np.arange(1, n + 1) - n - 1, dims="group")
+    weights = xr.Variable("group", 2 * np.arange(1, n + 1) - n - 1)
     differences = (ascending * weights).sum("group", skipna=False)
     return differences / ((n - 1) * rates.sum("group", skipna=False))
 
@@ -169,9 +170,7 @@ def _measure_of_far_and_frr(name, formula, c, scale, fair, phrase):
     """A measure of the groups' FAR, with weight c, and FRR."""
     require_number("the weight c of FAR", c, 0, 1)
 
-    def read(tallies):
-        return formula(over_groups(tallies, "far_group"), over_groups(tallies, "frr_group"))
-
+    read = _reader(("far_group", "frr_group"), formula)
     named = name if c == 0.5 else f"{name}(c={c:g})"
     label = f"{phrase} (c = {c:g})"
     return Measure(named, read, scale, fair, label, reads=("far_group", "frr_group"))
@@ -180,9 +179,16 @@ def _measure_of_far_and_frr(name, formula, c, scale, fair, phrase):
 # --- the register --------------------------------------------------------------------------------
 
 
-def _reader(variable, formula):
-    """The function that applies a formula to one variable over groups."""
-    return lambda tallies: formula(over_groups(tallies, variable))
+def _reader(variables, formula):
+    """The function that applies a formula to variables over groups."""
+
+    def read(tallies):
+        rates = [over_groups(tallies, name) for name in variables]
+        values = formula(*(rate.variable for rate in rates))
+        most_dims = max(rates, key=lambda rate: rate.ndim)
+        return xr.DataArray(values, most_dims.isel(group=0, drop=True).coords)
+
+    return read
 
 
 # name, formula, scale of its intervals, value of a fair model, label
@@ -196,13 +202,13 @@ DISPARITIES = (
 for rate in ("far", "frr"):
     for name, formula, scale, fair, label in DISPARITIES:
         variable = f"{rate}_group"
-        read = _reader(variable, formula)
+        read = _reader([variable], formula)
         label = label.format(rate.upper())
         enter(Measure(f"{rate}_{name}", read, scale, fair, label, reads=(variable,)))
 enter(
     Measure(
         "eer_spread",
-        _reader("eer_group", spread),
+        _reader(["eer_group"], spread),
         fair=0.0,
         label="standard deviation of the EER over groups",
         reads=("eer_group",),

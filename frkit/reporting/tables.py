@@ -210,12 +210,17 @@ def _rows(result, measure):
     if CONTRAST in dims and "a" in result.coords:
         pairs = zip(result.a.values, result.b.values)
         result = result.assign_coords({CONTRAST: [f"{a} {_sign(result)} {b}" for a, b in pairs]})
-    values = result[[*heads]].reset_coords(drop=True).expand_dims("row")
-    frame = values.to_dataframe(dim_order=["row", *dims]).reset_index()
-    frame = frame.rename(columns=KEY_OF_DIM | heads)
-    names = frame.reindex(columns=KEYS).astype(object)
-    names[MEASURE] = names[MEASURE].fillna(measure)
-    return pd.concat([names.where(names.notna(), ""), frame[[*heads.values()]]], axis=1)
+    sizes = {dim: result.sizes[dim] for dim in dims}
+    labels = np.meshgrid(*[result[dim].values.astype(object) for dim in dims], indexing="ij")
+    names = dict(zip((KEY_OF_DIM.get(dim, dim) for dim in dims), map(np.ravel, labels)))
+    names.setdefault(MEASURE, measure)
+    numbers = {
+        head: result[name].variable.set_dims(sizes).transpose(*dims).values.ravel()
+        for name, head in heads.items()
+    }
+    rows = range(result["estimate"].size)
+    frame = pd.DataFrame({key: names.get(key, "") for key in KEYS}, rows, dtype=object)
+    return frame.assign(**numbers)
 
 
 def decimals_of_result(result):
