@@ -49,7 +49,7 @@ def means(values, group):
 
 def groups(rate, group, n, n_people):
     """The groups with these effective numbers, as frkit tests them."""
-    return Groups(means(rate, group), n, n_people, np.eye(len(n)), np.zeros(len(n)))
+    return Groups(means(rate, group), n, n_people, np.eye(len(n)), np.zeros(len(n)), 1 / n)
 
 
 def own_effective(rate, pairs, group):

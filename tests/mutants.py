@@ -113,11 +113,13 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "(1 + 1 / partners - 4 / people)", "1", POOLED),
     Mutant("intervals/pooled.py", "noise - delta * p0", "noise - 0 * p0", POOLED),
     Mutant("intervals/pooled.py", "(excess[equality] > TOLERANCE).all()", "False", AGREEMENT),
-    Mutant("intervals/pooled.py", "* (1 - p0) / p0, pairs_variance", "* 0, pairs_variance", POOLED),
+    Mutant(
+        "intervals/pooled.py", "people_variance = c / people", "people_variance = 0 * c", POOLED
+    ),
     Mutant("intervals/pooled.py", "c = people_variance / pairs_variance - 1", "c = -1.0", POOLED),
     Mutant("intervals/pooled.py", "1 - groups.n / groups.n.sum()", "1.0", POOLED),
     Mutant("intervals/pooled.py", "(variance - 2)).sum()", "0 * variance).sum()", POOLED),
-    Mutant("intervals/pooled.py", "np.diag(covariance(groups.of_people)) * n", "0 * n", POOLED),
+    Mutant("intervals/pooled.py", "np.diag(covariance(groups.people_variance))", "0 * n", POOLED),
     Mutant(
         "intervals/effective.py",
         "accepting < FEWEST",

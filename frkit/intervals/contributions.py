@@ -20,7 +20,8 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
-- alike: of the FRR of groups, the effective number if people differ alike in all groups;
+- alike: of the FRR of groups, the effective number if people differ alike in all groups; of their
+  FAR that to which people of all groups contribute, and of_people, as in `effective.jeffreys`;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
   the crossing, and the FRR where the group's FAR is each of FARS, over `far`; errors_at_eer: of
   each unit at one threshold for all, that of the EER of all.
@@ -33,7 +34,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_one_of
-from frkit.intervals.pooled import FARS, pooled_frr
+from frkit.intervals.pooled import FARS, pooled_far, pooled_frr
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, computed_once
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -42,6 +43,8 @@ BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
 UNSEEN = 2  # further units that are assumed to err
+LIKE_OTHERS = 4  # with so many people with errors, a group is half like all groups
+OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
 
 
 @computed_once
@@ -102,8 +105,8 @@ def _at_level(people, kind, g, h, fixed_threshold):
     fixed = far(people, g, h) if kind == "far" else frr(people, g)
     if fixed_threshold:
         return fixed
-    if kind == "frr" and g is not None and people.target == NEW_PEOPLE:
-        fixed["alike"] = alike(people, g)
+    if g is not None and g is h and people.target == NEW_PEOPLE:
+        fixed |= partly_alike(people, g, fixed) if kind == "far" else {"alike": alike(people, g)}
     if people.level_of == "threshold":
         return fixed
     return with_error_of_threshold(people, kind, fixed, g, h)
@@ -290,6 +293,39 @@ def alike(people, g):
     return numbers.isel(any_group=g)
 
 
+def partly_alike(people, g, own):
+    """Effective number of a group's FAR at a fixed threshold, and A / (A + B) of its variance.
+
+    The variance is A t² + B t (1 - t) where the true FAR is t (`pooled_far`). A and B are means of
+    those of the group's own people and of those of all groups, which weigh as much as four people
+    with errors.
+    """
+    groups = _every_group(people)
+    of_all = far(people, groups, groups)
+    of_all["squares"] = (of_all["influence"] ** 2).sum(UNIT)
+    estimable = of_all["people"] >= 2
+    parts = xr.apply_ufunc(
+        pooled_far,
+        *(of_all[name].where(estimable) for name in OF_FAR),
+        input_core_dims=[["any_group"]] * len(OF_FAR),
+        output_core_dims=[["any_group"]] * 3,
+    )
+    _, *parts_of_all = (part.isel(any_group=g) for part in parts)
+    rate = own["rate"]
+    odds = (rate / (1 - rate)).where(rate < 1, 0.0)
+    people_part = variance(own) - own["noise"]
+    one_pair = 1 / own["comparisons"]
+    own_parts = (
+        (people_part / rate**2).where(rate > 0, 0.0),
+        np.maximum((own["noise"] / rate / (1 - rate)).where(odds > 0, one_pair), one_pair),
+    )
+    weight = LIKE_OTHERS / (effective_count(own["errors"]) + LIKE_OTHERS)
+    a, b = (weight * all_ + (1 - weight) * mine for all_, mine in zip(parts_of_all, own_parts))
+    some_err = (of_all["rate"] > 0).any("any_group")
+    n = (1 / (a * odds + b)).where(some_err, own["comparisons"])
+    return {"alike": n, "of_people": (a / (a + b)).where(some_err, 0.0)}
+
+
 def _every_group(people):
     """The numbers of all groups, over a separate dim."""
     return xr.Variable("any_group", np.arange(people.cells.sizes["partner"] - 1))
@@ -381,6 +417,10 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     if level_group is None:
         noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
     moved = {"influence": influence, "noise": noise, "least": np.maximum(noise, 0)}
+    if "alike" in fixed:
+        moved_variance = variance(moved)
+        share = (variance(fixed) / moved_variance).where(moved_variance > 0, 1.0)
+        moved["alike"] = fixed["alike"] * share.where(fixed["rate"] > 0, 1.0)
     if g is not None and level_group is not None:
         is_other = (g != level_group) | (h != level_group)
         moved = {name: values.where(is_other, fixed[name]) for name, values in moved.items()}

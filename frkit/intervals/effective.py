@@ -15,11 +15,10 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
-from frkit.intervals.contributions import UNIT, UNSEEN, contributions
+from frkit.intervals.contributions import LIKE_OTHERS, TINY, UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
-LIKE_OTHERS = 4  # with so many people with errors, a group is half like all groups
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
@@ -46,7 +45,9 @@ def n_among_units(contribution):
     with np.errstate(divide="ignore", invalid="ignore"):
         n = rate * (1 - rate) / variance
         n = np.minimum(n.where(has_errors, contribution["comparisons"]), contribution["most"])
-        if "alike" in contribution:
+        if "of_people" in contribution:
+            n = contribution["alike"]
+        elif "alike" in contribution:
             power = LIKE_OTHERS / (erring + LIKE_OTHERS)
             return n * (contribution["alike"] / n) ** power
         return drawn_to_units(n, contribution["units"], erring, contribution["unseen"])
@@ -69,14 +70,26 @@ def with_more_people(contribution, factor):
     return contribution.assign(more | {"variance": contribution.variance / factor})
 
 
-def jeffreys(rate, n, level):
-    """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001)."""
+def jeffreys(rate, n, level, of_people=0.0):
+    """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001).
+
+    of_people : A / (A + B) where the variance is A t² + B t (1 - t) for a true rate t. Errors, in
+    units of B, are binomial if A < B, also if A is 0; and negative binomial if A > B.
+    """
     tail = (1 - level) / 2
-    errors = rate * n + 0.5
-    others = (1 - rate) * n + 0.5
-    lower = betaincinv(errors, others, tail)
-    upper = betaincinv(errors, others, 1 - tail)
-    return np.minimum(lower, rate), np.maximum(upper, rate)  # with less than half an error, too
+    of_pairs = 1 - of_people
+    unit = of_pairs / (n * (of_people * rate / np.maximum(1 - rate, TINY) + of_pairs))
+    errors = rate / unit
+    excess = (of_people - of_pairs) / of_pairs  # A / B - 1; at 0 errors are of a Poisson law
+    shape = 1 / (unit * np.maximum(np.abs(excess), 1e-6))
+    is_binomial = excess < 0
+    others = xr.where(is_binomial, shape - errors + 0.5, shape)
+    lower, upper = (
+        shape * unit * xr.where(is_binomial, share, share / (1 - share))
+        for share in (betaincinv(errors + 0.5, others, side) for side in (tail, 1 - tail))
+    )
+    # with less than half an error, too
+    return np.minimum(lower, rate), np.maximum(np.minimum(upper, 1), rate)
 
 
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
@@ -87,13 +100,18 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     rate = evaluation["empirical"][name].drop_attrs()
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
-    lower, upper = jeffreys(rate.variable, n, level)
+    lower, upper = jeffreys(rate.variable, n, level, added.get("of_people", 0.0))
     if "accepting" in added:  # the true threshold may be any higher one
         endless = added["accepting"] < FEWEST_ACCEPTED
         upper = upper.where(rate.variable.isnull() | ~endless, 1.0)
     n = n.where(rate.variable.notnull())
     ends = {"n_effective": n, "estimate": rate.variable, "lower": lower, "upper": upper}
-    return xr.Dataset(ends, rate.coords)
+    result = xr.Dataset(ends, rate.coords)
+    if name != "far_cross":
+        return result
+    options = {"level": level, "fixed_threshold": fixed_threshold}
+    of_groups = effective_rates(evaluation, "far_group", target, **options)
+    return result.where(rate["group"] != rate["reference_group"], of_groups)
 
 
 def threshold_interval(evaluation, level, target):

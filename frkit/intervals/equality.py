@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
-from frkit.intervals.contributions import UNIT, contributions
+from frkit.intervals.contributions import OF_FAR, UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
     FARS,
@@ -33,14 +33,15 @@ UNTESTED = (
     "no p-value of equal EERs, because many people are in several groups: the test would call "
     "equal groups different too often there; FRR and FAR have one"
 )
-OF_FAR = ["rate", "squares", "noise", "people", "units", "comparisons"]
+VARIANCE_OF_FAR = "n_effective", "people_variance", "pairs_variance"
 OTHER = "other_group"
 OF_GROUPS = {  # what a test of groups reads, and its dims
     "estimate": ["group"],
     "n_effective": ["group"],
     "n_people": [],
     "precision": ["group", OTHER],
-    "of_people": ["group"],
+    "people_variance": ["group"],
+    "pairs_variance": ["group"],
     "curve": ["group", "far"],
 }
 OF_CONTRAST = (
@@ -101,14 +102,14 @@ def equal_groups(evaluation, name, target):
     The variance is that of the people of all groups; about these people, and for rates that are
     not tested, it is each group's own. `n_people` : the people of all groups; infinite where X² has
     its chi-square distribution. `precision` : inverse of the correlations between groups.
-    `of_people` : of FAR, the share of the variance that people make.
+    `people_variance`, `pairs_variance` : as in `pooled.Groups`.
     """
     rate = data_of(evaluation)[name].drop_attrs()
     if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
         precision = (("group", OTHER), np.eye(rate.sizes["group"]))
         alone = alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
-        return alone.assign(of_people=xr.zeros_like(rate))
+        return _without_people(alone)
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
     influence = added.influence.where(estimable, 0.0)
@@ -117,9 +118,8 @@ def equal_groups(evaluation, name, target):
     if name == "far_group":
         added = added.assign(squares=(influence**2).sum(UNIT))
         numbers = (added[number].where(estimable) for number in OF_FAR)
-        n, of_people = _over_groups(pooled_far, *numbers, results=2)
-        return result.assign(n_effective=n, of_people=of_people)
-    result["of_people"] = xr.zeros_like(rate)
+        parts = _over_groups(pooled_far, *numbers, results=3)
+        return result.assign(dict(zip(VARIANCE_OF_FAR, parts)))
     weight = added.weight.where(estimable, 0.0)
     groups_of_person = (weight > 0).sum("group")
     n_people = (groups_of_person > 0).sum(UNIT).astype(float)
@@ -127,10 +127,16 @@ def equal_groups(evaluation, name, target):
     n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
     result = result.assign(n_effective=n, n_people=n_people)
     if name == "frr_group":
-        return result
-    result = result.assign(pooled_eer(added.where(estimable), rate, n))
+        return _without_people(result)
+    result = _without_people(result.assign(pooled_eer(added.where(estimable), rate, n)))
     several = (groups_of_person > 1).sum(UNIT) / n_people
     return result.assign_attrs({"warning": UNTESTED} if several.max() > SEVERAL else {})
+
+
+def _without_people(groups):
+    """The groups with a variance that is all of pairs, t (1 - t) / n."""
+    n = groups.n_effective
+    return groups.assign(people_variance=xr.zeros_like(n), pairs_variance=1 / n)
 
 
 def pooled_eer(added, rate, n_frr):

@@ -24,7 +24,8 @@ class Groups(NamedTuple):
     n_people : K, the people of all groups; infinite where X² has its chi-square distribution.
     precision : inverse of the correlation matrix of the rates, (group, group), for people who are
     in several groups.
-    of_people : of FAR, the share of each group's variance that people make, (group,).
+    people_variance, pairs_variance : A and B of the variance A t² + B t (1 - t) of each group's FAR
+    if the true one is t, (group,).
     curve : of EERs, what each group's rate exceeds a true one by, (group, far), see `excess_of`.
     """
 
@@ -32,7 +33,8 @@ class Groups(NamedTuple):
     n: np.ndarray
     n_people: float
     precision: np.ndarray
-    of_people: np.ndarray
+    people_variance: np.ndarray
+    pairs_variance: np.ndarray
     curve: np.ndarray | None = None
 
 
@@ -75,7 +77,7 @@ def pooled_frr(rate, pairs, weight):
 
 @np.errstate(divide="ignore", invalid="ignore")
 def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
-    """Effective numbers of comparisons of the groups' FAR, and the share of variance people make.
+    """Effective numbers of comparisons of the groups' FAR, and the two parts of its variance.
 
     Two of a group's K people are accepted in a share a = F + g_k + g_l + s of their m image pairs:
     an analysis of variance of pairs (Griffing 1956). With U pairs of people, x = 4 Var g / K is
@@ -89,7 +91,8 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     And Var s = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1].
 
     All arguments are of groups, (..., group): r, both sums of squares, K, U, and the number of
-    pairs of images; NaN where a group has no rate.
+    pairs of images; NaN where a group has no rate. Returns n, A = c / K and B = Var s / (U p0 (1 -
+    p0)): where the true rate is t, the variance is A t² + B t (1 - t).
     """
     p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
     partners = 2 * pairs_of_people / people
@@ -105,7 +108,6 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     square = np.maximum(square, weight * p0**2)
     c = np.maximum(_total(pairs_of_people * people * people_part) / square, 0)
     c = np.where(weight > 1e-9, c, 0)  # groups of at most three people do not tell parts apart
-    variance_of_people = p0**2 * c / people
     if_zero = pairs_of_people / comparisons  # Var s in units of p0 (1 - p0), if ρ = 0
     least = _total(pairs_of_people * rate * if_zero) / _total(pairs_of_people * rate)
     single_pairs = (noise - delta * p0 * rate * c / people) * pairs_of_people / (1 - rate)
@@ -115,11 +117,15 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     rho = np.clip((spread - least) / (1 - least), 0, 1)
     # each group may have one pair of people, or two may have one pair of images
     rho = np.where((pairs_that_vary > 0) & (least < 1), rho, 1)
-    variance_of_pairs = p0 * (1 - p0) * (rho + (1 - rho) * if_zero) / pairs_of_people
-    variance = variance_of_people + variance_of_pairs
+    people_variance = c / people
+    pairs_variance = (rho + (1 - rho) * if_zero) / pairs_of_people
+    n = 1 / (people_variance * p0 / (1 - p0) + pairs_variance)
     # without an error a person counts as one comparison
-    n = np.where(variance > 0, p0 * (1 - p0) / variance, np.minimum(people, comparisons))
-    return n, np.where(variance > 0, variance_of_people / variance, 0 * people)
+    one_each = np.minimum(people, comparisons)
+    without_errors = one_each, 0 * people, 1 / one_each
+    has_errors = (p0 > 0) & (p0 < 1)
+    found = n, people_variance, pairs_variance
+    return tuple(np.where(has_errors, *each) for each in zip(found, without_errors))
 
 
 def _total(values):
@@ -251,16 +257,10 @@ def chi_square(groups, truth):
         spread = np.maximum(truth * (1 - truth), TINY)
         z = excess_of(groups, truth) * np.sqrt(groups.n / spread)
     else:
-        deviance = _deviance(groups.rate, truth, *_variance_parts(groups))
+        parts = groups.people_variance, groups.pairs_variance
+        deviance = _deviance(groups.rate, truth, *parts)
         z = np.sign(groups.rate - truth) * np.sqrt(deviance)
     return ((z @ groups.precision) * z).sum(-1)
-
-
-def _variance_parts(groups):
-    """A and B of Var r = A t² + B t (1 - t), where the true rate is t, and n that at p0."""
-    p0 = np.clip(common_rate(groups), TINY, HIGHEST)
-    pairs_variance = (1 - groups.of_people) / groups.n
-    return groups.of_people / groups.n * (1 - p0) / p0, pairs_variance
 
 
 def _deviance(rate, truth, people_variance, pairs_variance):
@@ -285,17 +285,17 @@ def _moments_of_deviance(groups):
     There are p0 / B effective errors on average, with a negative binomial law of the shape 1 / A.
     With many errors they are 1 and 2.
     """
-    people_variance, pairs_variance = _variance_parts(groups)
+    unit = groups.pairs_variance
     p0 = np.clip(common_rate(groups), TINY, HIGHEST)
-    expected = p0 / pairs_variance
+    expected = p0 / unit
     few = np.minimum(expected, MANY_ERRORS)
-    shape = 1 / np.maximum(people_variance, 1e-6)
+    shape = 1 / np.maximum(groups.people_variance, 1e-6)
     errors = np.arange(1000)[:, None]
     at_most = betainc(shape, errors + 1, shape / (shape + few))
     chance = np.diff(at_most, axis=0, prepend=0)
     chance /= chance.sum(0)
-    rates = np.minimum(errors * pairs_variance, 1)
-    deviance = _deviance(rates, p0, people_variance, pairs_variance)
+    rates = np.minimum(errors * unit, 1)
+    deviance = _deviance(rates, p0, groups.people_variance, unit)
     mean = (chance * deviance).sum(0)
     variance = (chance * (deviance - mean) ** 2).sum(0)
     return [np.where(expected < MANY_ERRORS, *each) for each in ((mean, 1), (variance, 2))]
@@ -314,12 +314,14 @@ def compatible_rates(groups, *, level, free_level):
     its p is at least 1 - level.
 
     free_level : also the lowest and highest c r(λ) that are accepted, for measures that change with
-    the level of all rates; equality and what lies beyond it only where its p allows it. Returns
+    the level of all rates; equality and what lies beyond it only where its p allows it. And the
+    lowest and the highest rate as far apart as the test of these two groups alone accepts. Returns
     (truth, group); the last row is the observed rates, which also replace the rejected ones.
     """
     rate, n = groups.rate, groups.n
+    with_pair = free_level and len(rate) > 2
     if np.isnan(rate + n).any() or groups.n_people <= len(rate):
-        return np.full((2 * (1 + 2 * free_level) * STEPS + 1, len(rate)), np.nan)
+        return np.full((2 * (1 + 2 * free_level) * STEPS + with_pair + 1, len(rate)), np.nan)
     tests = _tests_of(groups, level)
     line = np.vstack([_line_of_test(groups, test) for test in tests])
     observed = _observed(groups)
@@ -339,7 +341,23 @@ def compatible_rates(groups, *, level, free_level):
             excess_at_level = np.where(nearer, np.maximum(excess, excess_at_level), excess_at_level)
         rows += [*accepted(_at_level(line, logarithm), excess_at_level)]
     unused = np.repeat([observed], (2 - len(tests)) * len(rows) * STEPS, 0)
+    if with_pair:
+        rows.append(_pair_apart(groups, observed, level))
     return np.vstack([*rows, unused, observed])
+
+
+def _pair_apart(groups, observed, level):
+    """The observed rates, (1, group), but the lowest and the highest as far apart as may be.
+
+    Of several such groups those of the smallest number.
+    """
+    lowest = np.lexsort((groups.n, groups.rate))[0]
+    highest = np.lexsort((-groups.n, groups.rate))[-1]
+    pair = [lowest, highest if highest != lowest else groups.n.argmax()]
+    of_pair = compatible_rates(chosen_of(groups, pair), level=level, free_level=True)
+    apart = observed.copy()
+    apart[pair] = of_pair[np.ptp(of_pair, axis=1).argmax()]
+    return apart[None]
 
 
 class _Test(NamedTuple):
@@ -432,8 +450,7 @@ def _likeliest_level(groups, line):
     if np.isfinite(groups.n_people):
         likeliest = np.log(np.maximum((n * rate**2 / line).sum(1), TINY) / errors) / 2
     else:
-        people_variance, pairs_variance = _variance_parts(groups)
-        weight = 1 / (people_variance * line + pairs_variance)
+        weight = 1 / (groups.people_variance * line + groups.pairs_variance)
         likeliest = np.log(np.maximum((weight * rate).sum(1), TINY) / (weight * line).sum(1))
     return np.maximum(likeliest, np.log(FEWEST / errors))
 
@@ -514,7 +531,8 @@ def chosen_of(groups, chosen):
         rate=groups.rate[chosen],
         n=groups.n[chosen],
         precision=np.linalg.pinv(correlation, rcond=1e-6, hermitian=True),
-        of_people=groups.of_people[chosen],
+        people_variance=groups.people_variance[chosen],
+        pairs_variance=groups.pairs_variance[chosen],
         curve=None if groups.curve is None else groups.curve[chosen],
     )
 
@@ -524,17 +542,18 @@ def weighted_means(groups, weights):
     weights = weights * groups.n / (weights * groups.n).sum(1, keepdims=True)
     correlation = np.linalg.pinv(groups.precision, hermitian=True)
 
-    def covariance(share):  # in units of p0 (1 - p0)
-        sd = np.sqrt(share / groups.n)
+    def covariance(variances):
+        sd = np.sqrt(variances)
         return weights @ (correlation * np.outer(sd, sd)) @ weights.T
 
-    whole_covariance = covariance(1)
+    whole_covariance = covariance(1 / groups.n)  # in units of p0 (1 - p0)
     n = 1 / np.diag(whole_covariance)
     return Groups(
         weights @ groups.rate,
         n,
         groups.n_people,
         np.linalg.pinv(whole_covariance * np.sqrt(np.outer(n, n)), rcond=1e-6, hermitian=True),
-        np.diag(covariance(groups.of_people)) * n,
+        np.diag(covariance(groups.people_variance)),
+        np.diag(covariance(groups.pairs_variance)),
         None if groups.curve is None else weights @ groups.curve,
     )

@@ -264,7 +264,7 @@ def _ratio(evaluation, size, level):
         if people < len(rate) + 1:  # less than one degree of freedom
             return 0.0, n.sum()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # keeps the number of errors
-        groups = Groups(rates, n, people, precision, np.zeros(len(n)))
+        groups = Groups(rates, n, people, precision, np.zeros(len(n)), 1 / n)
         shift = chi_square(groups, common_rate(groups))
         df = len(rate) - 1, people - len(rate)
         return stats.ncf.sf(stats.f.ppf(level, *df), *df, shift), n.sum()

@@ -89,7 +89,7 @@ def couples_of(scores):
 
 
 def twin(couples, errs):
-    """The effective number of a rate: n = p (1 - p) / v, with at most as many as comparisons.
+    """Effective number n = p (1 - p) / v of a rate, at most one for each comparison; and v.
 
     couples : of two people, or of one, with their scores and weights.
     """
@@ -112,7 +112,7 @@ def twin(couples, errs):
     seen = errors.sum() ** 2 / (errors**2).sum() if errors.any() else 0.0
     if len(errors) < n:
         n *= (len(errors) / n) ** (2 / (seen + 2))
-    return n * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, k - 1)) ** 2
+    return n * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, k - 1)) ** 2, variance
 
 
 @pytest.mark.parametrize("kind", SCORES)
@@ -121,6 +121,7 @@ def test_effective_numbers_equal_the_twin(kind):
     tree = fk.evaluate(scores, threshold=THRESHOLDS, by="group")
     band = fk.band(tree, "far")
     far, frr, cross = (fk.band(tree, name).n_effective for name in ("far", "frr", "far_cross"))
+    of_group = contributions(tree, "far_group", "new people").variance
     faces = unequal_faces()
     group_of = dict(zip(faces.identity.values.astype(str), faces.group.values.astype(str)))
     couples = couples_of(scores)
@@ -130,19 +131,22 @@ def test_effective_numbers_equal_the_twin(kind):
         for who, pairs in genuine.items():
             genuine[who] = [(score, 1 / len(pairs)) for score, _ in pairs]
     for level, threshold in enumerate(THRESHOLDS):
-        number = twin(impostors, lambda score, t=threshold: score > t)
+        number, _ = twin(impostors, lambda score, t=threshold: score > t)
         assert float(far[level]) == pytest.approx(number, rel=1e-5)
         rate = band.estimate.values[level]
         ends = stats.beta.ppf([0.025, 0.975], number * rate + 0.5, number * (1 - rate) + 0.5)
         np.testing.assert_allclose([band.lower[level], band.upper[level]], ends, rtol=1e-4)
-        number = twin(genuine, lambda score, t=threshold: score <= t)
+        number, _ = twin(genuine, lambda score, t=threshold: score <= t)
         assert float(frr[level]) == pytest.approx(number, rel=1e-5)
         for g, h in product("ab", repeat=2):
             cell = {}
             for who, pairs in impostors.items():
                 if sorted(group_of[person] for person in who) == sorted((g, h)):
                     cell[who] = pairs
-            number = twin(cell, lambda score, t=threshold: score > t)
+            number, variance = twin(cell, lambda score, t=threshold: score > t)
+            if g == h:  # whose number comes from the people of all groups, too
+                assert of_group[level].sel(group=g).item() == pytest.approx(variance, rel=1e-5)
+                continue
             value = cross[level].sel(group=g, reference_group=h)
             assert float(value) == pytest.approx(number, rel=1e-5)
 

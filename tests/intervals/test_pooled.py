@@ -121,7 +121,7 @@ def test_few_people_with_most_of_the_pairs_do_not_decide():
         rate = rng.binomial(pairs, frr) / pairs
         n = pooled_frr(in_group * rate, in_group * pairs, weight)
         rate_of_groups = (weight * rate).sum(1) / weight.sum(1)
-        groups = Groups(rate_of_groups, n, 100, np.eye(2), np.zeros(2))
+        groups = Groups(rate_of_groups, n, 100, np.eye(2), 0 * n, 1 / n)
         called.append(p_of_equality(groups) < 0.05)
     assert 0.02 < np.mean(called) < 0.08
 
@@ -147,6 +147,28 @@ def p_of_far_by_hand(rates, people_variance, pairs_variance, p0, n):
     return max(gamma.sf(square), stats.chi2.sf(square, len(rates) - 1))
 
 
+def own_far_by_hand(a, comparisons):
+    """A and B of the variance by the people of a group, and how many people and pairs err."""
+    k = len(a)
+    cells = a[np.triu_indices(k, 1)]
+    rate, u = cells.mean(), len(cells)
+    noise = sum((cells - rate) ** 2) / u**2
+    added = (a.sum(1) - (k - 1) * rate) / u * np.sqrt(k / (k - 1))
+    variance = max(sum(added**2) - noise, noise)
+    b = max(noise / (rate * (1 - rate)), 1 / comparisons)
+    errors = a.sum(1)
+    people_who_err = sum(errors) ** 2 / sum(errors**2)
+    return (variance - noise) / rate**2, b, people_who_err, sum(cells) ** 2 / sum(cells**2)
+
+
+def far_limit_by_hand(rate, a, b, q):
+    """The quantile of Jeffreys' posterior: errors in units of b, negative binomial if a > b."""
+    if a > b:
+        return b / (a - b) * stats.betaprime.ppf(q, rate / b + 0.5, 1 / (a - b))
+    n = 1 / (b - a)
+    return b * n * stats.beta.ppf(q, rate / b + 0.5, n - rate / b + 0.5)
+
+
 def test_far_of_five_people_by_hand():
     """An analysis of variance of all pairs of five and of six people (Griffing 1956, method 4)."""
     faces = fk.vmf.mixture(11, 8, kappa=(5, 20), seed=4).sample(3, seed=5)
@@ -156,6 +178,7 @@ def test_far_of_five_people_by_hand():
     threshold = 0.2
     accepted = scores.values > threshold
     numbers = []
+    own = []
     for people in (range(5), range(5, 11)):
         k = len(people)
         a = np.zeros((11, 11))
@@ -170,6 +193,7 @@ def test_far_of_five_people_by_hand():
         weight = u * (k - 2) ** 2 * (k - 3) / (k - 1) ** 3
         square = rate**2 - 4 * variance_of_people / k - of_pairs / u
         numbers.append((rate, k, u, weight, 4 * variance_of_people, square, squares / u))
+        own.append(own_far_by_hand(np.array([a[i, people] for i in people]), 9 * u))
     rate, k, u, weight, people_variance, square, noise = np.transpose(numbers)
     p0 = sum(rate * u) / sum(u)
     c = sum(weight * people_variance) / max(sum(weight * square), sum(weight) * p0**2)
@@ -183,10 +207,21 @@ def test_far_of_five_people_by_hand():
     assert float(band.estimate) == pytest.approx(rate.max() / rate.min())
     assert float(band.n_effective) == pytest.approx(sum(n), rel=1e-5)
     common = sum(n * rate) / sum(n)
-    share = c / k * p0 / (1 - p0) * n  # of the variance, that people make
-    people_variance = share / n * (1 - common) / common
-    expected = p_of_far_by_hand(rate, people_variance, (1 - share) / n, common, n)
+    expected = p_of_far_by_hand(rate, c / k, m / u, common, n)
     assert float(band.p) == pytest.approx(expected, rel=1e-4)
+    rates = fk.band(evaluation, "far_group").isel(threshold_level=0)
+    diagonal = fk.band(evaluation, "far_cross").isel(threshold_level=0)
+    for g, (own_a, own_b, people_who_err, pairs_that_err) in enumerate(own):
+        weight = 4 / (people_who_err + 4)
+        a = weight * c / k[g] + (1 - weight) * own_a
+        b = weight * m / u[g] + (1 - weight) * own_b
+        n = 1 / (a * rate[g] / (1 - rate[g]) + b)
+        wider = min(u[g] / n, 1) ** (2 / (pairs_that_err + 2))
+        wider *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, k[g] - 1)) ** 2
+        expected = [far_limit_by_hand(rate[g], a / wider, b / wider, q) for q in (0.025, 0.975)]
+        assert rates.n_effective[g].item() == pytest.approx(n * wider, rel=1e-5)
+        for band in (rates.isel(group=g), diagonal.isel(group=g, reference_group=g)):
+            assert [band.lower.item(), band.upper.item()] == pytest.approx(expected, rel=1e-5)
 
 
 def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
@@ -458,8 +493,8 @@ def test_people_in_two_groups_are_compared_with_themselves():
 def test_three_people_neither_hide_a_difference_nor_move_its_lower_end(rate_of_few):
     """Two large groups of which one has 2.4 times the FAR, and 20 comparisons of a third."""
     rate, n = np.array([0.01, 0.024, rate_of_few]), np.array([4000.0, 4000.0, 20.0])
-    three_groups = Groups(rate, n, np.inf, np.eye(3), np.zeros(3))
-    two_groups = Groups(rate[:2], n[:2], np.inf, np.eye(2), np.zeros(2))
+    three_groups = Groups(rate, n, np.inf, np.eye(3), 0 * n, 1 / n)
+    two_groups = Groups(rate[:2], n[:2], np.inf, np.eye(2), np.zeros(2), 1 / n[:2])
     p_of_two = p_of_equality(two_groups)
     assert p_of_two < 1e-5 and p_of_equality(three_groups) <= 2 * p_of_two
     options = {"level": 0.95, "free_level": False}
@@ -490,7 +525,7 @@ def test_the_variance_of_the_far_of_six_people_is_without_bias():
     rates, variances = [], []
     for _ in range(40):
         rate, *others = far_of_groups(rng, [6] * 50, 0.7, 0.1)
-        n, _ = pooled_far(rate, *others)
+        n, *_ = pooled_far(rate, *others)
         rates.append(rate)
         variances.append(np.mean(rate) * (1 - np.mean(rate)) / n[0])
     assert np.mean(variances) == pytest.approx(np.var(rates), rel=0.1)
@@ -503,8 +538,8 @@ def test_equal_fars_of_small_groups_of_people_who_differ_are_seldom_called_diffe
     for _ in range(200):
         rate, *others = far_of_groups(rng, [25] * 8, 0.8)
         with np.errstate(invalid="ignore"):  # of groups without an error
-            n, people_share = pooled_far(rate, *others)
-        called += p_of_equality(Groups(rate, n, np.inf, np.eye(8), people_share)) < 0.05
+            n, *parts = pooled_far(rate, *others)
+        called += p_of_equality(Groups(rate, n, np.inf, np.eye(8), *parts)) < 0.05
     assert called <= 16
 
 
@@ -515,17 +550,31 @@ def test_a_small_group_beside_a_large_one_has_an_interval_that_covers():
     for _ in range(200):
         small, large = far_of_groups(rng, [30], 0.7, 0.02), far_of_groups(rng, [200], 0.7)
         rate, *others = np.hstack([small, large])
-        n, people_share = pooled_far(rate, *others)
-        groups = Groups(rate, n, np.inf, np.eye(2), people_share)
+        n, *parts = pooled_far(rate, *others)
+        groups = Groups(rate, n, np.inf, np.eye(2), *parts)
         rates = compatible_rates(groups, level=0.95, free_level=False)
         ratio = rates.max(1) / rates.min(1)
         covered += ratio.min() <= 2 <= ratio.max()
     assert covered > 180
 
 
+def test_two_of_six_groups_with_a_higher_far_are_seldom_called_different():
+    """Their people vary as much, in units of the FAR, as those of all; as above."""
+    rng = np.random.default_rng(10)
+    called = 0
+    for _ in range(200):
+        groups = [far_of_groups(rng, [40] * 4, 0.8, 0.005), far_of_groups(rng, [40] * 2, 0.8, 0.03)]
+        rate, *others = np.hstack(groups)
+        n, *parts = pooled_far(rate, *others)
+        pair = np.eye(6)[4:]
+        all_groups = Groups(rate, n, np.inf, np.eye(6), *parts)
+        called += contrast(all_groups, weights=pair, level=0.95)[3] < 0.05
+    assert called <= 16
+
+
 def test_a_contrast_of_two_fars_has_the_test_of_two_groups():
-    groups = Groups(
-        np.array([0.02, 0.01]), np.array([400.0, 900.0]), np.inf, np.eye(2), np.full(2, 0.6)
-    )
+    numbers = np.array([[0.02, 0.01], [400.0, 900.0], [0.1, 0.05], [1 / 1000, 1 / 2000]])
+    rate, n, *parts = numbers
+    groups = Groups(rate, n, np.inf, np.eye(2), *parts)
     p = contrast(groups, weights=np.eye(2), level=0.95)[3]
     assert p == pytest.approx(p_of_equality(groups))
