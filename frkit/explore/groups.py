@@ -50,7 +50,7 @@ def fairness(
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
     **start
-        Values to begin with: attribute, metric, far_range (two levels), method (the interval that
+        Values to begin with: attribute, measure, far_range (two levels), method (the interval that
         `band` takes), level, scheme, replicates, weighting, impostors, models.
 
     Returns
@@ -77,15 +77,14 @@ def fairness(
     """
     questions = Questions(scores, far, by, varying, seed=0)
     controls = questions.controls(without_groups=False)
-    metrics = disparity_names()
-    controls["metric"] = menu("metric", options=metrics, value="frr_max_geomean")
+    controls["measure"] = menu("measure", options=disparity_names(), value="frr_max_geomean")
     controls["level"] = number("nominal level", **LEVEL)
 
     @cached
-    def band_and_floor(metric, level, method, **question):
+    def band_and_floor(measure, level, method, **question):
         evaluation = questions.answer(method=method, **question)
-        bands = band(evaluation, metric, method=method, level=level)
-        return bands, fair_floor(evaluation, metric, level=level)
+        bands = band(evaluation, measure, method=method, level=level)
+        return bands, fair_floor(evaluation, measure, level=level)
 
     def draw(ax, far_range, **question):
         within = {"far_level": slice(*far_range)}
@@ -99,8 +98,8 @@ def fairness(
 def disparity_names():
     """Names of the measures that compare error rates of groups."""
     candidates = [name for name in names() if name.startswith(("far_", "frr_"))]
-    metrics = [name for name in candidates if measure(name).fair is not None]
-    return [*metrics, "fdr", "garbe", "ir"]
+    disparities = [name for name in candidates if measure(name).fair is not None]
+    return [*disparities, "fdr", "garbe", "ir"]
 
 
 def fairness_indices(

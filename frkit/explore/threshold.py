@@ -104,7 +104,7 @@ def threshold(
 
     def points(ax, threshold, log, **question):
         _, far, frr = answer(**question)
-        plot.operating_points(far, frr, threshold, ax)
+        plot.points_on_roc(far, frr, threshold, ax)
 
     models = questions.models or [None]
     equal_errors = answer(NO_GROUPS, models[0])[0].eer_threshold.item()

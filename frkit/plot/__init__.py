@@ -12,7 +12,7 @@ from frkit.plot.scores import genuine_and_impostor
 from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
-from frkit.plot.threshold import operating_points, threshold
+from frkit.plot.threshold import points_on_roc, threshold
 
 __all__ = [
     "bootstrap_bias",
@@ -32,7 +32,7 @@ __all__ = [
     "image_counts",
     "interval_stack",
     "n_sigma",
-    "operating_points",
+    "points_on_roc",
     "representation_bias",
     "replicates",
     "roc",

@@ -19,16 +19,17 @@ MORE = (
     "#014467", "#84560A", "#015E45", "#803800", "#7B4871", "#79573A", "#346C8C",
     "#80B9D9", "#EFC782", "#81CFB9", "#EAAF80", "#E6BCDE", "#E5C8B0", "#ABDAF4",
 )  # fmt: skip
-# encoders and groups of the demo data, and methods, have one colour in all figures
+# encoders and groups of the demo data, and methods, have one colour in all figures; those of groups
+# differ in lightness, too, for colour-blind readers and for print in grey
 NAMED = {
     "Ash": COLOURS[0],
     "Birch": COLOURS[1],
     "Cedar": COLOURS[2],
-    "female": COLOURS[4],
+    "female": "#7B4871",
     "male": COLOURS[6],
     "African": COLOURS[3],
-    "Asian": COLOURS[4],
-    "Caucasian": COLOURS[5],
+    "Asian": "#7B4871",
+    "Caucasian": "#33200F",
     "Indian": COLOURS[6],
     "recentered": COLOURS[0],
     "naive": COLOURS[3],
@@ -45,6 +46,15 @@ LEVEL_WORDS = {
     "threshold_level": "score threshold (accept above)",
 }
 TRUTH_WORDS = "exact truth of the mixture"
+# what a legend says last, behind all curves
+FEW_ERRORS = "fewer than ten errors"
+AT_EDGES = (
+    "no value: no errors to compare",
+    "estimate 0: no place on a log axis",
+    "band reaches 0 or below",
+    "no upper end",
+    "estimate is infinite",
+)
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend's place
 ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
@@ -124,15 +134,23 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
         if same_label and not ax.get_subplotspec().is_first_col():
             ax.set_ylabel("")
     if one_legend:
-        entries = {}
+        entries = legend_entries(*figure.axes)
         for ax in figure.axes:
-            handles, labels = ax.get_legend_handles_labels()
-            entries.update(zip(labels, handles))
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
         longest = max(map(len, entries), default=1)
         columns = max(1, letters // (longest + 7))
         figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns)
+
+
+def legend_entries(*axes):
+    """Return the handle of each entry of some legends, by its words: marks and shades come last."""
+    entries = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        entries.update(zip(labels, handles))
+    order = sorted(entries, key=lambda label: label in (FEW_ERRORS, *AT_EDGES))
+    return {label: entries[label] for label in order}
 
 
 def curve_colours(names):
@@ -263,7 +281,7 @@ def draw_band(ax, curve, extent, colour, label):
     for line, (where, entry) in lines.items():
         shown = np.where(where, estimate, np.nan)
         ax.plot(x, shown, "o" if is_single else line, color=colour, label=entry, zorder=3)
-    bands = {UNRESOLVED: (dotted, "fewer than ten errors"), colour: (resolved, None)}
+    bands = {UNRESOLVED: (dotted, FEW_ERRORS), colour: (resolved, None)}
     for shade, (where, entry) in bands.items():
         style = {"color": shade, "alpha": 0.22, "label": entry if where.any() else None}
         if is_single:
@@ -287,14 +305,14 @@ def mark_edges(ax, curve, extent, colour, log=True):
     is_zero = log & (estimate <= 0)
     reaches_zero = log & (curve.lower <= 0) & ~is_zero
     marks = [
-        (estimate.isnull(), bottom, "x", "no value: no errors to compare", None),
-        (is_zero, bottom, "v", "estimate 0: no place on a log axis", "white"),
-        (reaches_zero, bottom, "v", "band reaches 0 or below", None),
-        (np.isposinf(curve.upper), top, "^", "no upper end", None),
-        (np.isposinf(estimate), top, "^", "estimate is infinite", "white"),
+        (estimate.isnull(), bottom, "x", None),
+        (is_zero, bottom, "v", "white"),
+        (reaches_zero, bottom, "v", None),
+        (np.isposinf(curve.upper), top, "^", None),
+        (np.isposinf(estimate), top, "^", "white"),
     ]
     levels = curve[level_dimension(estimate)]
-    for where, height, marker, label, inside in marks:
+    for label, (where, height, marker, inside) in zip(AT_EDGES, marks):
         draw_edge(ax, levels[where], height, marker, label, colour, inside)
 
 
@@ -326,8 +344,7 @@ def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
     ax.grid(True, axis=grid, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
     if captions:
         print_captions(ax, captions)
-    handles, labels = ax.get_legend_handles_labels()
-    entries = dict(zip(labels, handles))
+    entries = legend_entries(ax)
     ax.legend(entries.values(), entries, fontsize=SMALL, edgecolor="none", **legend)
     return ax
 

@@ -143,7 +143,7 @@ def share_in_percent(share):
     return "–" if math.isnan(share) else f"{100 * share:.{digits}g}"
 
 
-def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None = None) -> Axes:
+def points_on_roc(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None = None) -> Axes:
     """Draw ROC curves and the points that one threshold has on them, with both intervals.
 
     Parameters
@@ -170,7 +170,7 @@ def operating_points(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | Non
     >>> import frkit as fk
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
     >>> ev = fk.evaluate(scores, threshold=[0.4, 0.5, 0.6])
-    >>> fk.plot.operating_points(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
+    >>> fk.plot.points_on_roc(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
     'log'
     """
     points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]

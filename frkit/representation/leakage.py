@@ -26,7 +26,7 @@ from frkit.representation.problem import require_classes, stratified
 def leakage(
     truth: ArrayLike,
     predicted: ArrayLike,
-    protected: ArrayLike,
+    group: ArrayLike,
     *,
     identity: ArrayLike | None = None,
     folds: int = 5,
@@ -43,8 +43,9 @@ def leakage(
     ----------
     truth, predicted : array-like (n,) or (n, tasks)
         True and predicted labels of each image; or 0 or 1 for each of several tasks.
-    protected : array-like (n,)
-        The protected attribute of each image. Images without one are left out, with a warning.
+    group : array-like (n,)
+        The protected attribute's value of each image; images without one are left out, with a
+        warning.
     identity : array-like (n,), optional
         People; all images of a person are then in one fold.
     folds : int
@@ -73,22 +74,22 @@ def leakage(
     >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
-    require_same_images(truth=truth, predicted=predicted, protected=protected, identity=identity)
+    require_same_images(truth=truth, predicted=predicted, group=group, identity=identity)
     truth = checked_labels("truth", truth, tasks=True)
     predicted = checked_labels("predicted", predicted, tasks=True)
-    protected = groups_of("protected", protected)
+    group = groups_of("group", group)
     if identity is None:
-        identity = np.arange(len(protected))
+        identity = np.arange(len(group))
     identity = complete_labels(identity, np.size(identity), "identity")
     require_same_kind(truth, predicted)
     require_same_tasks(truth=truth, predicted=predicted)
-    in_group = protected != UNKNOWN
+    in_group = group != UNKNOWN
     truth, predicted = truth[in_group], predicted[in_group]
-    protected, identity = protected[in_group], identity[in_group]
-    classes, codes = np.unique(protected, return_inverse=True)
+    group, identity = group[in_group], identity[in_group]
+    classes, codes = np.unique(group, return_inverse=True)
     _, person = np.unique(identity, return_inverse=True)
     require_whole("folds", folds, 2)
-    require_classes("protected", classes, codes, person, folds)
+    require_classes("group", classes, codes, person, folds)
     splits = list(stratified(codes, person, folds, seed))
     correct = truth == predicted
     rng = np.random.default_rng(seed_sequence(seed))

@@ -81,7 +81,7 @@ def test_a_group_without_a_genuine_pair_has_a_row(ax):
 
 def test_points_lie_at_the_rates_of_the_groups(scores, ax):
     ev = fk.evaluate(scores, threshold=[0.3, 0.4, 0.5], by="group")
-    fk.plot.operating_points(fk.band(ev, "far_group"), fk.band(ev, "frr_group"), 0.4, ax)
+    fk.plot.points_on_roc(fk.band(ev, "far_group"), fk.band(ev, "frr_group"), 0.4, ax)
     points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
     rates = ev["empirical"].dataset.sel(threshold_level=0.4)
     np.testing.assert_array_equal(points, np.transpose([rates.far_group, rates.frr_group]))

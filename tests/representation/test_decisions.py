@@ -60,7 +60,7 @@ def test_leakage_leaves_out_images_without_the_attribute():
     sex = np.where(rng.random(60) < 0.5, "f", "m")
     direct = leakage(truth, predicted, sex)
     more = [*truth, 1, 0], [*predicted, 1, 1], [*sex, None, ""]
-    with pytest.warns(fk.DataWarning, match="2 of 62 images have no protected"):
+    with pytest.warns(fk.DataWarning, match="2 of 62 images have no group"):
         assert leakage(*more).identical(direct)
 
 
