@@ -95,6 +95,14 @@ def require_number(name: str, value, low: float, high: float = np.inf) -> float:
     return float(number)
 
 
+def require_range(name: str, ends) -> np.ndarray:
+    """Raise InputError unless these are two numbers, the lowest and the highest of a range."""
+    numbers = real_numbers(name, ends)
+    is_pair = numbers.shape == (2,)
+    require(is_pair, f"{name} must be the lowest and the highest value, got {ends!r}")
+    return numbers
+
+
 def require_mapping(name: str, value, example: str, least: int = 1) -> None:
     """Raise InputError unless the value is a dict or another mapping with at least `least` entries.
 

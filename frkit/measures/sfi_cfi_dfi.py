@@ -270,7 +270,7 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     Raises
     ------
     InputError
-        For a negative c.
+        For a negative c, or a share outside [0, 1].
 
     References
     ----------
@@ -286,6 +286,8 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     require_whole("n_groups", n_groups, 1)
     if not isinstance(share, xr.DataArray):
         share = real_numbers("share", share)
+    is_share = bool(((share >= 0) & (share <= 1)).all())
+    require(is_share, f"share must lie in [0, 1], got {share!r}")
     sigma = 1 / (2 * n_groups)
     return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 

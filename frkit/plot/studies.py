@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from frkit.base import require_returned
+from frkit.base import require, require_inside, require_range, require_returned
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -119,6 +119,9 @@ def growth(
     3
     """
     require_returned("result", result, *GROWTH)
+    sizes = result["size"].values.tolist()
+    is_size = np.isscalar(size) and size in sizes
+    require(is_size, f"size must be one of {', '.join(map(str, sizes))}, got {size!r}")
     ax = new_axes(ax)
     part = result.sel(size=size)
     floor = log_floor(part.frr, part.truth)
@@ -130,7 +133,7 @@ def growth(
     truth = np.maximum(part.truth, floor)
     ax.plot(part.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=label)
     if far is not None:
-        ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
+        ax.axvspan(*require_range("far", far), color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     return finish_levels(ax, part["far_level"], "FRR (false rejection rate)", [], floor)
 
 
@@ -170,6 +173,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ['5', '10']
     """
     require_returned("study", study, *BIAS)
+    require_inside("far", far, 0, 1)
     ax = new_axes(ax)
     part = study.sel(far_level=far, method="nearest")
     place = np.arange(part.sizes["per_identity"])
@@ -212,6 +216,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
+    require_returned("plan", plan, "fk.studies.sample_size", "curve_value", "goal_value")
     ax = new_axes(ax)
     style = {"color": COLOURS[0], "markersize": 8, "zorder": 4}
     ax.plot(plan.curve_identities, plan.curve_value, label="with as many images each", **style)

@@ -222,10 +222,11 @@ def require_dims(name, result, dims, variable=None):
     if variable is not None:
         require_returned(name, result, "a function of frkit", variable)
         values = result[variable]
+    given = getattr(values, "dims", [type(values).__name__])
     require(
-        set(values.dims) == set(dims),
+        set(given) == set(dims),
         f"{name}: this figure shows values over {' and '.join(dims)}, got "
-        f"{', '.join(map(str, values.dims))}: select one of the rest with .sel",
+        f"{', '.join(map(str, given))}: select one of the rest with .sel",
     )
 
 

@@ -16,7 +16,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from frkit.base import DataWarning, InputError, require, require_flag, require_inside
+from frkit.base import DataWarning, InputError, checked_far, require, require_flag, require_inside
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
@@ -187,7 +187,7 @@ def report(
     ['EER, new people', 'EER, these people', 'EER, pooled over pairs']
     """
     require_inside("level", level, 0, 1)
-    levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
+    levels = {"far": checked_far(far).tolist()} if threshold is None else {"threshold": threshold}
     opening = dict(opening or {})
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
     with warnings.catch_warnings(record=True) as caught:

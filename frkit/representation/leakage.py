@@ -89,6 +89,7 @@ def leakage(
     classes, codes = np.unique(group, return_inverse=True)
     _, person = np.unique(identity, return_inverse=True)
     require_whole("folds", folds, 2)
+    require_whole("seed", seed, 0)
     require_classes("group", classes, codes, person, folds)
     splits = list(stratified(codes, person, folds, seed))
     correct = truth == predicted

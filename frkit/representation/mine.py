@@ -60,6 +60,8 @@ class Critic:
         require_whole("mapping", self.mapping, 0)
         for name in ("hidden", "iterations", "batch"):
             require_whole(name, getattr(self, name), 1)
+        if self.patience is not None:
+            require_whole("patience", self.patience, 1)
         require_inside("learning_rate", self.learning_rate, 0, np.inf)
         require_number("smoothing", self.smoothing, np.finfo(float).tiny, 1)
 

@@ -11,6 +11,7 @@ from frkit.base import (
     checked_far,
     real_numbers,
     require,
+    require_range,
     require_returned,
     require_whole,
     seed_sequence,
@@ -161,9 +162,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     2
     """
     require_returned("result", result, "fk.studies.consistency", "far_level", "frr")
-    ends = real_numbers("far", (0, 1) if far is None else far)
-    require(ends.shape == (2,), f"far must be the lowest and the highest FAR, got {far!r}")
-    low, high = ends
+    low, high = require_range("far", (0, 1) if far is None else far)
     rounding = 1e-9
     in_range = slice(low * (1 - rounding), high * (1 + rounding))
     part = result.sel(far_level=in_range)

@@ -8,7 +8,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, real_numbers, require, require_number, require_whole, seed_sequence
+from frkit.base import (
+    UNKNOWN,
+    real_numbers,
+    require,
+    require_number,
+    require_sequence,
+    require_whole,
+    seed_sequence,
+)
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling
 from frkit.vmf.arguments import one_per_identity
@@ -121,14 +129,19 @@ class Mixture:
         Raises
         ------
         InputError
-            Where a group would keep fewer than two identities.
+            Where a group would keep fewer than two identities, or the mixture has fewer.
         """
         everyone = np.zeros(self.n_identities, str)
         attributes = np.stack([everyone, *self.groups.values()])
         _, group, counts = np.unique(attributes, axis=1, return_inverse=True, return_counts=True)
         rng = np.random.default_rng(seed_sequence(seed))
         rows = []
-        for g, size in enumerate(group_sizes(n_identities, counts)):
+        sizes = group_sizes(n_identities, counts)
+        require(
+            n_identities <= self.n_identities,
+            f"n_identities must be at most the mixture's {self.n_identities}, got {n_identities}",
+        )
+        for g, size in enumerate(sizes):
             members = np.flatnonzero(group == g)
             rows.append(rng.choice(members, size, replace=False))
         rows = np.concatenate(rows)
@@ -171,8 +184,10 @@ class Mixture:
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
         mixture. The copies have the attribute "group" and the attributes of this mixture.
         """
+        names = require_sequence("names", names, "a list of names")
         n_copies = len(set(names))
-        require(n_copies == len(names), f"names of copies must be distinct, got {names!r}")
+        is_distinct = n_copies == len(names) > 0
+        require(is_distinct, f"names of copies must be one or more distinct ones, got {names!r}")
         rng = np.random.default_rng(0)
         directions = []
         for _ in names:
@@ -180,7 +195,7 @@ class Mixture:
             rotation, _ = np.linalg.qr(gaussian)
             directions.append(self.mean_directions @ rotation)
         groups = {name: np.tile(labels, n_copies) for name, labels in self.groups.items()}
-        groups["group"] = np.repeat(list(names), self.n_identities)
+        groups["group"] = np.repeat(names, self.n_identities)
         concentrations = np.tile(self.concentrations, n_copies)
         return Mixture(np.concatenate(directions), concentrations, groups)
 

@@ -159,7 +159,7 @@ def test_moments_and_fine_histograms_agree():
 
 
 def test_rotated_copies_are_perfectly_fair():
-    mix = vmf.mixture(8, 16, kappa=(20, 60), seed=0).rotated_copies("abc")
+    mix = vmf.mixture(8, 16, kappa=(20, 60), seed=0).rotated_copies(list("abc"))
     exact = make_measures_coverage.score_distributions(mix, 5)
     for name in ("sfi_extremal", "cfi_extremal", "dfi_extremal"):
         assert float(fk.measures.measure(name)(exact)) == pytest.approx(1, abs=1e-9)
