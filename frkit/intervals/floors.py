@@ -132,19 +132,21 @@ def _values_of_permutations(evaluation, chosen):
 
 def against(estimate, draws, fair, level):
     """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
+    draws = draws.transpose(*estimate.dims, "replicate")
     above = draws - fair
     finite = np.isfinite(above)
     away = -1.0 if float(above.where(finite).sum()) < 0 else 1.0
     distance = away * above
-    observed = away * (estimate - fair)
-    median, limit = quantiles(distance, (0.5, level))
-    n = distance.notnull().sum("replicate")
-    reached = (distance >= observed - TIE).sum("replicate")
+    median, limit = (fair + away * end.variable for end in quantiles(distance, (0.5, level)))
+    # variables without labels, which takes a tenth of the time
+    observed = away * (estimate.variable - fair)
+    n = distance.variable.notnull().sum("replicate")
+    reached = (distance.variable >= observed - TIE).sum("replicate")
     result = {
-        "estimate": estimate,
-        "median": fair + away * median,
-        "limit": fair + away * limit,
+        "estimate": estimate.variable,
+        "median": median,
+        "limit": limit,
         "p": ((1 + reached) / (1 + n)).where(observed.notnull() & (n > 0)),
-        "n_nonfinite": (~finite).sum("replicate"),
+        "n_nonfinite": (~finite.variable).sum("replicate"),
     }
-    return xr.Dataset(result).transpose(*estimate.dims)
+    return xr.Dataset(result, estimate.coords).transpose(*estimate.dims)

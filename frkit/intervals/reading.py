@@ -226,18 +226,21 @@ def _cautions(data, chosen, result):
 def _conditions(data, chosen, result):
     """What may happen at some levels, groups and models, where it does, and what to do then."""
     group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
-    has_errors = xr.ones_like(result.estimate, bool)
+    has_errors = True
     if chosen.fair is not None:
+        left_out = result.attrs.get("left_out")
         for name in group_rates:
             advice = (
                 f": a ratio to that rate is infinite or undefined there, and {chosen.name} rests "
                 "on a rate without observed errors (not resolved). Read it at levels where every "
                 "group has errors, or merge groups"
             )
-            no_error = data[name].drop_sel(group=result.attrs.get("left_out", [])) == 0
-            has_errors = has_errors & ~no_error.any({"group", "reference_group"} & {*no_error.dims})
-            yield f"no error in {name}", no_error, advice
-    if "resolved" in result:
+            rates = data[name].drop_sel(group=left_out) if left_out else data[name]
+            no_error = rates == 0
+            if no_error.any():
+                has_errors = has_errors & ~no_error.any({"group", "reference_group"} & {*rates.dims})
+                yield f"no error in {name}", no_error, advice
+    if "resolved" in result and not result.resolved.all():
         in_groups = group_rates and "group" not in result.estimate.dims
         advice = ": marked as not resolved, and dotted in figures; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice

@@ -24,7 +24,7 @@ from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_r
 from frkit.nsigma.subsets import SUBSET, subset_rates
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
-from frkit.scores.kept import is_list, with_labels
+from frkit.scores.kept import by_score, is_list, with_labels
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 
@@ -183,6 +183,7 @@ def floor(
         not is_list(kept),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
+    kept = by_score(kept)
     images = images_of(kept, by, "error")
     person, group = groups_of_people(images)
     each = []

@@ -149,13 +149,21 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     place = np.cumsum(chosen) - 1
     nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset.isel(image=chosen)}
     for path, pairs in nodes_of_models(kept).items():
-        row, col = pairs["probe_image"].values, pairs["reference_image"].values
-        stays = chosen[row] & chosen[col]
-        pairs = pairs.isel(pair=stays, image=chosen)
-        pairs["probe_image"] = "pair", place[row[stays]].astype(row.dtype)
-        pairs["reference_image"] = "pair", place[col[stays]].astype(col.dtype)
+        sides = {side: pairs[side].values for side in ("probe_image", "reference_image")}
+        stays = np.flatnonzero(np.logical_and(*(chosen[rows] for rows in sides.values())))
+        pairs = pairs.drop_vars(sides).isel(pair=stays, image=chosen)
+        for side, rows in sides.items():
+            pairs[side] = "pair", place.astype(rows.dtype)[rows[stays]]
         sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
         nodes[path] = pairs.assign_attrs(sizes)
+    return xr.DataTree.from_dict(nodes)
+
+
+def by_score(kept: xr.DataTree) -> xr.DataTree:
+    """The pairs of a complete design by rising score, so that no later question sorts them."""
+    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset}
+    for path, pairs in nodes_of_models(kept).items():
+        nodes[path] = pairs.isel(pair=np.argsort(pairs["score"].values))
     return xr.DataTree.from_dict(nodes)
 
 
