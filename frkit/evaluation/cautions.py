@@ -15,34 +15,47 @@ SMALL_GROUPS = (
 )
 
 
-def caution(tally, table, far, model):
-    """Warn where these pairs do not support the rates of a model at FAR levels.
+def warn_of_models(sentences_by_model):
+    """Warn of what `cautions` says about each model, of several models at once where it is equal.
 
-    table : its rates. model : its name, or None.
+    sentences_by_model : mapping of a model's name, or None, to its sentences.
     """
-    name = "" if model is None else f" (model {model!r})"
+    models = {}  # of each sentence
+    for name, sentences in sentences_by_model.items():
+        for sentence in sentences:
+            models.setdefault(sentence, []).append(name)
+    for sentence, names in models.items():
+        of_models = "" if names == [None] else f" (model {listed(names)})"
+        warn(f"{sentence}{of_models}")
+
+
+def cautions(tally, table, far):
+    """Say where the pairs of a model do not support its rates at FAR levels.
+
+    table : its rates.
+    """
     data = table.isel({COLUMN: 0}, missing_dims="ignore")
     share_of_a_pair = 1 / tally.impostors.stands_for.sum(dtype=float)
     below = far[far < share_of_a_pair]
     if below.size:
-        warn(
+        yield (
             f"FAR levels {_levels(below)} lie below the weight of one impostor pair (about "
-            f"{share_of_a_pair:.2g}){name}: the threshold there is the largest impostor score; "
+            f"{share_of_a_pair:.2g}): the threshold there is the largest impostor score; "
             "take levels above, or compare more images"
         )
     if far.size:
         skipped = (far >= share_of_a_pair) & (data.far.values <= far / 2)
         if skipped.any():
             reached = ", ".join(f"{value:.2g}" for value in np.unique(data.far.values[skipped]))
-            warn(
-                f"no threshold lies close to FAR levels {_levels(far[skipped])}{name}: they are "
+            yield (
+                f"no threshold lies close to FAR levels {_levels(far[skipped])}: they are "
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
     value = float(data.get("eer", 1 - data.get("auc", 1.0)))
     if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
-        warn(
-            f"the {'EER' if 'eer' in data else '1 - AUC'}{name} is {value:.2f}: images of one "
+        yield (
+            f"the {'EER' if 'eer' in data else '1 - AUC'} is {value:.2f}: images of one "
             "person score no higher, or hardly higher, than strangers. Near one half the labels "
             "may not belong to the scores (rows in another order?). If larger scores mean less "
             "alike (distances), turn their sign: distance=True, or --distance"

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_pairs
-from frkit.evaluation.cautions import caution, caution_of_failures, caution_of_scheme
+from frkit.evaluation.cautions import (
+    caution_of_failures,
+    caution_of_scheme,
+    cautions,
+    warn_of_models,
+)
 from frkit.evaluation.nodes import facts_of_origin, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.people import people_table
@@ -188,6 +193,7 @@ def evaluate_parts(
     tables = []
     sums = []
     failed = []
+    sentences = {}
     for name, pairs, fixed in zip(names, pairs_of_models(kept), thresholds):
         tally = tally_pairs(pairs, protocol)
         table = xr.Dataset()
@@ -202,8 +208,9 @@ def evaluate_parts(
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table
-        caution(tally, noted, cautioned, name)
+        sentences[name] = list(cautions(tally, noted, cautioned))
         failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
+    warn_of_models(sentences)
     n_failed, n_genuine, impostor_failed = zip(*failed)
     caution_of_failures(max(n_failed), n_genuine[0])
     caution_of_scheme(protocol, resampling)

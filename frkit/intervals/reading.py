@@ -238,7 +238,8 @@ def _conditions(data, chosen, result):
             rates = data[name].drop_sel(group=left_out) if left_out else data[name]
             no_error = rates == 0
             if no_error.any():
-                has_errors = has_errors & ~no_error.any({"group", "reference_group"} & {*rates.dims})
+                groups = {"group", "reference_group"} & {*rates.dims}
+                has_errors = has_errors & ~no_error.any(groups)
                 yield f"no error in {name}", no_error, advice
     if "resolved" in result and not result.resolved.all():
         in_groups = group_rates and "group" not in result.estimate.dims

@@ -21,7 +21,7 @@ from frkit.data.labels import VARYING_RULES, attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
 from frkit.engine.tally import tally_pairs
-from frkit.evaluation.cautions import caution
+from frkit.evaluation.cautions import cautions, warn_of_models
 from frkit.evaluation.options import asked_levels
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import COLUMN, of_models
@@ -186,11 +186,13 @@ def _rates_of(part, group, fpr, draws, thresholds):
     far = np.array([fpr])
     protocol = make_protocol(part, weighting="pair", resampling=draws)
     tables = []
+    sentences = {}
     names = model_names_of(part) or [None]
     for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
         tally = tally_pairs(pairs, protocol)
         tables.append(_rates_of_model(tally, far, fixed))
-        caution(tally, tables[-1], far[:0], name)
+        sentences[name] = list(cautions(tally, tables[-1], far[:0]))
+    warn_of_models(sentences)
     rates = of_models(tables, part)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"

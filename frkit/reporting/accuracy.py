@@ -1,6 +1,6 @@
 """Error rates of every model, its threshold, and which model is better."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 
 import numpy as np
@@ -75,7 +75,8 @@ def _add_rate(inputs, section, rate, other):
     columns = {}
     for target in TARGETS:
         with suppress(InputError):  # these data do not allow intervals of this kind
-            result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
+            with no_cautions() if target == THESE_PEOPLE else nullcontext():
+                result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
     caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {share_text(inputs.level)} intervals)"
     shown = section.tables[caption] = table(columns, n_effective=rate != "eer")

@@ -24,7 +24,7 @@ from frkit.reporting.contents import Section
 from frkit.reporting.formats import LEVEL_NAMES, say
 from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import Opened, opened
-from frkit.reporting.words import describe
+from frkit.reporting.words import methods
 
 PARTS = {  # section of a report -> its title, and what makes it
     "errors": ("Error rates", accuracy.errors),
@@ -42,7 +42,13 @@ BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LONG = ("indices", "n_sigma", "rlb", "plan")
 OF_FEW_PEOPLE = ("errors", "data")
 SHOWN_IN_TABLES = (FEW_ERRORS, "n_nonfinite")  # parts of cautions
-DESCRIBED = ("models", "indices", "n_sigma", "rlb")  # in the methods paragraph, where they are made
+DESCRIBED = {  # section of a report -> what the methods paragraph then describes
+    "groups": "disparities",
+    "models": "models",
+    "indices": "indices",
+    "n_sigma": "n_sigma",
+    "rlb": "rlb",
+}
 
 
 @dataclass(repr=False)
@@ -199,8 +205,9 @@ def report(
             step("error rates at all levels")
             inputs = Inputs(source.data, by, levels, options, level, quick, seed)
             sections, left_out = _sections(inputs, step)
-        methods = describe(inputs.evaluation, used={*DESCRIBED} & {*sections})
-    sections["methods"] = Section("Methods", lines=[methods.paragraph])
+        used = {topic for section, topic in DESCRIBED.items() if section in sections}
+        description = methods(inputs.evaluation, used)
+    sections["methods"] = Section("Methods", lines=[description.paragraph])
     paths = source.paths
     names = paths.values() if isinstance(paths, dict) else filter(None, [paths])
     files = [Path(name).name for name in names]
@@ -213,7 +220,7 @@ def report(
         cautions=_cautions(caught),
         left_out=left_out,
         leading=_leading(inputs),
-        bibtex=methods.bibtex,
+        bibtex=description.bibtex,
         title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
         files=files,
     )

@@ -65,16 +65,20 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     >>> "frkit" in words.paragraph, "@inproceedings{conti2024" in words.bibtex
     (True, True)
     """
-    facts = provenance(evaluation)
     used = set(used)
     unknown = used - set(TOPICS)
     require(not unknown, f"used names {listed(sorted(unknown))}; it takes {', '.join(TOPICS)}")
-    used.add("rates")
-    if facts.get("by"):
+    if provenance(evaluation).get("by"):
         used.add("disparities")
+    return methods(evaluation, used)
+
+
+def methods(evaluation, used):
+    """The description of an evaluation, of which these topics were used beside its rates."""
+    facts = provenance(evaluation)
     rates = evaluation["empirical"]
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
-    nodes["used"] = used
+    nodes["used"] = {"rates", *used}
     if "people" in evaluation.children:
         with no_cautions():
             n_effective = band(evaluation, "frr").n_effective
@@ -82,7 +86,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     if "replicates" in evaluation.children:
         nodes["replicates"] = evaluation["replicates"].sizes["replicate"]
     paragraph = TEMPLATES.get_template("methods.txt.j2").render(facts | nodes)
-    return Description(" ".join(paragraph.split()), bibtex(used))
+    return Description(" ".join(paragraph.split()), bibtex(nodes["used"]))
 
 
 def bibtex(used):
