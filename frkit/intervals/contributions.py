@@ -21,7 +21,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
 - alike: of the FRR of groups, the effective number if people differ alike in all groups; of their
-  FAR that to which people of all groups contribute, and of_people, as in `effective.jeffreys`;
+  FAR that to which the people of all contribute, and of_people, as in `effective.jeffreys`;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
   the crossing, and the FRR where the group's FAR is each of FARS, over `far`; errors_at_eer: of
   each unit at one threshold for all, that of the EER of all.
@@ -34,7 +34,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_one_of
-from frkit.intervals.pooled import FARS, pooled_far, pooled_frr
+from frkit.intervals.pooled import FARS, partly_pooled_far, pooled_frr
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, computed_once
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -43,7 +43,6 @@ BOTH_PARTNERS = ["partner", "partner_b"]
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
 UNSEEN = 2  # further units that are assumed to err
-LIKE_OTHERS = 4  # with so many people with errors, a group is half like all groups
 OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
 
 
@@ -102,12 +101,14 @@ def _variables(people, name_of_rate):
 
 def _at_level(people, kind, g, h, fixed_threshold):
     """What units add to FAR or FRR, at a fixed threshold or at that of a FAR level."""
-    fixed = far(people, g, h) if kind == "far" else frr(people, g)
-    if fixed_threshold:
-        return fixed
-    if g is not None and g is h and people.target == NEW_PEOPLE:
-        fixed |= partly_alike(people, g, fixed) if kind == "far" else {"alike": alike(people, g)}
-    if people.level_of == "threshold":
+    pools_people = g is not None and g is h and people.target == NEW_PEOPLE and not fixed_threshold
+    if kind == "far":
+        fixed = far_of_groups(people, g) if pools_people else far(people, g, h)
+    else:
+        fixed = frr(people, g)
+        if pools_people:
+            fixed["alike"] = alike(people, g)
+    if fixed_threshold or people.level_of == "threshold":
         return fixed
     return with_error_of_threshold(people, kind, fixed, g, h)
 
@@ -293,37 +294,19 @@ def alike(people, g):
     return numbers.isel(any_group=g)
 
 
-def partly_alike(people, g, own):
-    """Effective number of a group's FAR at a fixed threshold, and A / (A + B) of its variance.
-
-    The variance is A t² + B t (1 - t) where the true FAR is t (`pooled_far`). A and B are means of
-    those of the group's own people and of those of all groups, which weigh as much as four people
-    with errors.
-    """
+def far_of_groups(people, g):
+    """FAR of groups at a fixed threshold, with what `partly_pooled_far` says of its variance."""
     groups = _every_group(people)
-    of_all = far(people, groups, groups)
-    of_all["squares"] = (of_all["influence"] ** 2).sum(UNIT)
-    estimable = of_all["people"] >= 2
-    parts = xr.apply_ufunc(
-        pooled_far,
-        *(of_all[name].where(estimable) for name in OF_FAR),
-        input_core_dims=[["any_group"]] * len(OF_FAR),
-        output_core_dims=[["any_group"]] * 3,
+    result = far(people, groups, groups)
+    result["squares"] = (result["influence"] ** 2).sum(UNIT)
+    result["alike"], result["of_people"] = xr.apply_ufunc(
+        partly_pooled_far,
+        effective_count(result["errors"]),
+        *(result[name].where(result["people"] >= 2) for name in OF_FAR),
+        input_core_dims=[["any_group"]] * (1 + len(OF_FAR)),
+        output_core_dims=[["any_group"]] * 2,
     )
-    _, *parts_of_all = (part.isel(any_group=g) for part in parts)
-    rate = own["rate"]
-    odds = (rate / (1 - rate)).where(rate < 1, 0.0)
-    people_part = variance(own) - own["noise"]
-    one_pair = 1 / own["comparisons"]
-    own_parts = (
-        (people_part / rate**2).where(rate > 0, 0.0),
-        np.maximum((own["noise"] / rate / (1 - rate)).where(odds > 0, one_pair), one_pair),
-    )
-    weight = LIKE_OTHERS / (effective_count(own["errors"]) + LIKE_OTHERS)
-    a, b = (weight * all_ + (1 - weight) * mine for all_, mine in zip(parts_of_all, own_parts))
-    some_err = (of_all["rate"] > 0).any("any_group")
-    n = (1 / (a * odds + b)).where(some_err, own["comparisons"])
-    return {"alike": n, "of_people": (a / (a + b)).where(some_err, 0.0)}
+    return {name: values.isel(any_group=g) for name, values in result.items()}
 
 
 def _every_group(people):

@@ -15,7 +15,8 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
-from frkit.intervals.contributions import LIKE_OTHERS, TINY, UNIT, UNSEEN, contributions
+from frkit.intervals.contributions import TINY, UNIT, UNSEEN, contributions
+from frkit.intervals.pooled import LIKE_OTHERS
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
@@ -46,7 +47,7 @@ def n_among_units(contribution):
         n = rate * (1 - rate) / variance
         n = np.minimum(n.where(has_errors, contribution["comparisons"]), contribution["most"])
         if "of_people" in contribution:
-            n = contribution["alike"]
+            n = contribution["alike"].fillna(n)
         elif "alike" in contribution:
             power = LIKE_OTHERS / (erring + LIKE_OTHERS)
             return n * (contribution["alike"] / n) ** power
@@ -83,13 +84,18 @@ def jeffreys(rate, n, level, of_people=0.0):
     excess = (of_people - of_pairs) / of_pairs  # A / B - 1; at 0 errors are of a Poisson law
     shape = 1 / (unit * np.maximum(np.abs(excess), 1e-6))
     is_binomial = excess < 0
-    others = xr.where(is_binomial, shape - errors + 0.5, shape)
+    others = np.where(is_binomial, shape - errors + 0.5, shape)
+    shares = (betaincinv(errors + 0.5, others, side) for side in (tail, 1 - tail))
     lower, upper = (
-        shape * unit * xr.where(is_binomial, share, share / (1 - share))
-        for share in (betaincinv(errors + 0.5, others, side) for side in (tail, 1 - tail))
+        shape * unit * np.where(is_binomial, share, share / (1 - share)) for share in shares
     )
     # with less than half an error, too
     return np.minimum(lower, rate), np.maximum(np.minimum(upper, 1), rate)
+
+
+def labelled_jeffreys(*arrays):
+    """`jeffreys` of labelled arrays."""
+    return xr.apply_ufunc(jeffreys, *arrays, output_core_dims=[[], []])
 
 
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
@@ -100,7 +106,8 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     rate = evaluation["empirical"][name].drop_attrs()
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
-    lower, upper = jeffreys(rate.variable, n, level, added.get("of_people", 0.0))
+    of_people = added.get("of_people", 0.0)
+    lower, upper = labelled_jeffreys(rate.variable, n, level, of_people)
     if "accepting" in added:  # the true threshold may be any higher one
         endless = added["accepting"] < FEWEST_ACCEPTED
         upper = upper.where(rate.variable.isnull() | ~endless, 1.0)
@@ -134,7 +141,7 @@ def threshold_interval(evaluation, level, target):
             kwargs={"left": np.inf, "right": -np.inf},
             vectorize=True,
         )
-        for far in jeffreys(added.curve_far, n_effective, level)
+        for far in labelled_jeffreys(added.curve_far, n_effective, level, 0.0)
     ]
     ends = [_sign_of_scores(evaluation) * end for end in ends]
     ends = xr.concat([estimate, *ends], "end", coords="minimal", compat="override")

@@ -5,10 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, fdtrc, fdtri, gammaincc, gammainccinv, xlogy
 
+from frkit.evaluation.tables import RESOLVED
+
 STEPS = 601  # values of λ
 HALVINGS = 30
 DIGITS = 50  # binary ones of ρ
 HIGHEST = 1 - 1e-9  # rate
+LIKE_OTHERS = 4  # with so many people who err, a group is half like all groups
 FEWEST_ERRORS = 5  # effective ones of a group that is not small
 MANY_ERRORS = 30  # of a group whose deviance is chi-square
 TINY = 1e-300
@@ -126,6 +129,30 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     has_errors = (p0 > 0) & (p0 < 1)
     found = n, people_variance, pairs_variance
     return tuple(np.where(has_errors, *each) for each in zip(found, without_errors))
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def partly_pooled_far(people_who_err, rate, squares, noise, *sizes):
+    """Effective numbers of comparisons of the groups' FAR, and A / (A + B) of its variance.
+
+    A and B are means of those of the group's own people and of those of all groups, which weigh as
+    much as four people who err (their effective number). NaN and 0 where all groups together have
+    fewer than ten effective errors, which do not show how people differ. The arguments after the
+    number of people are those of `pooled_far`.
+    """
+    _, *of_all = pooled_far(rate, squares, noise, *sizes)
+    *_, comparisons = sizes
+    some_err = (rate > 0) & (rate < 1)
+    own_people = np.where(some_err, np.maximum(squares - 2 * noise, 0) / rate**2, 0.0)
+    own_pairs = np.where(some_err, noise / (rate * (1 - rate)), 0.0)
+    share = LIKE_OTHERS / (people_who_err + LIKE_OTHERS)
+    a = share * of_all[0] + (1 - share) * own_people
+    b = share * of_all[1] + (1 - share) * np.maximum(own_pairs, 1 / comparisons)
+    n = 1 / (a * np.where(rate < 1, rate / (1 - rate), 0.0) + b)
+    *_, pairs_of_people, _ = sizes
+    p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
+    show_people = _total(p0 / of_all[1]) >= RESOLVED
+    return np.where(show_people, n, np.nan), np.where(show_people, a / (a + b), 0.0)
 
 
 def _total(values):
