@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import xarray as xr
 
 from frkit import plot, studies
-from frkit.base import require_returned, require_whole
+from frkit.base import require_returned
 from frkit.explore.controls import far_names, far_range, menu, number, slider
 from frkit.explore.panel import MARK, Panel
 from frkit.plot.studies import BIAS, GROWTH
@@ -183,7 +183,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, coverage_of_levels, along_far, **start).box()
 
 
-def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
+def representation_bias(**start) -> widgets.VBox:
     """Explore estimates of representation bias where the truth is known.
 
     Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class
@@ -191,8 +191,6 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
 
     Parameters
     ----------
-    per_identity : int
-        Images of each person, 1 or more; half of their noise is common to them.
     **start
         Values to begin with: distance, share.
 
@@ -204,7 +202,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     Raises
     ------
     InputError
-        For `per_identity` below 1.
+        For a value to begin with that no control has.
 
     References
     ----------
@@ -217,7 +215,6 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     >>> [control.description for control in box.children[0].children[:2]]
     ['attribute strength', 'share of class 1']
     """
-    require_whole("per_identity", per_identity, 1)
     trials = {}  # by share
     controls = {
         "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),
@@ -231,11 +228,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
 
     def compute(share, progress, **chosen):
         before = trials.setdefault(share, [])
-        before.append(
-            studies.trial(
-                shares=(share, 1 - share), per_identity=per_identity, seed=len(before), **chosen
-            )
-        )
+        before.append(studies.trial(shares=(share, 1 - share), seed=len(before), **chosen))
 
     panel = Panel(controls, estimates, **start)
     return panel.box(

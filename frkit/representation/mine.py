@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frkit.base import require, require_inside, require_number, require_whole
+from frkit.base import require, require_inside, require_whole
 from frkit.representation.bounds import donsker_varadhan, self_normalised
 from frkit.representation.network import Adam, forward, initial, loss
 
@@ -33,8 +33,6 @@ class Critic:
         Images in each step.
     learning_rate : float
         Step size of Adam.
-    smoothing : float in (0, 1]
-        Weight of the new value in the moving average of mean exp(T) (eq. 7).
 
     Raises
     ------
@@ -54,7 +52,6 @@ class Critic:
     patience: int | None = 200
     batch: int = 256
     learning_rate: float = 1e-3
-    smoothing: float = 0.01
 
     def __post_init__(self) -> None:
         require_whole("mapping", self.mapping, 0)
@@ -63,7 +60,6 @@ class Critic:
         if self.patience is not None:
             require_whole("patience", self.patience, 1)
         require_inside("learning_rate", self.learning_rate, 0, np.inf)
-        require_number("smoothing", self.smoothing, np.finfo(float).tiny, 1)
 
 
 class Fold(NamedTuple):
@@ -116,7 +112,7 @@ def train_and_read(x, problem, fold, critic):
         batch_values = []
         for rows in rng.integers(0, len(train), (n_steps, critic.batch)):
             t, gradients = forward(parameters, train[rows])
-            value, average, by_t = loss(t, z_train[rows], shares_32, average, critic.smoothing)
+            value, average, by_t = loss(t, z_train[rows], shares_32, average)
             optimiser.step(gradients(by_t))
             batch_values.append(value)
         step += n_steps

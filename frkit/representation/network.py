@@ -5,6 +5,8 @@ T(r, k) is computed for every image r and every class k at once. NumPy arrays on
 
 import numpy as np
 
+SMOOTHING = 0.01  # weight of the new value in the moving average of mean exp(T), eq. 7
+
 
 def initial(rng, n_features, n_classes, mapping, hidden):
     """Parameters before training, by name. The last layer is 0, so T and the bound are 0.
@@ -78,7 +80,7 @@ def elu(x):
     return np.maximum(x, slope - 1), slope
 
 
-def loss(t, z, shares, average, smoothing):
+def loss(t, z, shares, average):
     """A batch's bound (eq. 4), the moving average of mean exp T (eq. 7), and the gradient by T.
 
     The loss is that of Li & Abd-Almageed (2021), eq. 6, whose denominator is the moving average.
@@ -86,7 +88,7 @@ def loss(t, z, shares, average, smoothing):
     rows = np.arange(len(z))
     gradient = np.exp(t) * shares
     mean = float(gradient.sum()) / len(z)
-    average = mean if average is None else smoothing * mean + (1 - smoothing) * average
+    average = mean if average is None else SMOOTHING * mean + (1 - SMOOTHING) * average
     value = float(t[rows, z].mean()) - np.log(mean)
     gradient *= t.dtype.type(1 / (len(z) * average))
     gradient[rows, z] -= t.dtype.type(1 / len(z))

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import checked_far, real_numbers, require_inside
+from frkit.base import checked_far, real_numbers
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
 from frkit.intervals import replicate_curves
@@ -17,6 +17,8 @@ from frkit.studies.along import along
 from frkit.vmf import Mixture
 from frkit.vmf.arguments import require_population
 
+LEVEL = 0.95  # of the intervals
+
 
 def bootstrap_bias(
     mixture: Mixture,
@@ -25,7 +27,6 @@ def bootstrap_bias(
     far: ArrayLike | None = None,
     n: int = 200,
     seed: int = 0,
-    level: float = 0.95,
     progress: bool = True,
 ) -> xr.Dataset:
     """Bootstrap one data set for each number of images per identity, with both intervals.
@@ -46,8 +47,6 @@ def bootstrap_bias(
         Number of replicates, at least 2.
     seed : int
         Seed of the data sets and of the replicates.
-    level : float
-        Nominal coverage of the intervals, in (0, 1).
     progress : bool
         Whether to show a progress bar.
 
@@ -61,7 +60,7 @@ def bootstrap_bias(
     Raises
     ------
     InputError
-        Fewer than two images per identity, or a level outside (0, 1).
+        Fewer than two images per identity.
 
     References
     ----------
@@ -75,7 +74,6 @@ def bootstrap_bias(
     >>> bool((study.centre < study.estimate).all())
     True
     """
-    require_inside("level", level, 0, 1)
     require_population("mixture", mixture)
     numbers = real_numbers("per_identity", per_identity)
     far = far_levels(1e-4, 1e-1) if far is None else np.unique(checked_far(far))
@@ -87,10 +85,10 @@ def bootstrap_bias(
         curves = replicate_curves(evaluate(scores, far=far, resampling=resampling))
 
         def ends(method):
-            return interval(curves, method, level, "identity")[["lower", "upper"]]
+            return interval(curves, method, LEVEL, "identity")[["lower", "upper"]]
 
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
     study = along("per_identity", np.ravel(numbers).tolist(), for_number, progress)
-    caption = f"{100 * level:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
+    caption = f"{100 * LEVEL:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
     return study.assign(truth=truth).assign_attrs(words=caption)

@@ -15,5 +15,5 @@ def growing() -> xr.Dataset:
 
 
 def biased() -> xr.Dataset:
-    options = {"far": LEVELS, "n": 20, "level": 0.8, "progress": False}
+    options = {"far": LEVELS, "n": 20, "progress": False}
     return fk.studies.bootstrap_bias(MIX, per_identity=(5, 10), **options)

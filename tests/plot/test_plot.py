@@ -1,5 +1,6 @@
 """Figures draw the numbers they are given: the drawn data is tested, not the pixels."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -55,6 +56,8 @@ def test_unresolved_levels_are_dotted_on_grey(ax):
     np.testing.assert_array_equal(np.isfinite(dotted.get_ydata()), [True, True, True, False])
     coloured = np.isfinite(labelled(ax, "empirical").get_ydata())
     np.testing.assert_array_equal(coloured, [False, False, True, True])
+    fk.plot.roc({"first": band, "second": band}, ax=plt.figure().add_subplot())
+    assert legend(plt.gca()) == ["first", "second", "fewer than ten errors"], "curves come first"
 
 
 def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):

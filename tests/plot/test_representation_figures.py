@@ -43,7 +43,7 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
         return estimate(distance, settings["by"])
 
     monkeypatch.setattr(fk.studies, "trial", quick)
-    box = fk.explore.representation_bias(per_identity=7)
+    box = fk.explore.representation_bias()
     before = picture(box)
     find(box, "attribute strength").value = 4.0
     moved = picture(box)
@@ -52,4 +52,4 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
     assert len({before, moved, picture(box)}) == 3
     find(box, "Draw people and estimate").click()
     assert [call["seed"] for call in calls] == [0, 1]
-    assert (calls[0]["by"], calls[0]["per_identity"]) == ("image", 7)
+    assert calls[0]["by"] == "image"

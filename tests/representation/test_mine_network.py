@@ -58,7 +58,7 @@ def test_output_and_gradients_are_those_of_the_network_written_out(mapping):
     t, gradients = forward(p, x)
     slow = [[slow_t(p, r, k) for k in range(3)] for r in x]
     np.testing.assert_allclose(t, slow, rtol=1e-12)
-    _, average, by_output = loss(t, z, SHARES, 1.7, 0.01)
+    _, average, by_output = loss(t, z, SHARES, 1.7)
     by_name = gradients(by_output)
     assert by_name.keys() == p.keys()
     for name, values in p.items():
@@ -75,9 +75,9 @@ def test_output_and_gradients_are_those_of_the_network_written_out(mapping):
 def test_moving_average_starts_at_the_first_value_and_follows():
     (_, z), t = batch(), np.random.default_rng(3).standard_normal((7, 3))
     mean = np.mean(np.exp(t) @ SHARES)
-    value, first, _ = loss(t, z, SHARES, None, 0.1)
+    value, first, _ = loss(t, z, SHARES, None)
     assert first == pytest.approx(mean)
-    assert loss(t, z, SHARES, 2.0, 0.1)[1] == pytest.approx(0.1 * mean + 0.9 * 2)
+    assert loss(t, z, SHARES, 2.0)[1] == pytest.approx(0.01 * mean + 0.99 * 2)
     assert value == pytest.approx(slow_bounds(t, z, SHARES)[1])
 
 
