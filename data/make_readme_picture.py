@@ -21,7 +21,7 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
     os.chdir(folder)
     main(["demo", "--quick", "-o", "frkit-demo"])
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-    page = browser.new_page(viewport={"width": 1160, "height": 836})
+    page = browser.new_page(viewport={"width": 1160, "height": 776})
     page.goto(f"file://{folder}/frkit-demo/report.html")
     screen = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     screen.quantize(COLOURS).save(PICTURE, optimize=True)

@@ -65,6 +65,7 @@ nb_ipywidgets_js = {}  # a page asks no other host for anything
 
 html_theme = "pydata_sphinx_theme"
 html_title = "frkit"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_static_path = ["static"]
 html_css_files = ["frkit.css"]
 html_js_files = ["frkit.js"]
