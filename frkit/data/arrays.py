@@ -280,11 +280,9 @@ def _require_embedding(stored):
 
 
 def _columns(stored):
-    """Return the variables of a faces Dataset; people whom an earlier frkit split are merged."""
+    """Return the variables of a faces Dataset."""
     labels = [name for name in stored.variables if stored[name].dims in (("image",), ("model",))]
     columns = {str(name): stored[name].values for name in labels}
-    if "person" in columns:
-        columns["identity"] = columns.pop("person")
     columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
     return columns
 

@@ -15,7 +15,7 @@ from frkit.data.labels import (
     image_names,
     model_names,
 )
-from frkit.data.notices import warn_of_probabilities, warn_of_shift, warn_of_spellings
+from frkit.data.notices import warn_of_shift, warn_of_spellings
 
 FIRST = 10_000  # rows that show what embeddings are
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
@@ -30,7 +30,6 @@ def collected(values, identity, image, model, attributes):
     if values.shape[-1] >= WIDE:
         rows = values if values.ndim == 2 else values[0]
         first_rows = loaded(rows[:FIRST])
-        warn_of_probabilities(first_rows, "the embedding")
         warn_of_shift(first_rows, identity[:FIRST])
         if not is_lazy(values):
             _warn_of_copies(rows)

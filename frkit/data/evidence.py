@@ -6,7 +6,7 @@ import pandas as pd
 from frkit.data.joins import WAYS, people_by_name
 
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
-FIRST = 2_000  # pairs that show whether a pattern of names can be right
+FIRST = 4_000  # pairs that show whether a pattern of names can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
 ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 
@@ -56,8 +56,10 @@ def people_of_names(images, genuine=None, scores=None):
         Who is on both sides, and the way of WAYS; None and "" where names do not say.
     """
     for way, pattern in WAYS.items():
-        if genuine is not None and not _agrees_at_first(images, pattern, genuine):
-            continue
+        if genuine is not None:  # a few of many pairs suffice to rule a pattern out
+            at_first = _is_same_at_first(images, pattern)
+            if not np.array_equal(at_first, genuine[:FIRST]):
+                continue
         names = people_by_name(images.names, pattern)
         if names is None:
             continue
@@ -80,10 +82,10 @@ def strangers_called_genuine(images, genuine, scores):
     None are counted unless the scores say so, too. Then the truth may be of something else, such as
     the same sex.
     """
-    genuine = genuine[:COMPARED]
-    scores = scores[:COMPARED][genuine]
+    genuine = genuine[:FIRST]
+    scores = scores[:FIRST][genuine]
     for pattern in WAYS.values():
-        is_same = _is_same_in(images.rows(slice(COMPARED)), pattern)
+        is_same = _is_same_at_first(images, pattern)
         if is_same is not None and is_same.any() and genuine[is_same].all():
             is_same = is_same[genuine]
             area, errors = share_above(scores, is_same)
@@ -92,18 +94,9 @@ def strangers_called_genuine(images, genuine, scores):
     return 0, 0
 
 
-def _agrees_at_first(images, pattern, genuine):
-    """Return whether people by a pattern are one in the first pairs that are genuine.
-
-    A few of many pairs suffice to rule a pattern out.
-    """
-    is_same = _is_same_in(images.rows(slice(FIRST)), pattern)
-    return is_same is not None and np.array_equal(is_same, genuine[:FIRST])
-
-
-def _is_same_in(images, pattern):
-    """Return which pairs show one person by a pattern of names; None where it does not fit."""
-    sides = [images.names[side] for side in images[:2]]
+def _is_same_at_first(images, pattern):
+    """Return which of the first pairs show one person by a pattern; None where it does not fit."""
+    sides = [images.names[side[:FIRST]] for side in images[:2]]
     people = people_by_name(np.concatenate(sides), pattern)
     if people is None:
         return None

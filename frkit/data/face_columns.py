@@ -53,7 +53,7 @@ def _values(columns, roles):
     several = [checked_embedding(columns[name], None) for name in names]
     width = max(values.shape[-1] for values in several)
     padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in several]
-    return np.stack(padded), [roles.models.get(name, name) for name in names]
+    return np.stack(padded), names
 
 
 def _attributes(columns, roles, n_images):

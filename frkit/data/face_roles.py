@@ -156,7 +156,8 @@ def _is_class(roles, columns, name):
 
 
 def _people_by_image(roles, columns):
-    """Return who is in images by their names, where cosines agree with a usual pattern."""
+    """Return who is in images by their names, where cosines agree with a usual pattern; or ask."""
+    why = "no column says whom an image shows (labels= gives a table with a row for each image)"
     if roles.column("image"):
         names = np.asarray(columns[roles.column("image")]).astype(str)
         rows = np.sort(np.argsort(names)[:COMPARED])
@@ -165,16 +166,8 @@ def _people_by_image(roles, columns):
         if people is not None:
             roles.who = f"from names of images, {way}"
             return people_by_name(names, WAYS[way])
-    return _no_identity(roles, columns)
-
-
-def _no_identity(roles, columns):
-    """Raise an error where nothing says who is in an image."""
-    why = "no column says whom an image shows (labels= gives a table with a row for each image)"
-    if roles.column("image"):
-        example = str(np.asarray(columns[roles.column("image")])[0])
-        pattern = "identity='{name}_{number}.jpg'"
-        why += f"; if names of images such as {example!r} do, give {pattern}"
+        why += f"; if names of images such as {names[0]!r} do, give identity="
+        why += "'{name}_{number}.jpg'"
     roles.ask(columns, why, {"identity": "..."})
 
 

@@ -19,11 +19,11 @@ NAMES = _sets(
         similarityscore cosinescore matchscore matchingscore comparisonscore llr plda pldascore""",
     distance="""distance distances dist dists l1 l2 l2distance l2dist euclidean euclideandistance
         cosinedistance cosdist dissimilarity hd hamming hammingdistance""",
-    genuine="""genuine isgenuine mated ismated mate match ismatch matched same issame samesame
-        sameperson sameidentity samesubject samespeaker sameuser actual actuals actualissame
-        target istarget truth groundtruth gt positive ispositive""",
-    impostor="""impostor isimpostor imposter isimposter different isdifferent diff nonmated
-        isnonmated nontarget nonmatch mismatch differentperson negative isnegative""",
+    genuine="""genuine mated mate match matched same samesame sameperson sameidentity sameid
+        samesubject samespeaker sameuser sameface sameclass actual actuals actualissame target
+        truth true groundtruth gt positive""",
+    impostor="""impostor imposter different diff nonmated nontarget nonmatch mismatch
+        differentperson negative""",
     identity="""identity identities identityid subject subjects subjectid subjectname person persons
         personid personname people user username individual individualid speaker speakerid spk
         spkid sid pid uid userid client clientid celebrity celebrityid realid who subj subjid
@@ -31,12 +31,12 @@ NAMES = _sets(
     image="""image images img imgs imagename imagenames imageid imagefile imagepath imgpath filename
         filenames file files filepath path paths fileid filelist key photo template templateid templ
         templateids imglist imagelist imgpaths imagepaths sample sampleid utterance utt
-        utteranceid recording wav fname""",
+        utteranceid recording wav audio fname face pic picture input""",
     embedding="""embedding embeddings emb embs feature features feat feats vector vectors template
         templates x descriptor descriptors encoding encodings representation""",
 )
 WEAK = _sets(
-    genuine="label labels y ytrue key class type kind pairtype trialtype comparisontype ismate",
+    genuine="label labels y ytrue key class type kind pair pairtype trialtype comparisontype",
     identity="label labels name names id ids class classid target targets y",
 )
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
@@ -67,7 +67,8 @@ _TRUTH = _sets(
 )
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
 LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
-LONG_MARKS += "query-candidate probe-candidate source-target"
+LONG_MARKS += "query-candidate probe-candidate source-target query-target reference-test ref-test "
+LONG_MARKS += "known-unknown"
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 
@@ -75,6 +76,11 @@ SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".spli
 def simplified(name):
     """Return a name in lower case, without blanks and signs: "Person_ID" is "personid"."""
     return re.sub(r"[\W_]+", "", str(name)).lower()
+
+
+def truth_of(name):
+    """Return a simplified name without "is" and "label": "is_same" and "same_label" are same."""
+    return re.sub("^is|(?<=.)labels?$", "", simplified(name))
 
 
 def words_of(name):
@@ -87,7 +93,7 @@ def is_known_name(name):
     """Return whether a text is the usual name of a column, also of one side."""
     usual = frozenset().union(*NAMES.values(), *WEAK.values())
     sides = {*LONG_MARKS.replace("-", " ").split()}
-    return simplified(name) in usual or bool(words_of(name) & sides)
+    return bool({simplified(name), truth_of(name)} & usual or words_of(name) & sides)
 
 
 def words_of_truth(column):

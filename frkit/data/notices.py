@@ -11,7 +11,6 @@ MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
 MOST_ROWS = 5  # most rows by which labels are tried shifted
 CLEAR = 5.0  # standard errors from which on labels are shifted
-SLACK = 1e-3  # largest difference from 1 of a sum of probabilities
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
@@ -106,14 +105,3 @@ def warn_of_shift(rows, identity):
             "say: labels and embeddings are probably shifted, as by a header that was read as a "
             "label, or by an image without an embedding; row k of both must be the same image"
         )
-
-
-def warn_of_probabilities(rows, contents):
-    """Warn of rows of an array that contain nothing below 0 and sum to 1."""
-    is_near = np.abs(rows.sum(axis=1, dtype=float) - 1) < SLACK
-    if len(rows) < FEWEST or not is_near.all() or (rows < 0).any():
-        return
-    warn(
-        f"all {len(rows):,} rows of {contents} sum to 1 and contain nothing below 0: they look "
-        "like probabilities of classes, as after a softmax; give what the network computes before"
-    )

@@ -15,6 +15,7 @@ from frkit.data.names import (
     NO_TRUTH,
     WEAK,
     simplified,
+    truth_of,
     words_of,
     words_of_truth,
 )
@@ -184,7 +185,7 @@ def _find_truth(roles, table, sample):
     verdicts = {}
     for name in roles.free(table):
         if _says_truth(name, sample[name]):
-            role = "impostor" if simplified(name) in NAMES["impostor"] else "genuine"
+            role = "impostor" if truth_of(name) in NAMES["impostor"] else "genuine"
             verdicts[name] = role, words_of_truth(table[name])[role == "impostor"]
     if not verdicts:
         return
@@ -201,8 +202,8 @@ def _says_truth(name, cells):
     is_genuine, is_impostor = words_of_truth(cells)
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     if not is_clear.all():  # the other cells of a column with such a name are refused by line
-        return simplified(name) in NAMES["genuine"] and is_clear.mean() > MOST
-    if simplified(name) in TRUTH:
+        return truth_of(name) in NAMES["genuine"] and is_clear.mean() > MOST
+    if truth_of(name) in TRUTH:
         return (is_genuine | is_impostor).any()
     # words such as "mated" need no name; 1, true and yes may be anything
     is_flag = bool({*cells.astype(str).str.lower()} & FLAGS)

@@ -32,8 +32,8 @@ class Roles:
         One column for each attribute, or one for each side.
     unused : list of str
         Columns that are left aside.
-    models : dict of str to str
-        Names of models by their columns, where the user gave them.
+    are_models : bool
+        Whether the user gave a list of scores, of which even one is a model with a name.
     who : str
         How it is known who is who, where no column says so.
     given : set of str
@@ -43,7 +43,7 @@ class Roles:
     columns: dict = field(default_factory=dict)
     attributes: dict = field(default_factory=dict)
     unused: list = field(default_factory=list)
-    models: dict = field(default_factory=dict)
+    are_models: bool = False
     who: str = ""
     given: set = field(default_factory=set)
 
@@ -108,8 +108,7 @@ def given_roles(kind, columns, header):
     ----------
     kind : {"faces", "pairs"}
     columns : mapping, optional
-        Role or attribute to a column, to several, or (scores) to a mapping of models to columns;
-        None or "" says that no column has the role.
+        Role or attribute to a column, or to several; None or "" says that no column has the role.
     header : sequence of str
     """
     check_header(header)
@@ -121,12 +120,9 @@ def given_roles(kind, columns, header):
             f"{role!r} is not a role in data of {kind}; the roles are {', '.join(allowed)}, and "
             "names of attributes",
         )
-        if isinstance(source, dict):
-            roles.models |= {column: str(model) for model, column in source.items()}
-            source = [*source.values()]
-        elif role in ("score", "distance") and isinstance(source, (list, tuple)):
-            roles.models |= dict(zip(source, source))
-        several = list(source) if isinstance(source, (list, tuple)) else [source]
+        is_list = isinstance(source, (list, tuple))
+        roles.are_models |= is_list and role in ("score", "distance")
+        several = list(source) if is_list else [source]
         is_text = all(name is None or isinstance(name, str) for name in several)
         require(is_text, f"columns are given by their names, but {role!r} is {source!r}")
         named = [name for name in several if name]

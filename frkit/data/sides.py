@@ -15,11 +15,12 @@ def side_columns(header):
     """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
     pairs = {}
     taken = {name for run in numbered_runs(header).values() if len(run) > 2 for name in run}
-    by_lower_case = {name.lower(): name for name in reversed(header)}
+    in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in header}
+    by_lower_case = {lower: name for name, lower in reversed(in_lower_case.items())}
     for first, second in SIDES:
-        for name in header:
-            for mark in re.finditer(_pattern(first), name.lower()):
-                before, after = name[: mark.start()].lower(), name[mark.end() :].lower()
+        for name, lower in in_lower_case.items():
+            for mark in re.finditer(_pattern(first), lower):
+                before, after = lower[: mark.start()], lower[mark.end() :]
                 other = by_lower_case.get(before + second + after)
                 if other is not None and not {name, other} & taken:
                     stem = f"{before} {after}".strip("_-. ")

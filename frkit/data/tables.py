@@ -23,6 +23,7 @@ FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 # up to 999, or with a point that may separate thousands or precede three decimals
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 
 
@@ -242,7 +243,7 @@ def _cells(lines, mark):
 def _has_header(rows):
     """Return whether the first line names the columns: text above numbers, or usual names."""
     first, *others = rows
-    if first[0] == "" or all(is_known_name(name) for name in first):
+    if first[0] in UNNAMED or all(is_known_name(name) for name in first):
         return True
     numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
     if not others:

@@ -8,18 +8,18 @@ from frkit.data.files import file_kind
 from frkit.data.hdf5 import check_heaps
 from frkit.scores.kept import DESIGN, IMAGES, is_list, model_names_of, node_of_model
 
-ENGINES = {"netcdf": "h5netcdf", "zarr": "zarr"}
+OPTIONS = {"netcdf": {"engine": "h5netcdf"}, "zarr": {"engine": "zarr", "consolidated": False}}
 
 
 def contains_kept_pairs(path) -> bool:
     """Whether a file is of kept pairs, as `kept.to_netcdf(path)` or `.to_zarr` writes them."""
-    engine = ENGINES.get(file_kind(path))
-    if engine is None:
+    options = OPTIONS.get(file_kind(path))
+    if options is None:
         return False
     try:
         if path.is_file():
             check_heaps(path)
-        with xr.open_dataset(path, engine=engine) as root:
+        with xr.open_dataset(path, **options) as root:
             return DESIGN in root.attrs
     except Exception:  # its own reader says what is wrong with it
         return False

@@ -23,7 +23,7 @@ from frkit.data.labels import (
     complete_labels,
     image_names,
 )
-from frkit.data.notices import warn_of_decisions, warn_of_probabilities, warn_of_spellings
+from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.roles import SIDES
 from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose, with_both_halves
 from frkit.scores.matrix_names import with_names
@@ -106,9 +106,9 @@ def score_matrix(
 
     probes = {"identity": probe_identity, "image": probe}
     references = {"identity": reference_identity, "image": reference}
-    if attributes is not None:
-        require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    for name, sides in (attributes or {}).items():
+    attributes = {} if attributes is None else attributes
+    require_mapping("attributes", attributes, ATTRIBUTES, 0)
+    for name, sides in attributes.items():
         is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = sides
@@ -121,12 +121,11 @@ def score_matrix(
         labels["identity"] = complete_labels(labels["identity"], n, f"{side}_identity", side)
         names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
         labels["image"] = image_names(names, n, side)
-    _add_attributes(probes, references, attributes or {})
-    names = ("identity", *(attributes or ()))
+    _add_attributes(probes, references, attributes)
+    names = ("identity", *attributes)
     warn_of_spellings({name: [probes[name], references[name]] for name in names})
     if isinstance(values, np.ndarray):
         warn_of_decisions(values)
-        warn_of_probabilities(values, "the matrix of scores")
     labels = [name for name in probes if has_names or name != "image"]
     symmetric = False
     if all(np.array_equal(probes[name], references[name]) for name in labels):

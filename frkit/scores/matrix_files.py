@@ -27,6 +27,7 @@ from frkit.scores.matrix import score_matrix
 from frkit.scores.matrix_names import (
     GUESS,
     are_places,
+    as_written,
     check_direction,
     failed_mark,
     is_nameless,
@@ -168,7 +169,8 @@ def _arrays(path):
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
     values = np.column_stack(columns)
-    sides = [clean_labels(each, len(each), "ids") for each in (ids, table.columns[1:])]
+    header = as_written(table.columns[1:], ids)
+    sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
     if all(are_places(side.tolist()) for side in sides) and role_of_square(values):
         return {CELLS: values}
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))

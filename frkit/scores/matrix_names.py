@@ -43,6 +43,14 @@ def is_matrix(table):
     return n_shared >= min(len({*names}), len({*rows})) / 2
 
 
+def as_written(columns, rows):
+    """Return names of columns as they were before pandas numbered repeated ones: a, a.1, a.2."""
+    texts, rows = pd.Index(columns).astype(str), pd.Index(rows).astype(str)
+    bare = texts.str.replace(r"\.[0-9]+$", "", regex=True)
+    is_numbered = ~texts.isin(rows) & bare.isin(rows[rows.duplicated()])
+    return texts.where(~is_numbered, bare) if is_numbered.any() else columns
+
+
 def are_places(names):
     """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
     return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))
@@ -195,7 +203,7 @@ def _names_of_matrix(values):
     """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
     names = [None, None]
     if isinstance(values, pd.DataFrame):
-        names = [values.index, values.columns]
+        names = [values.index, as_written(values.columns, values.index)]
     elif isinstance(values, xr.DataArray):
         names = [values.indexes.get(dim) for dim in values.dims]
     return [None if isinstance(each, pd.RangeIndex) else each for each in names]

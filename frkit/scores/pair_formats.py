@@ -37,6 +37,7 @@ LINES = {  # the cells of a line without a header
     "kaldi": "reference probe genuine",
     "speechbrain": "reference probe genuine score",
     "pyeer": "probe reference score",
+    "bozorth3": "score probe reference",
     "pairs-score-label": "probe reference score genuine",
     "label-pairs-score": "genuine reference probe score",
     "score-label": "score genuine",
@@ -89,6 +90,8 @@ def recognised_format(path):
     shape = ["name" if content in ("whole", "text") else content for content in contents]
     if contents[-1] == "whole":
         shape[-1] = "score"
+    elif contents == ["whole", "text", "text"]:
+        shape[0] = "score"
     formats = {tuple(map(_content_of_role, roles.split())): name for name, roles in LINES.items()}
     return formats.get(tuple(shape))
 

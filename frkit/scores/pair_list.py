@@ -113,8 +113,8 @@ def warn_of_marks(scores: np.ndarray) -> None:
         others = distinct[distinct != mark]
         warn(
             f"the score {mark:g} occurs in {np.sum(scores == mark):,} comparisons; the others are "
-            f"from {others[0]:g} to {others[-1]:g}: if it marks failed comparisons, give "
-            f"missing={mark:g}"
+            f"from {others[0]:g} to {others[-1]:g}: if it marks failed comparisons, or images "
+            f"compared with themselves, give missing={mark:g}"
         )
 
 

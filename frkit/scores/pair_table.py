@@ -51,8 +51,9 @@ def open_pairs(
         "columns" (any table), "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw"
         (pairs.txt, or a list in its form), "bfw" (data table), "bob4", "bob5", "bob-csv",
         "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`), "speechbrain" (`enrol test
-        label score`), "pyeer" (`probe gallery score`), "ijbc" (`tid1 tid2 label`) or "vectors"
-        (genuine and impostor scores). `open_data` recognises most of them.
+        label score`), "pyeer" (`probe gallery score`), "bozorth3" (`score probe gallery`), "ijbc"
+        (`tid1 tid2 label`) or "vectors" (genuine and impostor scores). `open_data` recognises most
+        of them.
     scores : path, array, or mapping of model name to such, optional
         For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
         order; for trials also lines `enrol test score` in any order.
@@ -188,7 +189,7 @@ def pairs_of_table(
         sides = {"image": images, "identity": people}
         keys = {kind: names.columns() for kind, names in sides.items() if names}
         attributes |= joined(metadata, keys, attributes)
-    if len(scores) == 1 and not (roles.models and needs_score):
+    if len(scores) == 1 and not (roles.are_models and needs_score):
         [scores] = scores.values()
         distances = bool(distances)
     pairs = listed_pairs(scores, genuine, images, people, attributes, distance=distances, **options)
@@ -199,9 +200,8 @@ def pairs_of_table(
 def _scores(table, roles, scores, images, distance):
     """Return scores by model, and the models of distances."""
     if scores is None:
-        models = {name: roles.models.get(name, name) for name in roles.scores()}
-        scores = {model: to_numbers(table[name]) for name, model in models.items()}
-        return scores, [models[name] for name in roles.columns.get("distance", [])]
+        scores = {name: to_numbers(table[name]) for name in roles.scores()}
+        return scores, roles.columns.get("distance", [])
     require(not roles.scores(), "the file contains its scores: leave scores= out")
     scores = read_scores(scores, table, images)
     return scores, [*scores] if distance else []

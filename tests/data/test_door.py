@@ -62,10 +62,13 @@ def test_names_of_images_say_who_is_in_them(tmp_path, name):
     assert people.nunique() == people.str[:4].nunique() == PAIRS.subject1.nunique()
 
 
-def test_parquet_with_a_column_of_lists(tmp_path):
+def test_columns_of_lists(tmp_path):
     pytest.importorskip("pyarrow")
-    LABELS.assign(embedding=list(VECTORS)).to_parquet(tmp_path / "f.parquet")
-    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "f.parquet")), OF_FACES)
+    lists = LABELS.assign(embedding=list(VECTORS))
+    lists.to_parquet(tmp_path / "f.parquet")
+    lists.to_feather(tmp_path / "f.feather")
+    for name in ("f.parquet", "f.feather"):
+        np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / name)), OF_FACES)
     models = {"arc": list(VECTORS), "face": list(VECTORS[:, ::-1])}
     LABELS.assign(**models).to_parquet(tmp_path / "two.parquet")
     with pytest.raises(fk.InputError, match="'embedding': .'arc', 'face'."):
@@ -73,12 +76,6 @@ def test_parquet_with_a_column_of_lists(tmp_path):
     both = fk.open_data(tmp_path / "two.parquet", columns={"embedding": ["arc", "face"]})
     assert both.model.values.tolist() == ["arc", "face"]
     np.testing.assert_allclose(frr_of(both), OF_FACES)
-
-
-def test_feather_with_a_column_of_lists(tmp_path):
-    pytest.importorskip("pyarrow")
-    LABELS.assign(embedding=list(VECTORS)).to_feather(tmp_path / "f.feather")
-    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "f.feather")), OF_FACES)
 
 
 def test_arrays_of_pairs_in_their_usual_order():
@@ -153,6 +150,8 @@ def test_attributes_under_other_names(tmp_path):
     assert "race" not in fk.open_data(tmp_path / "t.csv", columns=columns | {"race": None}).coords
     with pytest.raises(fk.InputError, match="there is no column 'z'"):
         fk.open_data(tmp_path / "t.csv", columns={"score": "z"})
+    with pytest.raises(fk.InputError, match="attribute 'x' is one column"):
+        fk.open_data(WIDE, columns={"x": ["ethn", "age"]})
 
 
 # --- questions -----------------------------------------------------------------------------------
@@ -193,6 +192,8 @@ TRAPS = {
     "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
     "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),
     "row numbers": (FEATURES.assign(id=range(len(LABELS))), "no column says whom"),
+    "a stacked matrix": (renamed(level_0="image1", level_1="image2", **{"0": "cosine"}),
+                         "columns: 'level_0', 'level_1', '0'"),
     "row numbers first": (pd.DataFrame(VECTORS).rename_axis("id").reset_index(),
                           "no column says whom"),
     "two guesses that cancel": (FILES.assign(different=NUMBERS, distance=PAIRS.cosine),
@@ -287,12 +288,6 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
 
 
 # --- pandas and xarray ---------------------------------------------------------------------------
-
-
-def test_an_attribute_can_be_left_out():
-    assert "ethn" not in fk.open_data(WIDE, columns={"ethn": None})
-    with pytest.raises(fk.InputError, match="attribute 'x' is one column"):
-        fk.open_data(WIDE, columns={"x": ["ethn", "age"]})
 
 
 def test_frames_are_as_good_as_files():

@@ -323,16 +323,6 @@ def test_parts_that_nobody_named_are_noticed():
         fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
 
 
-def test_probabilities_of_classes_are_noticed():
-    chances = np.exp(np.c_[EMBEDDING, 2 * EMBEDDING])
-    chances /= chances.sum(axis=1, keepdims=True)
-    with pytest.warns(fk.DataWarning, match="48 rows of the embedding sum to 1.*classes"):
-        fk.faces(chances, PEOPLE)
-    with pytest.warns(fk.DataWarning, match="48 rows of the matrix of scores sum to 1"):
-        fk.score_matrix(chances, PEOPLE, PEOPLE[:12])
-    fk.faces(np.r_[chances[:-1], 2 * chances[-1:]], PEOPLE)
-
-
 @pytest.mark.parametrize("point", [".", ","])
 def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point):
     whole = (5000 * SCORE).astype(int)

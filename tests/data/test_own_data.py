@@ -280,14 +280,3 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
         accepted = ~failed & ((value < threshold) if distance else (value > threshold))
         assert float(rates.far[level]) == pytest.approx(accepted[~same].mean(), abs=1e-12)
         assert float(rates.frr[level]) == pytest.approx(1 - accepted[same].mean(), abs=1e-12)
-
-
-# --- text under any name ---
-@pytest.mark.parametrize(("name", "mark"), [("t.dat", ","), ("t", "\t"), ("t.log.gz", "   ")])
-def test_tables_of_any_name(tmp_path, name, mark):
-    rows = [("a", "b", "label", "s"), ("k", "k", "1", "0.9"), ("k", "m", "0", "0.1")]
-    path = put(tmp_path, name, "\n".join(mark.join(row) for row in rows))
-    columns = {"score": "s", "genuine": "label", "probe_identity": "a", "reference_identity": "b"}
-    pairs = fk.open_pairs(path, format="columns", columns=columns)
-    assert pairs.score.values.tolist() == [0.9, 0.1]
-    assert pairs.probe_identity.values.tolist() == ["k", "k"]

@@ -62,6 +62,7 @@ PAIRS = chosen_pairs()
 SAME = PAIRS.same.to_numpy()
 OF_PAIRS = pooled_frr(PAIRS.cosine.to_numpy(), SAME)
 WORDS = np.where(SAME, "yes", "no")
+MILLIONTHS = (1e6 * PAIRS.cosine).round().astype(int)
 KINDS_OF_PAIRS = np.where(SAME, "intra", "inter")
 
 
@@ -175,13 +176,13 @@ IMAGES = (PAIRS.image1, PAIRS.image2)
 PEOPLE = (PAIRS.subject1, PAIRS.subject2)
 CAMEL = renamed(ProbeID="subject1", GalleryID="subject2", MatchScore="cosine", IsMated="same")
 ENROLLED = renamed(enroll_id="subject1", verif_id="subject2", similarity_score="cosine")
-PLAIN = renamed(id1="subject1", id2="subject2", score="cosine")
+PLAIN = renamed(personA="subject1", personB="subject2", score="cosine")
 SOURCES = renamed(source="subject1", target="subject2", score="cosine")
 TESTED = renamed(enrollment="image1", test="image2", score="cosine", label="same")
 CELLS = LABELS.assign(embedding=[json.dumps(row.tolist()) for row in VECTORS])
 KIND = pd.DataFrame({"Comparison Score": PAIRS.cosine})
 KIND["Mated/Non-mated"] = np.where(SAME, "Mated", "Non-mated")
-USERS = renamed(user1="subject1", user2="subject2", match_score="cosine", same_user="same")
+USERS = renamed(user1="subject1", user2="subject2", match_score="cosine", is_same_label="same")
 CLASSES = pd.concat([LABELS.subject.rename("class"), pd.DataFrame(VECTORS)], axis=1)
 ARRAYS = LABELS.assign(vec=[" ".join(["[", *map(str, row), "]"]) for row in VECTORS])
 UNNAMED = pd.DataFrame(COSINES.round(6), columns=LABELS.image.to_numpy())
@@ -244,6 +245,7 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
         write_text(lines(*IMAGES, PAIRS.cosine, KINDS_OF_PAIRS, mark="\t")),
         OF_PAIRS,
     ),
+    "bozorth3.txt": (write_text(lines(MILLIONTHS, *IMAGES)), OF_PAIRS),
     "label_first.txt": (write_text(lines(NUMBERS, *IMAGES, PAIRS.cosine)), OF_PAIRS),
     "scores-dev": (write_text(lines(*PEOPLE, PAIRS.image2, PAIRS.cosine)), OF_PAIRS),
     "score_label": (write_text(lines(PAIRS.cosine, NUMBERS)), OF_PAIRS),

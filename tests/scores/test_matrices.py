@@ -67,6 +67,7 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     np.testing.assert_array_equal(pickle.loads(task)[:3, 1990:].compute(), np.zeros((3, 10)))
 
 
+IDS = [*"aabbccdd"]
 BAD = {
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf' is not a finite number"),
     "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is not"),
@@ -321,3 +322,13 @@ def test_an_npy_may_have_a_table_of_labels_for_each_side(tmp_path):
     assert ids(scores) == (PROBES, REFERENCES)
     np.testing.assert_array_equal(scores, SCORES)
     assert scores["reference_sex"].values.tolist() == sex
+
+
+def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
+    """It reads a header a,a,b,b as a, a.1, b, b.1."""
+    values = np.random.default_rng(0).normal(size=(8, 8)) + 3 * np.equal.outer(IDS, IDS)
+    pd.DataFrame(values, IDS, IDS).to_csv(tmp_path / "m.csv")
+    frame = pd.read_csv(tmp_path / "m.csv", index_col=0)
+    frame.to_csv(tmp_path / "again.csv")
+    for scores in (fk.score_matrix(frame), fk.open_data(tmp_path / "again.csv")):
+        assert ids(scores) == (IDS, IDS)

@@ -155,10 +155,10 @@ def test_ijbc_links_the_templates_of_a_person(tmp_path):
 def test_columns(tmp_path):
     rows = ["sim,cos,same,x,y,k,m,race", "9,0.9,True,a,b,1,1,Asian", "2,0.1,False,a,c,1,2,Black"]
     path = put(tmp_path, "t.csv", "\n".join(rows))
-    columns = dict(score={"S": "sim", "C": "cos"}, genuine="same", probe="x", reference="y")
+    columns = dict(score=["sim", "cos"], genuine="same", probe="x", reference="y")
     columns |= dict(probe_identity="k", reference_identity="m", race="race", both=("k", "m"))
     pairs = fk.open_pairs(path, format="columns", columns=columns)
-    assert pairs.score.sel(model="C").values.tolist() == [0.9, 0.1]
+    assert pairs.score.sel(model="cos").values.tolist() == [0.9, 0.1]
     assert sides(pairs, "_race") == [["Asian", "Black"]] * 2
     assert sides(pairs, "_both")[1] == ["1", "2"]
     columns = dict(score=["sim"], genuine="same")
