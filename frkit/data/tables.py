@@ -128,7 +128,11 @@ def _read_text(path, names=None, n_rows=None):
     with reading("the table"):
         layout = text_layout(path, names)
         numbers = _number_columns(layout)
-        table = _read_fast(path, layout, numbers) if n_rows is None else None
+        table = None
+        if n_rows is None:
+            table = _read_fast(path, layout, numbers)
+            if table is None:  # perhaps a cell is no number: `to_numbers` will name its line
+                table = _read_fast(path, layout, [])
         if table is None:
             table = _read_with_care(path, layout, numbers, n_rows)
         columns = [_clean(table[place], layout) for place in table]
@@ -168,24 +172,15 @@ def _read_fast(path, layout, numbers):
 
 
 def _read_with_care(path, layout, numbers, n_rows):
-    """Read a table with blank lines, or name the line that pandas cannot read."""
-    if any(len(row) > len(layout.names) for row in layout.rows):
-        _check_cells(path, layout)
+    """Read a table with blank lines, or name the line that has another number of cells."""
+    _check_cells(path, layout, n_rows)  # pandas would fill a short line with missing values
     options = {"nrows": n_rows, "sep": layout.mark or r"\s+", "low_memory": False}
     blanks = dict.fromkeys(range(len(layout.names)), [""])
     try:
         missing = blanks | dict.fromkeys(numbers, NO_NUMBER)
-        table = _read_csv(path, layout, numbers, na_values=missing, **options)
-    except UnicodeDecodeError:
-        raise
+        return _read_csv(path, layout, numbers, na_values=missing, **options)
     except ValueError:  # pandas' errors of parsing are ValueErrors, too
-        _check_cells(path, layout)
-        # as text: `to_numbers` will name the line of what is not a number
-        table = _read_csv(path, layout, [], na_values=blanks, **options)
-    # pandas fills a short line with missing values
-    if (table.iloc[:, -1].isna() & table.notna().any(axis=1)).any():
-        _check_cells(path, layout)
-    return table
+        return _read_csv(path, layout, [], na_values=blanks, **options)
 
 
 def text_layout(path, names=None):
@@ -195,7 +190,8 @@ def text_layout(path, names=None):
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
         mark = _delimiter(path, [line for line in lines.values() if line[0] != "#"] or lines)
-        rows = dict(zip(lines, _cells(lines.values(), mark)))
+        cells_of_lines = [[cell.strip() for cell in row] for row in _split(lines.values(), mark)]
+        rows = dict(zip(lines, cells_of_lines))
     first, *others = rows
     while others and lines[first][0] == "#" and _is_comment(rows, first, others):
         del rows[first]
@@ -232,12 +228,11 @@ def _delimiter(path, lines):
     return "," if is_single else None
 
 
-def _cells(lines, mark):
-    """Yield the cells of lines."""
+def _split(lines, mark):
+    """Return an iterator over the cells of each line."""
     if mark is None:
         lines = (" ".join(line.split()) for line in lines)
-    for cells in csv.reader(lines, delimiter=mark or " "):
-        yield [cell.strip() for cell in cells]
+    return csv.reader(lines, delimiter=mark or " ")
 
 
 def _has_header(rows):
@@ -305,18 +300,18 @@ def _read_csv(path, layout, numbers, **options):
     return table
 
 
-def _check_cells(path, layout):
+def _check_cells(path, layout, n_rows):
     """Name the first line that has another number of cells, or a quote that stays open."""
     n_names = len(layout.names)
+    number = layout.first
     with open_text(path) as file:
-        lines = enumerate(_cells(islice(file, layout.first - 1, None), layout.mark), layout.first)
-        number = layout.first
+        lines = islice(file, layout.first - 1, n_rows and layout.first - 1 + n_rows)
         try:
-            for number, cells in lines:
-                require(
-                    len(cells) in (0, n_names),
-                    f"line {number} has {len(cells)} cells; the first line has {n_names} cells",
-                )
+            for number, cells in enumerate(_split(lines, layout.mark), layout.first):
+                if len(cells) not in (0, n_names):
+                    raise InputError(
+                        f"line {number} has {len(cells)} cells; the first line has {n_names} cells"
+                    )
         except csv.Error as error:
             raise InputError(f"line {number}: {error}") from error
 
