@@ -185,13 +185,15 @@ def sigmas(inputs):
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
     options = {"by": inputs.by, "seed": inputs.seed}
     varying = inputs.options["varying"]
-    result = n_sigma(scores, varying=varying, **options)
+    with no_cautions():  # about subsets' TPR, which is not shown
+        result = n_sigma(scores, varying=varying, **options)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     try:
         require(
             varying == "error", "labels vary within people, who cannot change groups as a whole"
         )
-        equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
+        with no_cautions():
+            equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         with np.errstate(invalid="ignore"):  # between two infinite ones
             limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)
         shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)

@@ -161,6 +161,11 @@ def level_words(values):
     return "at its EER"
 
 
+def unbroken(text):
+    """Text whose lines do not break within "25 %" or "p = 0.02"."""
+    return re.sub(r" (?=[%=<])|(?<=[=<]) ", "\u00a0", text)
+
+
 def printable(text):
     """Text without control characters, by which a label could move a terminal's cursor."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
@@ -195,6 +200,7 @@ TEMPLATES.filters.update(
     level_words=level_words,
     json=partial(json.dumps, ensure_ascii=False),
     printable=printable,
+    unbroken=unbroken,
     thousands="{:,}".format,
     paragraph=partial(
         fill, width=LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False

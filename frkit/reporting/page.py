@@ -112,7 +112,7 @@ def picture(draw):
             patch.set(facecolor="none", edgecolor="none")
         for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
             label = axis.label.get_text()
-            if len(label) > longest:
+            if max(map(len, label.splitlines()), default=0) > longest:
                 axis.label.set_text(label.replace(" (", "\n(", 1))
         legend = ax.get_legend()
         if legend is not None:  # beneath the axes, where it hides nothing
