@@ -52,8 +52,8 @@ MUTANTS = [
     Mutant("engine/kernels.py", "so_far = accepted[mark]", "so_far = 0.0", "test_engine test_twin"),
     Mutant("engine/rates.py", "so_far + added[place]", "added[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
-    Mutant("engine/kernels.py", "2 * together[place]", "together[place]", "test_people"),
-    Mutant("engine/kernels.py", " / stands_for[u]", "", "test_sweep test_people"),
+    Mutant("engine/people.py", "2 * before", "before", "test_people"),
+    Mutant("engine/people.py", " / impostors.stands_for", "", "test_sweep test_people"),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
     Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
     # indices

@@ -274,35 +274,3 @@ def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums
         w = col_counts[np.uintp(partner[i])]
         for b in range(len(sums)):
             sums[b] += weight[i] * times(v[b], w[b]) * above[b]
-
-
-# --- what each person adds -----------------------------------------------------------------------
-
-
-@compiled(**COMPILE)
-def growth_of_squares(first, second, n_members, weight, stands_for):
-    """By how much each pair raises the square of the weight that its two members have together.
-
-    From t it rises by a (2 t + a), and by a (2 t + a / s) where the pair stands for s pairs. first,
-    second: (pair,) the members, in either order. Their weights so far lie in a table of all
-    couples, or, where that would be larger, in a hash table, of which some places stay free.
-    """
-    size = 2
-    while size < 1.4 * len(weight) + 2:
-        size *= 2
-    is_hashed = n_members**2 > size
-    size = size if is_hashed else n_members**2
-    numbers = np.full(size if is_hashed else 0, -1)
-    together = np.zeros(size)
-    growth = np.empty(len(weight))
-    for u in range(len(weight)):
-        couple = min(first[u], second[u]) * n_members + max(first[u], second[u])
-        place = np.uint64(couple)
-        if is_hashed:
-            place = (place * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & np.uint64(size - 1)
-            while numbers[place] != couple and numbers[place] >= 0:
-                place = (place + np.uint64(1)) & np.uint64(size - 1)
-            numbers[place] = couple
-        growth[u] = weight[u] * (2 * together[place] + weight[u] / stands_for[u])
-        together[place] += weight[u]
-    return growth

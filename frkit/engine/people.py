@@ -8,9 +8,9 @@ means "in no group".
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from frkit.engine import kernels
-from frkit.engine.compared import Compared, both_orders, members_of_rows
+from frkit.engine.compared import Compared, both_orders, couples, members_of_rows
 from frkit.engine.rates import (
     false_acceptance,
     false_rejection,
@@ -151,13 +151,17 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
 def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     """What each impostor pair adds to the sums over two people, of squares and of products.
 
-    A kept pair represents several separate pairs: their squares do not add up to its square.
+    The square (t + w)² of the weight of two people rises by w (2 t + w) with each pair of theirs. A
+    kept pair represents several separate ones: their squares do not add up to its square.
     """
     weight = impostors.weight
     member = members_of_rows(tally.protocol)
     first, second = member[impostors.row], member[impostors.col]
-    n_members = member.max() + 1
-    squares = kernels.growth_of_squares(first, second, n_members, weight, impostors.stands_for)
+    weight_of_couple = pd.Series(weight).groupby(
+        couples(first, second, member.max() + 1), sort=False
+    )
+    before = weight_of_couple.cumsum().to_numpy() - weight  # of the pairs that err more
+    squares = weight * (2 * before + weight / impostors.stands_for)
     return squares, weight * compared.weight_of_pairs(first, second)
 
 
