@@ -287,15 +287,13 @@ def words_of_places(condition):
     dims = [dim for dim in KINDS if dim in condition.dims]
     if not dims or not condition.any():
         return ""
-    stacked = condition.any({*condition.dims} - {*dims}).stack(place=dims)
-    places = stacked["place"].values[stacked.values].tolist()
-    for k in range(len(dims)):
-        labels_of_place: dict = {}  # labels of one dim, by the labels of all others
-        for place in places:
-            others = place[:k], place[k + 1 :]
-            labels_of_place.setdefault(others, []).append(place[k])
-        places = [(*a, tuple(labels), *b) for (a, b), labels in labels_of_place.items()]
-    texts = [" ".join(map(partial(_labels, condition), dims, place)) for place in places]
+    is_there = condition.any({*condition.dims} - {*dims}).transpose(*dims).to_series()
+    places = is_there[is_there].index.to_frame(index=False).assign(together="")
+    for dim in dims:
+        others = [*places.columns.drop(dim)]
+        labels = places.groupby(others, sort=False)[dim].agg(list)
+        places = labels.map(partial(_labels, condition, dim)).reset_index()
+    texts = places[dims].agg(" ".join, axis=1).tolist()
     more = len(texts) - MOST_PLACES
     return "; ".join(texts[:MOST_PLACES]) + (f"; and {more} more" if more > 0 else "")
 
