@@ -20,8 +20,9 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
-- alike: of the FRR of groups, the effective number if people differ alike in all groups; of their
-  FAR that to which the people of all contribute, and of_people, as in `effective.jeffreys`;
+- alike: of the FRR of groups, the effective number if people differ alike in all groups;
+- partly_alike: of the FAR of groups, the effective number to which the people of all groups
+  contribute; of_people: as in `effective.jeffreys`;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
   the crossing, and the FRR where the group's FAR is each of FARS, over `far`; errors_at_eer: of
   each unit at one threshold for all, that of the EER of all.
@@ -299,7 +300,7 @@ def far_of_groups(people, g):
     groups = _every_group(people)
     result = far(people, groups, groups)
     result["squares"] = (result["influence"] ** 2).sum(UNIT)
-    result["alike"], result["of_people"] = xr.apply_ufunc(
+    result["partly_alike"], result["of_people"] = xr.apply_ufunc(
         partly_pooled_far,
         effective_count(result["errors"]),
         *(result[name].where(result["people"] >= 2) for name in OF_FAR),
@@ -400,10 +401,10 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     if level_group is None:
         noise = noise - 2 * change * far_covariance(people, g, h, fixed, reference)
     moved = {"influence": influence, "noise": noise, "least": np.maximum(noise, 0)}
-    if "alike" in fixed:
+    if "partly_alike" in fixed:
         moved_variance = variance(moved)
         share = (variance(fixed) / moved_variance).where(moved_variance > 0, 1.0)
-        moved["alike"] = fixed["alike"] * share.where(fixed["rate"] > 0, 1.0)
+        moved["partly_alike"] = fixed["partly_alike"] * share.where(fixed["rate"] > 0, 1.0)
     if g is not None and level_group is not None:
         is_other = (g != level_group) | (h != level_group)
         moved = {name: values.where(is_other, fixed[name]) for name, values in moved.items()}

@@ -45,10 +45,11 @@ def n_among_units(contribution):
     has_errors = (variance > 0) & (rate > 0) & (rate < 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         n = rate * (1 - rate) / variance
-        n = np.minimum(n.where(has_errors, contribution["comparisons"]), contribution["most"])
-        if "of_people" in contribution:
-            n = contribution["alike"].fillna(n)
-        elif "alike" in contribution:
+        n = n.where(has_errors, contribution["comparisons"])
+        if "partly_alike" in contribution:
+            n = contribution["partly_alike"].fillna(n)
+        n = np.minimum(n, contribution["most"])
+        if "alike" in contribution:
             power = LIKE_OTHERS / (erring + LIKE_OTHERS)
             return n * (contribution["alike"] / n) ** power
         return drawn_to_units(n, contribution["units"], erring, contribution["unseen"])
@@ -65,7 +66,8 @@ def drawn_to_units(n, units, erring, unseen=UNSEEN):
 
 def with_more_people(contribution, factor):
     """The contributions of several times as many people like these."""
-    counts = {"erring", "units", "people", "comparisons", "most", "alike"} & {*contribution}
+    counts = {"erring", "units", "people", "comparisons", "most", "alike", "partly_alike"}
+    counts &= {*contribution}
     more = {name: contribution[name] * factor for name in counts}
     more["df"] = (contribution.df + 1) * factor - 1
     return contribution.assign(more | {"variance": contribution.variance / factor})
