@@ -110,9 +110,9 @@ def private_environment(folder):
         file.write_text(text)
     places = [f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME")]
     places += ["IPYTHONDIR", "JUPYTERLAB_WORKSPACES_DIR"]
-    own = {place: str(folder / place) for place in places}
-    own["JUPYTERLAB_SETTINGS_DIR"] = str(settings.parent)
-    return run_notebooks.kernel_environment() | own | {"PYTHONPATH": str(run_notebooks.ROOT)}
+    private = {place: str(folder / place) for place in places}
+    private["JUPYTERLAB_SETTINGS_DIR"] = str(settings.parent)
+    return run_notebooks.kernel_environment() | private | {"PYTHONPATH": str(run_notebooks.ROOT)}
 
 
 @contextmanager

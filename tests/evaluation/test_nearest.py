@@ -30,11 +30,11 @@ def test_every_image_has_the_person_of_the_loop(faces, chunk):
     nearest = fk.nearest_people(scores)
     assert set(nearest.image.values) == set(faces.image.values)
     for image in nearest.image.values:
-        own, other, score = nearest_by_hand(scores.compute(), image)
+        own_score, other, score = nearest_by_hand(scores.compute(), image)
         row = nearest.sel(image=image)
-        np.testing.assert_allclose(row.own_score, own, rtol=1e-6)
+        np.testing.assert_allclose(row.own_score, own_score, rtol=1e-6)
         np.testing.assert_allclose(row.other_score, score, rtol=1e-6)
-        np.testing.assert_allclose(row.difference, own - score, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(row.difference, own_score - score, rtol=1e-5, atol=1e-7)
         assert row.other_identity == other
     assert nearest.difference.isnull().sum() == 3  # an image alone has no own person to resemble
     assert (np.diff(nearest.difference.dropna("image")) >= 0).all()

@@ -135,7 +135,7 @@ def test_the_interval_of_a_far_allows_for_pairs_that_stand_for_others(monkeypatc
     scores = fk.score_tensor(faces)  # three million impostor pairs, of which not all are kept
     drawn = []
     draw = plot.threshold
-    monkeypatch.setattr(plot, "threshold", lambda *args, **how: drawn.append(args) or draw(*args))
+    monkeypatch.setattr(plot, "threshold", lambda *args, **_: drawn.append(args) or draw(*args))
     box = fk.explore.threshold(scores, bins=20)
     find(box, "threshold").index = 0
     far, level = drawn[-1][1], drawn[-1][3]
