@@ -6,7 +6,7 @@ import pandas as pd
 from frkit.data.joins import WAYS, people_by_name
 
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
-FIRST = 4_000  # pairs that show whether a pattern of names can be right
+FIRST = 2_000  # pairs that show whether a pattern of names can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
 ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 

@@ -59,7 +59,8 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         data = open_data(path, **options)
-    lines = [*contents_of(data), *(f"notice: {warning.message}" for warning in caught)]
+    notices = dict.fromkeys(f"notice: {warning.message}" for warning in caught)
+    lines = [*contents_of(data), *notices]
     if not isinstance(path, pd.DataFrame):
         lines.append(f"report: {_command(path, options, labels_of(data))}")
     return Text("\n".join(lines))

@@ -37,8 +37,11 @@ def is_matrix(table):
             return False
     names = [*map(str, table.columns[1:])]
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
-    if are_places(rows) and rows != names[: len(rows)]:
-        return False  # pandas numbered the rows of a table
+    if are_places(rows):  # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
+        corner = _corner(table.iloc[:, 1:])
+        area, errors = share_above(corner, np.eye(len(corner), dtype=bool))
+        is_clear = abs(errors) > CLEAR or area in (0, 0.5, 1)  # 0.5: no scores on the diagonal
+        return rows == names[: len(rows)] and is_clear
     n_shared = len({*names}.intersection(rows))
     return n_shared >= min(len({*names}), len({*rows})) / 2
 
@@ -47,7 +50,7 @@ def as_written(columns, rows):
     """Return names of columns as they were before pandas numbered repeated ones: a, a.1, a.2."""
     texts, rows = pd.Index(columns).astype(str), pd.Index(rows).astype(str)
     bare = texts.str.replace(r"\.[0-9]+$", "", regex=True)
-    is_numbered = ~texts.isin(rows) & bare.isin(rows[rows.duplicated()])
+    is_numbered = ~texts.isin(rows) & bare.isin(rows) & bare.isin(texts)
     return texts.where(~is_numbered, bare) if is_numbered.any() else columns
 
 
@@ -58,12 +61,13 @@ def are_places(names):
 
 def is_nameless(table):
     """Return whether the first rows of a table are those of a square matrix without names."""
-    header = table.columns.tolist()
-    if not are_places(header):
-        return False
-    cells = table.iloc[: len(header), : len(table)]
-    columns = [as_numbers(cells[name])[0] for name in cells]
-    return role_of_square(np.column_stack(columns)) is not None
+    return are_places(table.columns.tolist()) and role_of_square(_corner(table)) is not None
+
+
+def _corner(table):
+    """Return the largest square at the beginning of a table as numbers."""
+    n = min(table.shape)
+    return np.column_stack([as_numbers(table.iloc[:n, place])[0] for place in range(n)])
 
 
 def people_of_matrix(values, names, missing, is_distance, is_direction_known):

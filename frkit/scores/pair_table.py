@@ -292,7 +292,7 @@ def _first_of_each(table, images, scores, genuine, roles):
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
-    remedy = "leave one out"
+    remedy = "leave one out; scores of several models need a column each"
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
         people = dict(zip(WHO, columns))
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"

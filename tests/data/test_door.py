@@ -119,6 +119,13 @@ def test_numbered_columns_of_two_models(tmp_path):
     np.testing.assert_allclose(frr_of(opened), OF_FACES)
 
 
+def test_numbered_rows_and_columns_beside_labels_are_embeddings(tmp_path):
+    pd.DataFrame(VECTORS).to_csv(tmp_path / "t.csv")
+    labels = written(tmp_path, LABELS, "labels.csv")
+    data = fk.open_data(tmp_path / "t.csv", labels=labels)
+    np.testing.assert_allclose(frr_of(data), OF_FACES)
+
+
 def test_what_was_read_as_what_can_be_given_back(tmp_path):
     FORMS["odd_names.csv"][0](tmp_path / "t.csv")
     data = fk.open_data(tmp_path / "t.csv")
