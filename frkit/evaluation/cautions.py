@@ -15,15 +15,8 @@ SMALL_GROUPS = (
 )
 
 
-def warn_of_models(sentences_by_model):
-    """Warn of what `cautions` says about each model, of several models at once where it is equal.
-
-    sentences_by_model : mapping of a model's name, or None, to its sentences.
-    """
-    models = {}  # of each sentence
-    for name, sentences in sentences_by_model.items():
-        for sentence in sentences:
-            models.setdefault(sentence, []).append(name)
+def warn_of_models(models):
+    """Warn of each sentence of `cautions` once; models : a list of their names, by sentence."""
     for sentence, names in models.items():
         of_models = "" if names == [None] else f" (model {listed(names)})"
         warn(f"{sentence}{of_models}")

@@ -193,7 +193,7 @@ def evaluate_parts(
     tables = []
     sums = []
     failed = []
-    sentences = {}
+    warned: dict = {}
     for name, pairs, fixed in zip(names, pairs_of_models(kept), thresholds):
         tally = tally_pairs(pairs, protocol)
         table = xr.Dataset()
@@ -208,9 +208,10 @@ def evaluate_parts(
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table
-        sentences[name] = list(cautions(tally, noted, cautioned))
+        for sentence in cautions(tally, noted, cautioned):
+            warned.setdefault(sentence, []).append(name)
         failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
-    warn_of_models(sentences)
+    warn_of_models(warned)
     n_failed, n_genuine, impostor_failed = zip(*failed)
     caution_of_failures(max(n_failed), n_genuine[0])
     caution_of_scheme(protocol, resampling)

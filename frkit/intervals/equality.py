@@ -3,9 +3,6 @@
 The formulas are in `frkit.intervals.pooled`. The threshold is held fixed where it was found.
 """
 
-from functools import reduce
-from operator import or_
-
 import numpy as np
 import xarray as xr
 
@@ -237,10 +234,8 @@ def disparity_interval(evaluation, chosen, level, target):
     lower, upper = (end.variable for end in _ends(chosen, data, truths))
     lower = np.minimum(lower, estimate.variable)
     upper = np.maximum(upper, estimate.variable)
-    rates = [data[name].variable for name in names]
-    without_errors = reduce(
-        or_, [(rate == 0).any("group") & (rate > 0).any("group") for rate in rates]
-    )
+    rates = data.to_dataarray("rate").variable
+    without_errors = ((rates == 0).any("group") & (rates > 0).any("group")).any("rate")
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
         upper = upper.where(~without_errors, np.inf)
     ends = {"estimate": estimate.variable, "lower": lower, "upper": upper}

@@ -186,13 +186,14 @@ def _rates_of(part, group, fpr, draws, thresholds):
     far = np.array([fpr])
     protocol = make_protocol(part, weighting="pair", resampling=draws)
     tables = []
-    sentences = {}
+    warned: dict = {}
     names = model_names_of(part) or [None]
     for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
         tally = tally_pairs(pairs, protocol)
         tables.append(_rates_of_model(tally, far, fixed))
-        sentences[name] = list(cautions(tally, tables[-1], far[:0]))
-    warn_of_models(sentences)
+        for sentence in cautions(tally, tables[-1], far[:0]):
+            warned.setdefault(sentence, []).append(name)
+    warn_of_models(warned)
     rates = of_models(tables, part)
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"

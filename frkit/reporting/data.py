@@ -11,7 +11,6 @@ from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
-from frkit.scores.images import images_of
 from frkit.scores.kept import facts_of_first_model, is_kept, is_list, pairs_of_models
 
 MOST_GROUPS = 6  # named in a sentence
@@ -92,7 +91,7 @@ def _warn_of_repeats(pairs):
 
 def _groups(inputs):
     """People and images of every group, and of none."""
-    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    images = inputs.images
     first = images.first_row
     frame = pd.DataFrame({"group": images.stratum[first], "person": images.identity[first]})
     counts = frame.groupby("group").person.agg(people="nunique", images="size")

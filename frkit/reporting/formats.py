@@ -168,7 +168,7 @@ def unbroken(text):
 
 def printable(text):
     """Text without control characters, by which a label could move a terminal's cursor."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in text)
 
 
 def say(sentence, *values):

@@ -3,6 +3,7 @@
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,11 @@ class Inputs:
                 f"alike than images of one person; name such columns as {other}, columns="
                 f"{ {other: turned[0] or '...'}!r}, or distance={not is_distance}"
             )
+
+    @cached_property
+    def images(self):
+        """The images, or sides of pairs, under their labels."""
+        return images_of(self.scores, self.by, self.options["varying"])
 
     @property
     def weighting(self):
@@ -181,7 +187,7 @@ def result_of_model(result, name):
 
 def people_of_groups(inputs):
     """How many people each group has."""
-    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    images = inputs.images
     frame = pd.DataFrame({"group": images.label.ravel(), "person": images.identity.ravel()})
     return frame[frame.group != UNKNOWN].groupby("group").person.nunique()
 
@@ -191,7 +197,7 @@ def without_label(inputs):
 
     A list without names of images or of people has no numbers of them.
     """
-    images = images_of(inputs.scores, inputs.by, inputs.options["varying"])
+    images = inputs.images
     frame = pd.DataFrame({"person": images.person, "image": images.image})
     frame["has_none"] = images.label == UNKNOWN
     people = frame.groupby("person").has_none.all()

@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from frkit.reporting.formats import TEMPLATES
+from frkit.reporting.formats import TEMPLATES, printable
 from frkit.reporting.tables import UNRESOLVED
 
 MOST_ROWS = 150  # of a table on the page; the files have all
@@ -89,9 +89,7 @@ def text(report):
     rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
     if UNRESOLVED in rates:
         rates += f"\n{UNRESOLVED.strip()} fewer than ten false accepts or false rejects"
-    rendered = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
-    # without the control characters by which a label could move a terminal's cursor
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in rendered)
+    return printable(TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates))
 
 
 # --- figures --------------------------------------------------------------------------------------
