@@ -201,7 +201,7 @@ def _with_fair_value(result, fair):
     # a mean of equal rates is not always equal to them in the last bit
     ends = {name: end.where(~(np.abs(end - fair) <= TIE), fair) for name, end in ends.items()}
     estimate, lower, upper = ends.values()
-    reaches = (lower <= fair + TIE).where(estimate >= fair, upper >= fair - TIE)
+    reaches = (lower <= fair).where(estimate >= fair, upper >= fair)
     missing = estimate.isnull() | lower.isnull() | upper.isnull()
     return result.assign(ends | {"includes_fair": reaches.where(~missing)})
 

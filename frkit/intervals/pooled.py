@@ -374,13 +374,8 @@ def compatible_rates(groups, *, level, free_level):
 
 
 def _pair_apart(groups, observed, level):
-    """The observed rates, (1, group), but the lowest and the highest as far apart as may be.
-
-    Of several such groups those of the smallest number.
-    """
-    lowest = np.lexsort((groups.n, groups.rate))[0]
-    highest = np.lexsort((-groups.n, groups.rate))[-1]
-    pair = [lowest, highest if highest != lowest else groups.n.argmax()]
+    """The observed rates, (1, group), but the lowest and the highest as far apart as may be."""
+    pair = np.lexsort((groups.n, groups.rate))[[0, -1]]
     of_pair = compatible_rates(chosen_of(groups, pair), level=level, free_level=True)
     apart = observed.copy()
     apart[pair] = of_pair[np.ptp(of_pair, axis=1).argmax()]
