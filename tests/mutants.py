@@ -120,6 +120,10 @@ MUTANTS = [
     Mutant("intervals/pooled.py", "1 - groups.n / groups.n.sum()", "1.0", POOLED),
     Mutant("intervals/pooled.py", "(variance - 2)).sum()", "0 * variance).sum()", POOLED),
     Mutant("intervals/pooled.py", "np.diag(covariance(groups.people_variance))", "0 * n", POOLED),
+    Mutant("intervals/pooled.py", "with_pair = free_level and", "with_pair = False and", AGREEMENT),
+    Mutant("intervals/pooled.py", "a = share * of_all[0] + (1 - share) *", "a =", POOLED),
+    Mutant("intervals/effective.py", "is_binomial = excess < 0", "is_binomial = True", POOLED),
+    Mutant("intervals/effective.py", 'if name != "far_cross":', "if True:", POOLED),
     Mutant(
         "intervals/effective.py",
         "accepting < FEWEST",
