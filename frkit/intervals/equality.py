@@ -99,14 +99,14 @@ def equal_groups(evaluation, name, target):
     The variance is that of the people of all groups; about these people, and for rates that are
     not tested, it is each group's own. `n_people` : the people of all groups; infinite where X² has
     its chi-square distribution. `precision` : inverse of the correlations between groups.
-    `people_variance`, `pairs_variance` : as in `pooled.Groups`.
+    `people_variance`, `pairs_variance` : of FAR, as in `pooled.Groups`.
     """
     rate = data_of(evaluation)[name].drop_attrs()
     if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
         precision = (("group", OTHER), np.eye(rate.sizes["group"]))
         alone = alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
-        return _without_people(alone)
+        return alone
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
     influence = added.influence.where(estimable, 0.0)
@@ -124,16 +124,10 @@ def equal_groups(evaluation, name, target):
     n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
     result = result.assign(n_effective=n, n_people=n_people)
     if name == "frr_group":
-        return _without_people(result)
-    result = _without_people(result.assign(pooled_eer(added.where(estimable), rate, n)))
+        return result
+    result = result.assign(pooled_eer(added.where(estimable), rate, n))
     several = (groups_of_person > 1).sum(UNIT) / n_people
     return result.assign_attrs({"warning": UNTESTED} if several.max() > SEVERAL else {})
-
-
-def _without_people(groups):
-    """The groups with a variance that is all of pairs, t (1 - t) / n."""
-    n = groups.n_effective
-    return groups.assign(people_variance=xr.zeros_like(n), pairs_variance=1 / n)
 
 
 def pooled_eer(added, rate, n_frr):
@@ -168,6 +162,9 @@ def _over_groups(function, *values, dims=(), results=1):
 def at_each_place(evaluation, name, target, function, dims=(), **options):
     """Apply a function of `pooled.Groups` at every level and model."""
     groups = equal_groups(evaluation, name, target)
+    if "people_variance" not in groups:  # other rates than FAR
+        n = groups.n_effective
+        groups = groups.assign(people_variance=0 * n, pairs_variance=1 / n)
     inputs = {each: core_dims for each, core_dims in OF_GROUPS.items() if each in groups}
     return xr.apply_ufunc(
         lambda *numbers: function(Groups(*numbers), **options),
