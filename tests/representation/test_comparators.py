@@ -89,6 +89,10 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
     result = probe(faces, "group")
     assert float(result.loss) == pytest.approx(loss.mean(), rel=1e-6)
     assert float(result.dataset_bias) == pytest.approx(1 - loss.mean() / np.log(2), rel=1e-6)
+    of_people = np.bincount(person, loss - loss.mean())
+    se = np.std(of_people, ddof=1) * np.sqrt(of_people.size) / 60
+    assert float(result.loss_se) == pytest.approx(se, rel=1e-6)
+    assert float(result.dataset_bias_se) == pytest.approx(se / np.log(2), rel=1e-6)
 
 
 @pytest.mark.slow
