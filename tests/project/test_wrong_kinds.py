@@ -55,7 +55,6 @@ def test_an_empty_mapping_of_models_is_refused(question):
 
 WRONG = {
     "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting must be numb"),
-    "weights": (lambda ev: fk.evaluate(SCORES, weighting=[FACES] * 8), "weighting must be numb"),
     "attributes": (lambda ev: fk.sweep(SCORES, by=SCORES), "by must be the name of an attrib"),
     "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target must be one of"),
     "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target must be one of"),
@@ -76,7 +75,6 @@ WRONG = {
     "number": (lambda ev: fk.vmf.mixture(None), "n_identities must be a whole number"),
     "seed": (lambda ev: fk.vmf.mixture(10, 8, seed="a"), "seed must be a whole number"),
     "images": (lambda ev: MIX.sample(0), "per_identity must be the number of images"),
-    "part": (lambda ev: MIX.sample(2.5), "per_identity must be the number of images"),
     "scheme": (
         lambda ev: fk.indices.distributions(SCORES, by="gender", resampling=[5]),
         "resampling must be made by",
@@ -95,7 +93,6 @@ WRONG = {
     "faces": (lambda ev: fk.studies.split(None), "faces must be a faces Dataset"),
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
-    "paths": (lambda ev: fk.open_pairs(["a.csv", "b.csv"]), "path must be the path of a file"),
     "format": (lambda ev: fk.open_data("README.md", format=["lfw"]), "format must be a text"),
     "site": (
         lambda ev: fk.merge_sites({"a": fk.sweep(SCORES), "b": fk.sweep(SCORES)}, attribute=["a"]),
@@ -121,12 +118,10 @@ WRONG = {
     "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),
     "no sizes": (lambda ev: fk.nsigma.by_subset_size(SCORES, [], by="gender"), "sizes is empty"),
     "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
-    "text": (lambda ev: MIX.sample(2, seed="a"), "seed must be a whole number"),
     "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "the mixture's attributes are"),
     "two ends": (lambda ev: fk.studies.sup_distance(GROWN, far=[1, 2, 3]), "the lowest and the hi"),
     "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute must be one of gender, id"),
     "plan": (lambda ev: fk.plot.sample_size(FACES), "plan must be what fk.studies.sample_size"),
-    "study": (lambda ev: fk.plot.coverage(FACES), "study must be what fk.studies.coverage"),
     "matrix": (lambda ev: fk.plot.cross_matrix(3), "rates: this figure shows values over group"),
     "size": (lambda ev: fk.plot.growth(GROWN, size=5), "size must be one of 2"),
     "range": (lambda ev: fk.plot.growth(GROWN, size=2, far=0.1), "the lowest and the highest"),

@@ -99,6 +99,8 @@ def test_wrong_arguments_of_consistency_are_named(mixture):
     options = dict(far=FAR_RANGE, progress=False)
     with pytest.raises(fk.InputError, match="genuine"):
         fk.studies.consistency(mixture, sizes=(1, 4), **options)
+    with pytest.raises(fk.InputError, match="genuine"):
+        fk.studies.bootstrap_bias(mixture, per_identity=(1, 4), far=FAR_RANGE, progress=False)
     with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
         fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))
 
@@ -115,8 +117,3 @@ def test_naive_replicates_surround_the_v_statistic_and_recentered_ones_the_estim
     inside = (study.lower < study.estimate) & (study.estimate < study.upper)
     assert bool(inside.sel(interval="recentered").all())
     assert not bool(inside.sel(interval="naive", per_identity=2).any())
-
-
-def test_wrong_arguments_of_bootstrap_bias_are_named(mixture):
-    with pytest.raises(fk.InputError, match="genuine"):
-        fk.studies.bootstrap_bias(mixture, per_identity=(1, 4), far=FAR_RANGE, progress=False)
