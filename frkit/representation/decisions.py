@@ -140,20 +140,19 @@ def cohort_spread(
         require(len(rows) == 0, f"{message} (counted from 0); leave these images out")
     images = pd.DataFrame(columns)
     overall = _metrics(images)
-    cohort_metrics = {name: _metrics(images[group == name]) for name in cohorts.tolist()}
-    value = xr.DataArray(pd.DataFrame(cohort_metrics), dims=(METRIC, "group"))
-    if value.isnull().any():
+    table = pd.DataFrame([_metrics(images[group == name]) for name in cohorts], cohorts)
+    if table.isna().any(axis=None):
         warn(
             "a cohort lacks a label, so some of its metrics are not defined (NaN); "
             "the spread leaves it out"
         )
     return xr.Dataset(
         {
-            "value": value,
+            "value": xr.DataArray(table.T, dims=(METRIC, "group")),
             "overall": (METRIC, list(overall.values())),
-            "mean": value.mean("group"),
-            "sd": value.std("group", ddof=1),
-            "range": value.max("group") - value.min("group"),
+            "mean": (METRIC, table.mean()),
+            "sd": (METRIC, table.std()),
+            "range": (METRIC, table.max() - table.min()),
         }
     )
 
