@@ -166,7 +166,7 @@ def _people_by_image(roles, columns):
         if people is not None:
             roles.who = f"from names of images, {way}"
             return people_by_name(names, WAYS[way])
-        why += f"; if names of images such as {names[0]!r} do, give identity="
+        why += f"; if names of images such as {str(names[0])!r} do, give identity="
         why += "'{name}_{number}.jpg'"
     roles.ask(columns, why, {"identity": "..."})
 

@@ -42,9 +42,10 @@ def read_json(path):
         elif embeddings is not None:
             return embeddings
         elif data and all(isinstance(value, dict) for value in data.values()):
-            if not _are_columns(data) and not _are_rows(data):
-                return _scores_by_name(data)
-            data = data if _are_columns(data) else [*data.values()]
+            if not _are_columns(data):
+                if not _are_rows(data):
+                    return _scores_by_name(data)
+                data = [*data.values()]
         elif {*data} == {"genuine", "impostor"}:
             data = {kind: pd.Series(scores) for kind, scores in data.items()}
     try:

@@ -328,7 +328,6 @@ def two_kinds(table):
     return None if pairs["score"].isin([0, 1]).all() else pairs
 
 
-SEVERAL_FILES = ("rfw", "vectors")
 PAIR_FORMATS: dict[str, Callable] = {
     "rfw": read_rfw,
     "lfw": read_lfw,

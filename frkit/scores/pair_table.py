@@ -18,7 +18,7 @@ from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles, refus
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.data.sides import coded_sides, show_two_people
 from frkit.data.tables import refuse_cells, to_numbers
-from frkit.scores.pair_formats import PAIR_FORMATS, SEVERAL_FILES, WITHOUT_SCORES, two_kinds
+from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES, two_kinds
 from frkit.scores.pair_list import listed_pairs
 from frkit.scores.pair_scores import read_scores, refuse_two, repeats
 
@@ -93,7 +93,7 @@ def open_pairs(
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
     require_one_of("format", format, PAIR_FORMATS)
-    if format not in SEVERAL_FILES or not isinstance(path, (list, tuple)):
+    if not (format == "vectors" and isinstance(path, (list, tuple))):
         path = require_data("path", path)
     with named(path):
         require(

@@ -78,13 +78,6 @@ def test_columns_of_lists(tmp_path):
     np.testing.assert_allclose(frr_of(both), OF_FACES)
 
 
-def test_arrays_of_pairs_in_their_usual_order():
-    images = PAIRS.image1, PAIRS.image2
-    data = fk.pairs(PAIRS.cosine, SAME, *images)
-    assert data.probe.values.tolist() == PAIRS.image1.tolist()
-    np.testing.assert_allclose(frr_of(data), OF_PAIRS)
-
-
 def test_an_attribute_that_is_not_there_is_asked_for_in_the_words_of_the_place(tmp_path, capsys):
     path = str(written(tmp_path, ODD))
     assert main(["report", path, "--by", "etn", "-o", str(tmp_path / "out"), "--quick"]) == 2

@@ -168,14 +168,6 @@ def test_columns(tmp_path):
     assert single.score.dims == ("pair",)
 
 
-def test_vectors(tmp_path):
-    genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
-    pairs = fk.open_pairs((genuine, impostor), format="vectors")
-    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1]
-    assert pairs.genuine.values.tolist() == [True, True, False]
-    assert set(pairs.coords) == {"genuine"}
-
-
 @pytest.mark.parametrize("options", [{}, {"format": "columns"}, {"score": ["dist"]}])
 def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
     path = put(tmp_path, "t.csv", "id1,id2,dist\nann,ann,0.1\nann,bob,0.9\n")

@@ -14,7 +14,9 @@ PEOPLE = dict(probe_identity=["k", "m", "k"], reference_identity=["k", "k", "m"]
 
 
 def test_all_that_is_known_is_kept():
-    pairs = fk.pairs([0.9, 0.1, np.nan], **NAMES, **PEOPLE, age=([20, 30, 20], [20, None, 30]))
+    ages = [20, 30, 20], [20, None, 30]
+    pairs = fk.pairs([0.9, 0.1, np.nan], None, *NAMES.values(), **PEOPLE, age=ages)
+    assert pairs.probe.values.tolist() == NAMES["probe"]
     assert pairs.score.dims == ("pair",) and pairs.score.dtype == np.float64
     assert pairs.genuine.values.tolist() == [True, False, False]
     assert set(pairs.coords) == {"genuine", "probe_age", "reference_age", *NAMES, *PEOPLE}
