@@ -93,16 +93,13 @@ def _other_average(inputs):
         return None
     weighting = OTHER_WEIGHTING[inputs.weighting]
     options = inputs.options | {"weighting": weighting}
-    levels = inputs.rates[inputs.along]
-    thresholds = inputs.rates.threshold.drop_vars(inputs.along)
-    thresholds = thresholds.rename({inputs.along: "threshold_level"})
     with no_cautions():
         evaluation = evaluate_parts(
-            inputs.scores, by=inputs.by, people=False, threshold=thresholds, **options
+            inputs.scores, by=inputs.by, people=False, threshold=inputs.rates.threshold, **options
         )
     rates = evaluation["empirical"].to_dataset()[inputs.names_of_rates]
     rates = rates.drop_vars("threshold_level").rename(threshold_level=inputs.along)
-    rates = rates.assign_coords({inputs.along: levels})
+    rates = rates.assign_coords({inputs.along: inputs.rates[inputs.along]})
     for rate in rates:
         rates[rate].attrs |= {"measure": rate, "weighting": weighting}
     return rates.assign_attrs(weighting=weighting)
