@@ -51,7 +51,8 @@ def band(
     error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
     them were seen, n is moved towards the number of people, assuming two further people with
-    errors. The interval is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). The interval of a
+    errors. The interval is Jeffreys' for n trials (Brown, Cai & DasGupta 2001); that of a
+    group's FAR allows for people who are accepted unequally, as the test below does. That of a
     threshold contains the thresholds at which the interval of the FAR contains the FAR level; with
     fewer than about 2.5 independent false accepts it has no upper end (inf). Other functions of
     rates get estimate ± t standard errors (delta method).
