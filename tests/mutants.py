@@ -72,7 +72,7 @@ MUTANTS = [
     Mutant(
         "intervals/contributions.py",
         "units = n_people\n    else",
-        'units = _of_pairs(people, "people_pairs", g, h)\n    else',
+        'units = _number_of_pairs(people, "people_pairs", g, h)\n    else',
         VARIANCE,
     ),
     Mutant("intervals/compare.py", "2.0 ** (1 - pair.differing)", "0", VARIANCE),
