@@ -206,6 +206,7 @@ MUTANTS = [
     Mutant("representation/bounds.py", "n_people / (n_people - 1) * ", "", RLB),
     Mutant("representation/bounds.py", "- np.log(len(z))", "", RLB),
     Mutant("representation/rlb.py", "- value * (surprise - h) / h**2", "", RLB),
+    Mutant("representation/rlb.py", "rlb > 2 * values", "rlb > values", RLB),
     Mutant("representation/rlb.py", "train_share = 1 - 2 / folds", "train_share = 1.0", RLB),
     Mutant("representation/detectable.py", "(m - 1) * (m + 2)", "m * m", RLB),
     Mutant("representation/detectable.py", "half_kept * noise", "noise", RLB),

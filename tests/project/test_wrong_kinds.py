@@ -103,14 +103,9 @@ WRONG = {
     "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who must be what a function"),
     "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must be names of var"),
     "width": (lambda ev: fk.representation.probe(FACES, "gender", hidden=8), "hidden must be wid"),
-    "penalty": (lambda ev: fk.representation.probe(FACES, "gender", penalty="a"), "penalty must"),
     "labels": (
         lambda ev: fk.representation.parity_gaps(FACES, [0, 1], ["a", "b"]),
         "truth must be labels of the images",
-    ),
-    "likeness": (
-        lambda ev: fk.representation.shifted_classes(9, 2, likeness="a"),
-        "likeness must be numbers",
     ),
     "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),
     "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),

@@ -117,6 +117,9 @@ def test_numbers_of_a_result_fit_each_other(two_attributes):
     assert result.n_classes.values.tolist() == [2, 4]
     shares = np.unique(two_attributes.gender, return_counts=True)[1] / two_attributes.sizes["image"]
     assert result.entropy.values[0] == pytest.approx(entropy(shares))
+    between = bias(shifted_classes(400, 8, distance=0.7, seed=2), seeds=1)
+    assert between.rlb_se < between.rlb < 2 * between.rlb_se
+    assert between.verdict == "not detectable"
 
 
 @pytest.mark.parametrize("scale", [2.0**60, 1e9, 1e18, 1e30, 1e-15])
