@@ -52,8 +52,11 @@ def face_roles(columns, given=None, by_name=False):
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
         distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
-        images = _usual(distinct, "image") or _usual(distinct, "image", IDS)
-        images = images or [name for name in distinct if _is_unnamed(name)]
+        images = (
+            _usual(distinct, "image")
+            or _usual(distinct, "image", IDS)
+            or [name for name in distinct if _is_unnamed(name)]
+        )
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
