@@ -164,6 +164,8 @@ class Mixture:
             length 1, scaled to 1.
         concentration_factor : float > 0 or array (K,)
             Multiplies the concentrations: below 1 the encoder is worse.
+        seed : int
+            The same seed gives the same encoder.
 
         Returns
         -------
@@ -172,7 +174,8 @@ class Mixture:
         """
         c = require_number("centroid_correlation", centroid_correlation, -1, 1)
         factor = one_per_identity("concentration_factor", concentration_factor, self.n_identities)
-        rng = np.random.default_rng(seed_sequence(seed))
+        # numbers of its own: `vmf.mixture` draws directions with those of the seed itself
+        rng = np.random.default_rng((require_whole("seed", seed, 0), 1))
         noise = rng.standard_normal(self.mean_directions.shape) / np.sqrt(self.dim)
         s = np.sqrt(1 - c**2)
         directions = c * self.mean_directions + s * noise
