@@ -11,7 +11,7 @@ import xarray as xr
 from scipy.special import expit, logit, ndtri
 
 from frkit.base import require, require_flag, require_inside, require_one_of
-from frkit.intervals.contributions import UNIT, contributions
+from frkit.intervals.contributions import TARGETS, UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
     RATES,
@@ -141,6 +141,7 @@ def band(
     'these 20 identities, new images'
     """
     require_flag("simultaneous", simultaneous)
+    require_one_of("target", target, TARGETS)
     require(
         method is None or not simultaneous,
         "a simultaneous band has its own method: leave method out",

@@ -149,6 +149,8 @@ def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
         fk.band(model_a, "eer", simultaneous=True)
     with pytest.raises(fk.InputError, match="leave method out"):
         fk.band(model_a, "frr", simultaneous=True, method="naive")
+    with pytest.raises(fk.InputError, match="target must be one of"):
+        fk.band(model_a, "frr", method="naive", target="nobody")
 
 
 def test_targets_are_checked_and_these_people_need_a_whole_square():
