@@ -182,8 +182,9 @@ def histogram_edges(histogram, kept):
         case bins:
             low, high = -1.0, 1.0
     low, high = real_numbers("histogram", (low, high))
+    is_whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
     require(
-        isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS and low < high < np.inf,
+        is_whole and 1 <= bins <= MOST_BINS and low < high < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
         f"< high; got {histogram!r}",
     )

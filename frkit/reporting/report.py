@@ -193,6 +193,7 @@ def report(
     ['EER, new people', 'EER, these people', 'EER, pooled over pairs']
     """
     require_inside("level", level, 0, 1)
+    require_flag("quick", quick)
     levels = {"far": checked_far(far).tolist()} if threshold is None else {"threshold": threshold}
     opening = dict(opening or {})
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}

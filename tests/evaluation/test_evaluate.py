@@ -25,6 +25,7 @@ def scores():
         (dict(far=[0.1, 1.5]), "1.5"),
         (dict(far=[]), "far"),
         (dict(histogram=(10, 5)), "histogram must be a number of bins"),
+        (dict(histogram=True), "histogram must be a number of bins"),
         (dict(far=[0.1], threshold=[0.5]), "not both"),
         (dict(threshold=[np.inf]), "inf"),
         (dict(by="age"), "age.*gender"),

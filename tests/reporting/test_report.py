@@ -406,6 +406,8 @@ def test_what_is_no_data_and_a_bad_level_are_refused(faces):
         fk.report(3, progress=False)
     with pytest.raises(fk.InputError, match="level"):
         fk.report(faces, level=1.5, progress=False)
+    with pytest.raises(fk.InputError, match="quick"):
+        fk.report(faces, quick="no")
 
 
 @pytest.fixture(scope="module")
