@@ -169,8 +169,11 @@ def _people_by_image(roles, columns):
         if people is not None:
             roles.who = f"from names of images, {way}"
             return people_by_name(names, WAYS[way])
-        why += f"; if names of images such as {str(names[0])!r} do, give identity="
-        why += "'{name}_{number}.jpg'"
+        why += (
+            f"; names of images such as {str(names[0])!r} fit no usual pattern, or images of one "
+            "name are no more alike than others (rows in another order?). If names do say it, give "
+            "identity='{name}_{number}.jpg'"
+        )
     roles.ask(columns, why, {"identity": "..."})
 
 

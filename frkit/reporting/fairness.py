@@ -13,7 +13,7 @@ from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
-from frkit.nsigma import floor, n_sigma
+from frkit.nsigma import floor, subset_rates, summarise
 from frkit.plot.style import curve_colours
 from frkit.reporting.contents import UNDECIDED, Section
 from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say, share_text
@@ -185,8 +185,9 @@ def sigmas(inputs):
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
     options = {"by": inputs.by, "seed": inputs.seed}
     varying = inputs.options["varying"]
-    with no_cautions():  # about subsets' TPR, which is not shown
-        result = n_sigma(scores, varying=varying, **options)
+    with no_cautions():  # about TPR, which is not shown
+        rates = subset_rates(scores, varying=varying, **options)
+    result = summarise(rates)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
     try:
         require(

@@ -25,6 +25,7 @@ from frkit.scores.kept import is_list, model_names_of
 from frkit.scores.tensor import score_tensor
 
 ENOUGH_PEOPLE = 10  # with a genuine pair, of whom a rate can be estimated
+NEAR_CHANCE = 0.45  # from such an EER on, a report has nothing to say
 ENOUGH = 30  # errors of either kind that make a level precise enough to lead
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
 PAIRS = "independent pairs"  # the target of intervals without identities
@@ -80,7 +81,7 @@ class Inputs:
             self.curve = evaluate_parts(self.scores, far=curve, **options)
 
     def require_directions(self):
-        """Stop where strangers are more alike than images of one person, beyond doubt."""
+        """Stop where strangers are as alike as images of one person, or more, beyond doubt."""
         eer = self.band("eer")
         turned = [name for name, rate in self.by_model(eer) if np.all(rate.lower > 0.5)]
         if turned:
@@ -91,6 +92,13 @@ class Inputs:
                 f"read as {role}, {names} would have an EER above one half: strangers are more "
                 f"alike than images of one person; name such columns as {other}, columns="
                 f"{ {other: turned[0] or '...'}!r}, or distance={not is_distance}"
+            )
+        blind = [name for name, rate in self.by_model(eer) if np.all(rate.lower > NEAR_CHANCE)]
+        if blind:
+            names = listed(blind) if blind[0] else "these scores"
+            raise InputError(
+                f"{names} cannot tell people apart: the EER is close to one half. Are the rows in "
+                "another order than the labels? fk.evaluate takes such scores, too"
             )
 
     @cached_property

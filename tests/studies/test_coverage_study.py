@@ -128,7 +128,7 @@ def test_coverage_of_normal_errors_is_as_computed(tmp_path):
         paths.append(path_of(tmp_path, number))
         write_data_set(paths[-1], {"image": evaluation}, {})
     methods = ("recentered", "gaussian", "naive")
-    study = count_covering(paths, truth, measure("frr"), methods, (0.5, 0.9), target=None)
+    study = count_covering(paths, truth, measure("frr"), methods, (0.5, 0.9), target="new people")
     coverage = study.isel(scheme=0, far_level=0)
     for level in (0.5, 0.9):
         z = norm.ppf((1 + level) / 2)

@@ -97,6 +97,20 @@ def test_groups_have_the_rates_of_their_own_identities(small):
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
+def test_summary_meets_the_rates(small):
+    summary = small.population_summary(by="group")
+    rates = small.population_roc(summary.eer)
+    assert float(rates.frr[0]) == pytest.approx(float(summary.eer), rel=1e-9)
+    assert float(rates.threshold[0]) == pytest.approx(float(summary.eer_threshold), rel=1e-9)
+    roc = small.population_roc(special.expit(np.linspace(-16, 8, 801)))
+    assert float(summary.auc) == pytest.approx(1 - integrate.trapezoid(roc.frr, roc.far), abs=1e-6)
+    in_b = small.groups["group"] == "b"
+    alone = vmf.Mixture(small.mean_directions[in_b], small.concentrations[in_b])
+    alone = alone.population_summary()
+    for name in ("eer", "eer_threshold", "auc"):
+        assert float(alone[name]) == pytest.approx(float(summary[f"{name}_group"].sel(group="b")))
+
+
 def test_far_is_the_tail_of_one_coordinate():
     thresholds = (-0.2, 0.1, 0.45)
 
