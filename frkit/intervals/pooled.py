@@ -127,8 +127,8 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     one_each = np.minimum(people, comparisons)
     without_errors = one_each, 0 * people, 1 / one_each
     has_errors = (p0 > 0) & (p0 < 1)
-    found = n, people_variance, pairs_variance
-    return tuple(np.where(has_errors, *each) for each in zip(found, without_errors))
+    with_errors = n, people_variance, pairs_variance
+    return tuple(np.where(has_errors, *each) for each in zip(with_errors, without_errors))
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -141,7 +141,7 @@ def partly_pooled_far(people_who_err, rate, squares, noise, *sizes):
     number of people are those of `pooled_far`.
     """
     _, *of_all = pooled_far(rate, squares, noise, *sizes)
-    *_, comparisons = sizes
+    _, pairs_of_people, comparisons = sizes
     some_err = (rate > 0) & (rate < 1)
     own_people = np.where(some_err, np.maximum(squares - 2 * noise, 0) / rate**2, 0.0)
     own_pairs = np.where(some_err, noise / (rate * (1 - rate)), 0.0)
@@ -149,7 +149,6 @@ def partly_pooled_far(people_who_err, rate, squares, noise, *sizes):
     a = share * of_all[0] + (1 - share) * own_people
     b = share * of_all[1] + (1 - share) * np.maximum(own_pairs, 1 / comparisons)
     n = 1 / (a * np.where(rate < 1, rate / (1 - rate), 0.0) + b)
-    *_, pairs_of_people, _ = sizes
     p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
     show_people = _total(p0 / of_all[1]) >= RESOLVED
     return np.where(show_people, n, np.nan), np.where(show_people, a / (a + b), 0.0)
