@@ -53,7 +53,12 @@ MUTANTS = [
     Mutant("engine/rates.py", "so_far + added[place]", "added[place]", "test_engine test_twin"),
     Mutant("engine/kernels.py", "(far - frr) / rise", "0.5", ENGINE),
     Mutant("engine/people.py", "2 * before", "before", "test_people"),
-    Mutant("engine/people.py", " / impostors.stands_for", "", "test_sweep test_people"),
+    Mutant(
+        "engine/people.py",
+        "(2 * before + weight)",
+        "(2 * before + weight / impostors.stands_for)",
+        "test_sweep",
+    ),
     Mutant("engine/protocol.py", "1 - 1 / n_images[first]", "1 + 1 / n_images[first]", ENGINE),
     Mutant("engine/protocol.py", "self.share[identity] ** 2", "self.share[identity]", ENGINE),
     # indices

@@ -151,8 +151,9 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
 def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
     """What each impostor pair adds to the sums over two people, of squares and of products.
 
-    The square (t + w)² of the weight of two people rises by w (2 t + w) with each pair of theirs. A
-    kept pair represents several separate ones: their squares do not add up to its square.
+    The square (t + w)² of the weight of two people rises by w (2 t + w) with each pair of theirs.
+    Where pairs were thinned, the squares contain the variance of thinning, as the sums of rows do
+    twice: FAR's variance, which is the difference of the two, contains it once.
     """
     weight = impostors.weight
     member = members_of_rows(tally.protocol)
@@ -161,7 +162,7 @@ def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
         couples(first, second, member.max() + 1), sort=False
     )
     before = weight_of_couple.cumsum().to_numpy() - weight  # of the pairs that err more
-    squares = weight * (2 * before + weight / impostors.stands_for)
+    squares = weight * (2 * before + weight)
     return squares, weight * compared.weight_of_pairs(first, second)
 
 

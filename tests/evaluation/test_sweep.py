@@ -116,6 +116,30 @@ def test_an_answer_from_thinned_pairs_lies_within_its_stated_error(few_are_kept)
         assert np.all(abs(rates.far_group / exact - 1) <= 4 * rates.thinned_group + 1e-12)
 
 
+def test_thinning_adds_its_variance_once_to_that_of_the_far(few_are_kept, monkeypatch):
+    """At thresholds far below those that were asked for, where it is larger than that of people."""
+    faces = faces_of_groups()
+    scores = fk.score_tensor(faces)
+    options = {"threshold": np.quantile(impostor_scores(faces, scores)[0], [0.5, 0.7])}
+
+    def variance_and_rates(kept):
+        rates = fk.evaluate(kept, **options)
+        far = fk.band(rates, "far")
+        return far.estimate * (1 - far.estimate) / far.n_effective, rates["empirical"]
+
+    added = []
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(faces.sizes["image"])
+        kept = fk.sweep(fk.score_tensor(faces.isel(image=order)), far=1e-3)
+        variance, rates = variance_and_rates(kept)
+        added.append((variance, (rates.far * rates.thinned) ** 2))
+    monkeypatch.setattr(public, "WHOLE", 1e9)
+    variance_of_all, _ = variance_and_rates(fk.sweep(scores, far=1e-3))
+    variance, of_thinning = np.mean(added, axis=0)
+    assert (of_thinning > 2 * variance_of_all).all()
+    np.testing.assert_allclose(variance - variance_of_all, of_thinning, rtol=0.2)
+
+
 @pytest.mark.slow
 def test_thinned_rates_are_right_on_average(few_are_kept):
     """Over images in other orders, which thin other pairs: no drift in FAR or in a group's FAR."""
