@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from frkit.plot.scores import KINDS
 from frkit.plot.style import (
     COLOURS,
-    SMALL,
     add_headroom,
     caption,
     finish,
@@ -77,7 +76,7 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     counts = (result.genuine_pairs + result.impostor_pairs).values
     names = [f"{plain(group)}\nn = {n:,.0f}" for group, n in zip(groups, counts)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
-    ax.set_yticks(np.arange(len(groups)) + 0.6, names, fontsize=SMALL)
+    ax.set_yticks(np.arange(len(groups)) + 0.6, names)
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
 
 
@@ -124,7 +123,7 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     places = starts[:, None] + np.arange(n)
     for x, (name, colour) in zip(places, INDICES.items()):
         _draw_index(ax, x, result, name, colour)
-    ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
+    ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right")
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
     bottom, _ = ax.get_ylim()

@@ -55,7 +55,7 @@ def fixed(value, decimals, fair=None, separator=""):
     """A number with so many decimals, or more where it would be rounded to the fair value."""
     if decimals > MOST_DECIMALS or not np.isfinite(value):
         return number(value)
-    text = f"{value:{separator}.{decimals}f}"
+    text = f"{value:z{separator}.{decimals}f}"  # z: no "-0"
     if fair is not None and abs(value - fair) > TIE and float(text) == fair:
         return fixed(value, decimals + 1, fair)
     return text.replace("-", "−")
