@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import svdvals
 
 DISTINCT = 4.0**2  # squared standard errors: two to be called detected, the rest for chance
 MOST_ROWS = 2000  # most images that the effective dimension is computed from
@@ -50,11 +49,12 @@ def independent_directions(x, person):
     n_rows = min(len(first), MOST_ROWS)
     n_features = x.shape[1]
     evenly = np.linspace(0, len(first) - 1, n_rows).astype(int)
-    rows = x[first[evenly]]
+    rows = x[first[evenly]].astype(np.float64)
     m = n_rows - 1
-    variances = svdvals(rows - rows.mean(0)).astype(np.float64) ** 2 / m  # along the main axes
-    trace = variances.sum()
-    square = (variances**2).sum()
+    deviation = rows - rows.mean(0)
+    products = deviation @ deviation.T / m  # has the traces of the covariance and of its square
+    trace = np.trace(products)
+    square = np.square(products).sum()
     factor = m**2 / ((m - 1) * (m + 2))
     unbiased_square = factor * (square - trace**2 / m)
     if unbiased_square <= 0:
