@@ -1,4 +1,4 @@
-"""Figures of representation bias: estimates with error bars, in sample and held out."""
+"""Figures of representation bias: estimates with intervals, in sample and held out."""
 
 import numpy as np
 import xarray as xr
