@@ -12,48 +12,62 @@ MEASURES = ("frr", "eer", "far_group", "frr_group", "frr_max_min", "far_max_geom
 ENDS = ["estimate", "lower", "upper"]
 
 
-def people(n=30, images=4, seed=0):
+@pytest.fixture(scope="module")
+def faces():
+    """Thirty people in two groups, with three or five images each."""
     groups = {"a": {"kappa": 25}, "b": {"kappa": 12}}
-    faces = fk.vmf.mixture(n, 8, seed=0, groups=groups).sample(images, seed=seed)
+    faces = fk.vmf.mixture(30, 8, seed=0, groups=groups).sample([3, 5] * 15, seed=0)
     return faces.assign_coords(image=[f"image{k}" for k in range(faces.sizes["image"])])
 
 
-def matrix(faces, values=None, **options):
-    """The faces' scores, or others, as a matrix."""
-    if values is None:
-        values = fk.score_tensor(faces).values
-    who = faces.identity.values
-    names = faces.image.values
-    group = (faces.group.values, faces.group.values)
-    both = {"probe": names, "reference": names, "attributes": {"group": group}}
-    return fk.score_matrix(values, who, who, **both, **options)
+class Form:
+    """The same scores as those of embeddings or as a list, and one of the two averages."""
+
+    def __init__(self, is_list, weighting):
+        self.is_list, self.weighting = is_list, weighting
+
+    def scores(self, faces, values=None, **options):
+        """The scores of the faces, or other values in their place."""
+        if values is None and not self.is_list:
+            return fk.score_tensor(faces)
+        values = fk.score_tensor(faces).values if values is None else values
+        identity, image, group = (faces[name].values for name in ("identity", "image", "group"))
+        if self.is_list:
+            row, col = np.triu_indices(len(image), 1)
+            values = values[row, col]
+            options["group"] = group[row], group[col]
+        else:
+            row = col = np.arange(len(image))
+            options["attributes"] = {"group": (group, group)}
+        options |= {"probe": image[row], "reference": image[col]}
+        options |= {"probe_identity": identity[row], "reference_identity": identity[col]}
+        return (fk.pairs if self.is_list else fk.score_matrix)(values, **options)
+
+    def evaluate(self, faces, values=None, **options):
+        scores = self.scores(faces, values, **options)
+        return fk.evaluate(scores, far=FAR, by="group", weighting=self.weighting)
 
 
-def evaluation(scores):
-    return fk.evaluate(scores, far=FAR, by="group")
+@pytest.fixture(
+    scope="module",
+    params=[(is_list, weighting) for is_list in (0, 1) for weighting in ("identity", "pair")],
+    ids=lambda form: f"{'list' if form[0] else 'embeddings'}, {form[1]}",
+)
+def form(request):
+    return Form(*request.param)
 
 
 @pytest.fixture(scope="module")
-def faces():
-    return people()
-
-
-@pytest.fixture(scope="module")
-def scores(faces):
-    return matrix(faces)
-
-
-@pytest.fixture(scope="module")
-def plain(scores):
-    return evaluation(scores)
+def plain(form, faces):
+    return form.evaluate(faces)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_groups_may_have_other_names(faces, plain, measure):
+def test_groups_may_have_other_names(form, faces, plain, measure):
     """Also names in another order, here the reverse."""
     renamed = {"a": "z", "b": "m"}
     others = faces.assign_coords(group=("image", [renamed[name] for name in faces.group.values]))
-    other = fk.band(evaluation(matrix(others)), measure)[ENDS]
+    other = fk.band(form.evaluate(others), measure)[ENDS]
     expected = fk.band(plain, measure)[ENDS]
     if "group" in expected.dims:
         expected = expected.assign_coords(group=[renamed[name] for name in "ab"])
@@ -62,17 +76,17 @@ def test_groups_may_have_other_names(faces, plain, measure):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_images_may_stand_in_another_order(faces, plain, measure):
+def test_images_may_stand_in_another_order(form, faces, plain, measure):
     order = np.random.default_rng(0).permutation(faces.sizes["image"])
-    other = fk.band(evaluation(matrix(faces.isel(image=order))), measure)
+    other = fk.band(form.evaluate(faces.isel(image=order)), measure)
     xr.testing.assert_allclose(other[ENDS], fk.band(plain, measure)[ENDS], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
     "rise", [lambda s: 7 * s - 3, np.exp, lambda s: s**3, lambda s: np.sign(s) * abs(s) ** 0.5]
 )
-def test_only_the_order_of_scores_counts(faces, plain, rise):
-    other = evaluation(matrix(faces, rise(fk.score_tensor(faces).values.astype(float))))
+def test_only_the_order_of_scores_counts(form, faces, plain, rise):
+    other = form.evaluate(faces, rise(fk.score_tensor(faces).values.astype(float)))
     for measure in ("frr", "far_group", "frr_group", "frr_max_min"):
         expected = fk.band(plain, measure)
         xr.testing.assert_allclose(fk.band(other, measure)[ENDS], expected[ENDS], rtol=1e-9)
@@ -80,35 +94,33 @@ def test_only_the_order_of_scores_counts(faces, plain, rise):
     np.testing.assert_allclose(other["empirical"].threshold, moved, rtol=1e-5)
 
 
-def test_distances_are_scores_turned_round(faces, plain):
-    other = evaluation(matrix(faces, -fk.score_tensor(faces).values, distance=True))
+def test_distances_are_scores_turned_round(form, faces, plain):
+    other = form.evaluate(faces, -fk.score_tensor(faces).values, distance=True)
     for measure in ("frr", "far_group", "frr_max_min"):
         expected = fk.band(plain, measure)
         xr.testing.assert_allclose(fk.band(other, measure)[ENDS], expected[ENDS], rtol=1e-9)
 
 
-def test_the_same_model_twice_is_no_different(faces):
-    """Each copy has the intervals of the model alone, and their difference is 0 with a width."""
-    both = fk.stack_models({"first": faces, "second": faces})
-    twice = evaluation(fk.score_tensor(both))
-    alone = fk.band(evaluation(fk.score_tensor(faces)), "frr")[ENDS]
-    bands = fk.band(twice, "frr")[ENDS]
-    for name in ("first", "second"):
-        band_of_model = bands.sel(model=name, drop=True)
-        xr.testing.assert_allclose(band_of_model.drop_attrs(), alone.drop_attrs())
-    difference = fk.compare(twice, "frr", models=("first", "second"))
+def test_the_same_model_twice_is_no_different(form, faces, plain):
+    """Their difference is 0 with a width; embeddings: each has the intervals that it has alone."""
+    difference = fk.compare(plain, form.evaluate(faces), "frr")
     assert (difference.estimate == 0).all() and (difference.p == 1).all()
     assert (difference.lower < 0).all() and (difference.upper > 0).all()
+    if not form.is_list:
+        twice = form.evaluate(fk.stack_models({"first": faces, "second": faces}))
+        for name in ("first", "second"):
+            of_model = fk.band(twice, "frr")[ENDS].sel(model=name, drop=True)
+            alone = fk.band(plain, "frr")[ENDS]
+            xr.testing.assert_allclose(of_model.drop_attrs(), alone.drop_attrs())
 
 
 @pytest.mark.parametrize("measure", ["frr", "eer", "far_group", "frr_max_min"])
-def test_a_comparison_turned_round_has_the_opposite_sign(faces, measure):
+def test_a_comparison_turned_round_has_the_opposite_sign(form, faces, plain, measure):
     """A difference changes its sign, a ratio becomes its inverse, p stays."""
     noise = np.random.default_rng(1).normal(scale=0.3, size=faces.embedding.shape)
-    worse = faces.assign(embedding=faces.embedding + noise)
-    a, b = (evaluation(fk.score_tensor(each)) for each in (faces, worse))
-    forth = fk.compare(a, b, measure)
-    back = fk.compare(b, a, measure)
+    worse = form.evaluate(faces.assign(embedding=faces.embedding + noise))
+    forth = fk.compare(plain, worse, measure)
+    back = fk.compare(worse, plain, measure)
     opposite = np.negative if forth.attrs["contrast"] == "difference" else np.reciprocal
     np.testing.assert_allclose(back.estimate, opposite(forth.estimate), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(back.lower, opposite(forth.upper), rtol=1e-9, atol=1e-12)
@@ -127,7 +139,7 @@ def test_groups_turned_round_have_the_opposite_difference(plain):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_a_surer_interval_contains_the_less_sure_one(plain, measure):
+def test_a_higher_level_gives_a_wider_interval(plain, measure):
     narrow = None
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         wide = fk.band(plain, measure, level=level)
@@ -138,31 +150,40 @@ def test_a_surer_interval_contains_the_less_sure_one(plain, measure):
         narrow = wide
 
 
-def test_a_person_who_never_fails_lowers_the_frr_by_her_share(faces, scores):
-    """At fixed thresholds: 30 people become 31, FAR stays where she resembles nobody."""
-    values = scores.values
+def test_a_person_who_never_fails_lowers_both_rates(form, faces):
+    """At fixed thresholds: 30 people become 31, and she resembles nobody."""
+    values = fk.score_tensor(faces).values
     n = len(values)
     more = np.full((n + 4, n + 4), values.min() - 1)
     more[:n, :n] = values
     more[n:, n:] = values.max() + 1
-    who = np.append(faces.identity.values, ["infallible"] * 4)
-    names = [f"image{k}" for k in range(n + 4)]
-    larger = fk.score_matrix(more, who, who, probe=names, reference=names)
-    thresholds = np.quantile(values, [0.8, 0.9])
-    before = fk.evaluate(matrix(faces), threshold=thresholds)
-    after = fk.evaluate(larger, threshold=thresholds)
-    frr = before["empirical"].frr
-    np.testing.assert_allclose(after["empirical"].frr, frr * 30 / 31, rtol=1e-9)
-    far = before["empirical"].far * (30 * 29) / (31 * 30)
-    np.testing.assert_allclose(after["empirical"].far, far, rtol=1e-6)
-    assert (fk.band(after, "frr").upper < fk.band(before, "frr").upper).all()
+    labels = {name: np.append(faces[name].values, ["her"] * 4) for name in ("identity", "group")}
+    image = [f"image{k}" for k in range(n + 4)]
+    larger = xr.Dataset(coords={"image": image} | {k: ("image", v) for k, v in labels.items()})
+    options = {"threshold": np.quantile(values, [0.8, 0.9]), "weighting": form.weighting}
+    before = fk.evaluate(form.scores(faces), **options)
+    after = fk.evaluate(form.scores(larger, more), **options)
+    genuine, impostors = 30, 30 * 29
+    new_genuine, new_impostors = 1, 30 * 2
+    if form.weighting == "pair":
+        n_pairs = n * (n - 1) // 2
+        genuine, new_genuine = 15 * 3 + 15 * 10, 6
+        impostors, new_impostors = n_pairs - genuine, 4 * n
+    for rate, share in {
+        "frr": genuine / (genuine + new_genuine),
+        "far": impostors / (impostors + new_impostors),
+    }.items():
+        expected = before["empirical"][rate] * share
+        np.testing.assert_allclose(after["empirical"][rate], expected, rtol=1e-6)
+        assert (fk.band(after, rate).upper < fk.band(before, rate).upper).all()
 
 
-def test_accepted_pairs_lie_above_the_threshold_and_not_at_it(faces, scores):
+def test_accepted_pairs_lie_above_the_threshold_and_not_at_it(faces):
     """Thresholds that are scores of pairs, of which many are equal."""
-    values = np.round(scores.values, 1)
+    values = np.round(fk.score_tensor(faces).values.astype(float), 1)
     thresholds = np.array([0.2, 0.5, 0.8])
-    rates = fk.evaluate(matrix(faces, values), threshold=thresholds, weighting="pair")["empirical"]
+    scores = Form(False, "pair").scores(faces, values)
+    rates = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
     row, col = np.triu_indices(len(values), 1)
     pair = values[row, col].astype(np.float32)
     genuine = faces.identity.values[row] == faces.identity.values[col]
