@@ -220,9 +220,9 @@ MUTANTS = [
         "representation/dependence.py", "2 * rows / (n - 2)", "2 * rows / n", "test_comparators"
     ),
     # von Mises-Fisher mixtures
-    Mutant("vmf/series.py", "m * fall) * now", "m * grow) * now", VMF),
-    Mutant("vmf/series.py", "* (n_identities - 1) / 2", "* n_identities / 2", VMF),
-    Mutant("vmf/series.py", "SAFETY * EPSILON * size", "0 * size", VMF),
+    Mutant("vmf/exact.py", "m * fall) * now", "m * grow) * now", VMF),
+    Mutant("vmf/exact.py", "* (n_identities - 1) / 2", "* n_identities / 2", VMF),
+    Mutant("vmf/exact.py", "SAFETY * EPSILON * size", "0 * size", VMF),
     Mutant("vmf/law.py", "weights.ravel() * kappa", "weights.ravel()", VMF),
     Mutant("vmf/densities.py", "log_power = order * np.log(2 / radius)", "log_power = 0.0", VMF),
 ]

@@ -15,7 +15,7 @@ from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
 from frkit.vmf import Mixture
-from frkit.vmf.arguments import require_population
+from frkit.vmf.population import require_population
 
 LEVEL = 0.95  # of the intervals
 

@@ -35,7 +35,7 @@ from frkit.studies.along import Progress
 from frkit.studies.collecting import Study, collect
 from frkit.studies.store import DATA_SET, read_data_set, stacked
 from frkit.vmf import IdentityLaw, Mixture
-from frkit.vmf.arguments import require_population
+from frkit.vmf.population import require_population
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the test of equal groups

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from frkit.base import checked_far, require, require_whole
-from frkit.vmf.arguments import kappa_range, options_of_groups
-from frkit.vmf.genuine import GenuineScores
+from frkit.vmf.exact import GenuineScores
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
 from frkit.vmf.population import with_groups
-from frkit.vmf.random_mixture import mixture
+from frkit.vmf.random_mixture import kappa_range, mixture, options_of_groups
 
 # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
 PANELS_PER_WIDTH = 2

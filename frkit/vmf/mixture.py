@@ -19,8 +19,8 @@ from frkit.base import (
 )
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling
-from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution
+from frkit.vmf.sampling import one_per_identity
 
 LARGEST_KAPPA = 1e9  # beyond, exact rates take minutes
 

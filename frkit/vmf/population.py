@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from frkit.base import checked_far, require
-from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.impostors import ImpostorScores
+from frkit.vmf.exact import GenuineScores, ImpostorScores
 
 
 def population_roc(
@@ -167,3 +166,12 @@ def _summary(impostor, genuine):
     # the area above the ROC curve is P(impostor > genuine)
     area_above = genuine.mean(far)
     return {"eer": eer[0], "eer_threshold": threshold, "auc": 1 - area_above}
+
+
+def require_population(name, value):
+    """Refuse what has no exact rates."""
+    require(
+        hasattr(value, "population_roc"),
+        f"{name} must be what fk.vmf.mixture or fk.vmf.IdentityLaw returned, got "
+        f"{type(value).__name__}",
+    )

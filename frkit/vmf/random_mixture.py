@@ -4,8 +4,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.base import require, require_number, require_whole, seed_sequence
-from frkit.vmf.arguments import kappa_range, options_of_groups
+from frkit.base import (
+    real_numbers,
+    require,
+    require_mapping,
+    require_number,
+    require_whole,
+    seed_sequence,
+)
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.sampling import place, radial_parts
 
@@ -156,3 +162,30 @@ def subspace_mixture(
 def _uniform_directions(rng, n, dim):
     points = rng.standard_normal((n, dim))
     return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def kappa_range(kappa):
+    """Return (low, high), from a range of concentrations or from one number for both."""
+    ends = real_numbers("kappa", kappa)
+    low, high = np.broadcast_to(ends, 2).tolist() if ends.shape in ((), (1,), (2,)) else (0, 0)
+    require(
+        0 < low <= high < np.inf,
+        f"kappa must be a number or (low, high) with 0 < low <= high, got {kappa}",
+    )
+    return low, high
+
+
+def options_of_groups(groups, allowed):
+    """Return options by group name, and shares (groups,); None is one group, named ""."""
+    if groups is not None:
+        require_mapping("groups", groups, '{"a": {"share": 2}, "b": {}}')
+    options_of = {"": {}} if groups is None else dict(groups)
+    for name, options in options_of.items():
+        require_mapping(f"groups[{name!r}]", options, '{"share": 2}', 0)
+        unknown = set(options).difference(allowed)
+        message = f"unknown options {unknown}; use {', '.join(allowed)}"
+        require(not unknown, f"group {name!r}: {message}")
+    shares = real_numbers("share", [options.get("share", 1) for options in options_of.values()])
+    positive = np.all(shares > 0)
+    require(positive, f"shares must be positive, got {shares.tolist()}")
+    return options_of, shares

@@ -15,9 +15,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from frkit.base import require, require_mapping, require_number, seed_sequence
+from frkit.base import real_numbers, require, require_mapping, require_number, seed_sequence
 from frkit.data.dataset import faces, stack_models
-from frkit.vmf.arguments import one_per_identity
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 
 BLOCK = 8192  # images whose noise is in memory at once
@@ -162,3 +161,13 @@ def radial_parts(concentrations, dim):
         return np.exp(concentrations[row] * along - (dim - 1) * across)
 
     return PanelDistribution(density, centre, spread, dim)
+
+
+def one_per_identity(name, values, n_identities):
+    """Return numbers (K,), from one for each identity or from one for all."""
+    given = real_numbers(name, values)
+    require(
+        given.shape in ((), (n_identities,)),
+        f"{name} must be one number or have shape ({n_identities},), got shape {given.shape}",
+    )
+    return np.broadcast_to(given, n_identities)

@@ -10,8 +10,7 @@ from scipy import integrate, special
 import frkit as fk
 from frkit import InputError, vmf
 from frkit.vmf import densities
-from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.series import pair_coefficients, survival
+from frkit.vmf.exact import GenuineScores, pair_coefficients, survival
 
 
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
