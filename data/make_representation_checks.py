@@ -18,7 +18,7 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import frkit as fk
-from frkit.representation.detectable import detectable_information
+from frkit.representation.bounds import detectable_information
 from frkit.representation.truth import true_information
 
 ROOT = Path(__file__).resolve().parents[1]

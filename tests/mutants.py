@@ -213,8 +213,8 @@ MUTANTS = [
     Mutant("representation/rlb.py", "- value * (surprise - h) / h**2", "", RLB),
     Mutant("representation/rlb.py", "rlb > 2 * values", "rlb > values", RLB),
     Mutant("representation/rlb.py", "train_share = 1 - 2 / folds", "train_share = 1.0", RLB),
-    Mutant("representation/detectable.py", "(m - 1) * (m + 2)", "m * m", RLB),
-    Mutant("representation/detectable.py", "half_kept * noise", "noise", RLB),
+    Mutant("representation/bounds.py", "(m - 1) * (m + 2)", "m * m", RLB),
+    Mutant("representation/bounds.py", "half_kept * noise", "noise", RLB),
     Mutant("representation/probes.py", "loss_se / h", "loss_se", "test_comparators"),
     Mutant(
         "representation/dependence.py", "2 * rows / (n - 2)", "2 * rows / n", "test_comparators"

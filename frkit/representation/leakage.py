@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from frkit.base import UNKNOWN, require_whole, seed_sequence
 from frkit.data.labels import complete_labels
-from frkit.representation.arguments import (
+from frkit.representation.decisions import (
     checked_labels,
     groups_of,
     require_same_images,

@@ -9,8 +9,13 @@ from threadpoolctl import threadpool_limits
 from tqdm.dask import TqdmCallback
 
 from frkit.base import require, require_whole
-from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
-from frkit.representation.detectable import detectable_information
+from frkit.representation.bounds import (
+    detectable_information,
+    donsker_varadhan,
+    entropy,
+    self_normalised,
+    standard_error,
+)
 from frkit.representation.mine import Critic, Fold, train_and_read
 from frkit.representation.problem import for_each_model, gather_problem, stratified
 

@@ -12,7 +12,7 @@ from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
 from frkit.nsigma.subsets import BATCH, subset_rates
-from frkit.representation.network import Adam
+from frkit.representation.mine import Adam
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import with_progress
 

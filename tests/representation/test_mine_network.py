@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised
-from frkit.representation.network import Adam, forward, initial, loss
+from frkit.representation.mine import Adam, forward, initial, loss
 from frkit.representation.truth import true_information
 
 SHARES = np.array([0.5, 0.3, 0.2])

@@ -8,11 +8,12 @@ from paths import REAL_DATA
 
 import frkit as fk
 from frkit.representation import Critic, convergence, shifted_classes
-from frkit.representation.bounds import entropy, standard_error
-from frkit.representation.detectable import (
+from frkit.representation.bounds import (
     detectable_information,
+    entropy,
     independent_directions,
     independent_images,
+    standard_error,
 )
 
 QUICK = Critic(hidden=16, iterations=100, batch=64)
