@@ -69,6 +69,12 @@ def disorder(tally: Tally, compared: Compared) -> tuple[Points, float]:
     return _sums_of_all(tally, compared, impostors, genuine), rate
 
 
+def area_above(tally: Tally) -> float:
+    """1 - AUC of the data."""
+    _, _, rate = _lost(*kinds_of_data(tally))
+    return float(rate)
+
+
 def disorder_within_groups(tally: Tally, compared: Compared) -> tuple[Points, np.ndarray]:
     """The same of the groups, and 1 - AUC of each."""
     sums = []

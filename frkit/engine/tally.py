@@ -1,6 +1,6 @@
 """All pairs of one model with their weights, the worst errors first: what rates are read from."""
 
-import hashlib
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -200,10 +200,7 @@ def _by_score(kept: ModelPairs):
         return kept, np.arange(len(kept.score))
     columns = {name: getattr(kept, name) for name in ("score", "row", "col", "stands_for")}
     columns = {name: column for name, column in columns.items() if column is not None}
-    digest = hashlib.sha256()
-    for column in columns.values():
-        digest.update(np.ascontiguousarray(column).data)
-    key = digest.digest()
+    key = tuple(zlib.crc32(np.ascontiguousarray(column)) for column in columns.values())
     if key not in kept.memory:
         order = np.argsort(kept.score)
         in_order: dict[str, Any] = {name: column[order] for name, column in columns.items()}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from frkit.base import listed, warn
+from frkit.engine.people import area_above
 from frkit.evaluation.tables import COLUMN
 from frkit.resampling import DIAGONAL_SCHEMES
 
@@ -45,7 +46,7 @@ def cautions(tally, table, far):
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
-    value = float(data.get("eer", 1 - data.get("auc", 1.0)))
+    value = float(data.eer) if "eer" in data else area_above(tally)
     if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
         yield (
             f"the {'EER' if 'eer' in data else '1 - AUC'} is {value:.2f}: images of one "

@@ -204,7 +204,7 @@ def evaluate_parts(
         if rates and people and protocol.people_known:
             sums.append(people_table(tally, table, auc=len(edges) > 0))
         if len(edges):
-            table = table.merge(distribution_table(tally, edges, with_auc=rates or people))
+            table = table.merge(distribution_table(tally, edges, with_auc=rates and people))
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table

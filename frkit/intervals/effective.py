@@ -105,7 +105,7 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
 
     fixed_threshold : whether the threshold is held fixed, as where groups are compared.
     """
-    rate = evaluation["empirical"][name].drop_attrs()
+    rate = evaluation["empirical"][name].drop_attrs(deep=False)
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
     of_people = added.get("of_people", 0.0)
@@ -131,7 +131,7 @@ def threshold_interval(evaluation, level, target):
     there is no upper end (no lower one of distances).
     """
     added = contributions(evaluation, "threshold", target)
-    estimate = data_of(evaluation)["threshold"].drop_attrs()
+    estimate = data_of(evaluation)["threshold"].drop_attrs(deep=False)
     n_effective = effective_number(added, level)
     ends = [
         xr.apply_ufunc(

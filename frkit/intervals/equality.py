@@ -101,7 +101,7 @@ def equal_groups(evaluation, name, target):
     its chi-square distribution. `precision` : inverse of the correlations between groups.
     `people_variance`, `pairs_variance` : of FAR, as in `pooled.Groups`.
     """
-    rate = data_of(evaluation)[name].drop_attrs()
+    rate = data_of(evaluation)[name].drop_attrs(deep=False)
     if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
         precision = (("group", OTHER), np.eye(rate.sizes["group"]))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import wraps
 
 import numpy as np
 import xarray as xr
@@ -145,22 +145,28 @@ def with_resolved(result, chosen, evaluation):
 
     FARs and thresholds rest on no genuine pair, FRRs at a fixed threshold on no impostor pair.
     """
+    reads = with_reads(chosen, data_of(evaluation)).reads
+    resolved = _resolved(evaluation, reads, frozenset(result.estimate.dims))
+    return result if resolved is None else result.assign(resolved=resolved)
+
+
+@computed_once
+def _resolved(evaluation, reads, dims):
+    """Where the errors of these variables are enough; None without these dims."""
     data = data_of(evaluation)
-    dims = {*result.estimate.dims}
     if "resolved" not in data or not {*data.resolved.dims} <= dims:
-        return result
-    resolved = data.resolved
-    reads = with_reads(chosen, data).reads
+        return None
+    resolved = data.resolved.variable
     if all(name.startswith(("far", "threshold")) for name in reads):
-        resolved = data.false_accepts >= RESOLVED
+        resolved = data.false_accepts.variable >= RESOLVED
     elif "threshold_level" in dims and all(name.startswith("frr") for name in reads):
-        resolved = data.false_rejects >= RESOLVED
+        resolved = data.false_rejects.variable >= RESOLVED
     for name in reads:
         errors = data.get(ERRORS_OF.get(name))
         if errors is not None:
             groups = {"group", "reference_group"} & {*errors.dims} - dims
-            resolved = resolved & (errors >= RESOLVED).all(groups)
-    return result.assign(resolved=resolved)
+            resolved = resolved & (errors.variable >= RESOLVED).all(groups)
+    return resolved
 
 
 def _label(chosen, weighting):
@@ -287,13 +293,22 @@ def words_of_places(condition):
     dims = [dim for dim in KINDS if dim in condition.dims]
     if not dims or not condition.any():
         return ""
-    is_there = condition.any({*condition.dims} - {*dims}).transpose(*dims).to_series()
-    places = is_there[is_there].index.to_frame(index=False).assign(together="")
-    for dim in dims:
-        others = [*places.columns.drop(dim)]
-        labels = places.groupby(others, sort=False)[dim].agg(list)
-        places = labels.map(partial(_labels, condition, dim)).reset_index()
-    texts = places[dims].agg(" ".join, axis=1).tolist()
+    is_there = condition.any({*condition.dims} - {*dims}).transpose(*dims)
+    labels = [condition[dim].values for dim in dims]
+    places = [
+        [label[number] for label, number in zip(labels, numbers)]
+        for numbers in np.argwhere(is_there.values)
+    ]
+    for k, dim in enumerate(dims):
+        together = {}  # labels of this dim by those of the others, or their words
+        for place in places:
+            others = *place[:k], *place[k + 1 :]
+            together.setdefault(others, []).append(place[k])
+        places = [
+            [*others[:k], _labels(condition, dim, these), *others[k:]]
+            for others, these in together.items()
+        ]
+    texts = [" ".join(place) for place in places]
     more = len(texts) - MOST_PLACES
     return "; ".join(texts[:MOST_PLACES]) + (f"; and {more} more" if more > 0 else "")
 

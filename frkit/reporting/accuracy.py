@@ -45,7 +45,8 @@ NOBODY_NAMED = (
 def errors(inputs):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    other = _other_average(inputs)
+    pooled = _evaluated(inputs, "pair", histogram=(BINS, _ends_of_scores(inputs)))
+    other = _other_average(inputs, pooled)
     for rate in inputs.names_of_rates:
         _add_rate(inputs, section, rate, other)
     _add_counts(inputs, next(iter(section.tables.values())))
@@ -57,7 +58,7 @@ def errors(inputs):
     else:
         text = say("too_few", inputs.n_people, inputs.named)
         section.tiles.append(Tile("How good is the system?", "Too little data.", text, TOO_LITTLE))
-    for name, histograms in _histograms(inputs):
+    for name, histograms in _histograms(inputs, pooled):
         title = f"Scores and threshold{suffix(name)}"
         section.figures[title] = partial(plot.genuine_and_impostor, histograms)
     if not inputs.named:
@@ -87,16 +88,21 @@ def _add_rate(inputs, section, rate, other):
         section.results[head] = other[rate]
 
 
-def _other_average(inputs):
+def _evaluated(inputs, weighting, **histogram):
+    """The scores at the same thresholds with a weighting."""
+    options = {**inputs.options, **histogram, "weighting": weighting, "by": inputs.by}
+    with no_cautions():
+        return evaluate_parts(
+            inputs.scores, threshold=inputs.rates.threshold, people=False, **options
+        )
+
+
+def _other_average(inputs, pooled):
     """Rates at the same thresholds with the other weighting, or None where nobody is known."""
     if not inputs.named:
         return None
     weighting = OTHER_WEIGHTING[inputs.weighting]
-    options = inputs.options | {"weighting": weighting}
-    with no_cautions():
-        evaluation = evaluate_parts(
-            inputs.scores, by=inputs.by, people=False, threshold=inputs.rates.threshold, **options
-        )
+    evaluation = pooled if weighting == "pair" else _evaluated(inputs, weighting)
     rates = evaluation["empirical"].to_dataset()[inputs.names_of_rates]
     rates = rates.drop_vars("threshold_level").rename(threshold_level=inputs.along)
     rates = rates.assign_coords({inputs.along: inputs.rates[inputs.along]})
@@ -169,24 +175,18 @@ def _thresholds(inputs):
     return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
 
 
-def _histograms(inputs):
-    """The share of genuine and of impostor scores in bins, with the threshold, of every model."""
+def _ends_of_scores(inputs):
+    """The lowest and the highest score of any model."""
     models = pairs_of_models(inputs.scores)
     ends = min(pairs.lowest for pairs in models), max(pairs.highest for pairs in models)
-    if turned(inputs.scores):
-        ends = -ends[1], -ends[0]
-    options = {**inputs.levels, **inputs.options, "weighting": "pair"}
-    with no_cautions():
-        evaluation = evaluate_parts(
-            inputs.scores,
-            by=inputs.by,
-            histogram=(BINS, ends),
-            rates=False,
-            people=False,
-            **options,
-        )
+    return (-ends[1], -ends[0]) if turned(inputs.scores) else ends
+
+
+def _histograms(inputs, pooled):
+    """The share of genuine and of impostor scores in bins, with the threshold, of every model."""
+    histograms = pooled["empirical"].to_dataset()[["genuine_histogram", "impostor_histogram"]]
     thresholds = _thresholds(inputs).rename(estimate="threshold").reset_coords(drop=True)
-    for name, shares in inputs.by_model(evaluation["empirical"].to_dataset()):
+    for name, shares in inputs.by_model(histograms):
         result = shares.merge(result_of_model(thresholds, name), compat="override")
         yield name, result.assign_attrs(distance=turned(inputs.scores))
 
