@@ -37,7 +37,7 @@ def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
             return _by_person(protocol, weight)
         return np.bincount(place, weight, n_people * len(kinds)).reshape(-1, len(kinds))
 
-    for column, counts in enumerate(protocol.counts.T):
+    for column, counts in enumerate(np.ascontiguousarray(protocol.counts.T)):
         probe, reference = (table(scale * counts) for scale in scales)
         pairs = _pairs_of_two_people(probe, reference)
         totals_of_cells = (

@@ -59,14 +59,11 @@ class Pairs(NamedTuple):
     def column(self, number):
         """Cells, rows, partners, weights, and the counts of rows and partners in one column."""
         is_last = number in (-1, self.row_counts.shape[1] - 1)
-        return (
-            self.cell,
-            self.row,
-            self.partner,
-            self.vstatistic_weight if is_last else self.weight,
-            np.ascontiguousarray(self.row_counts[:, number]),
-            np.ascontiguousarray(self.col_counts[:, number]),
-        )
+        weight = self.vstatistic_weight if is_last else self.weight
+        row_counts = col_counts = np.ascontiguousarray(self.row_counts[:, number])
+        if self.col_counts is not self.row_counts:
+            col_counts = np.ascontiguousarray(self.col_counts[:, number])
+        return self.cell, self.row, self.partner, weight, row_counts, col_counts
 
     def sums(self, ends, n_cells: int, value=None):
         """Weight (times a value) of the pairs up to each end, from the one before it.
@@ -200,7 +197,7 @@ def _by_score(kept: ModelPairs):
         return kept, np.arange(len(kept.score))
     columns = {name: getattr(kept, name) for name in ("score", "row", "col", "stands_for")}
     columns = {name: column for name, column in columns.items() if column is not None}
-    key = tuple(zlib.crc32(np.ascontiguousarray(column)) for column in columns.values())
+    key = tuple(zlib.crc32(np.ascontiguousarray(column).data) for column in columns.values())
     if key not in kept.memory:
         order = np.argsort(kept.score)
         in_order: dict[str, Any] = {name: column[order] for name, column in columns.items()}

@@ -300,7 +300,7 @@ def words_of_places(condition):
         for numbers in np.argwhere(is_there.values)
     ]
     for k, dim in enumerate(dims):
-        together = {}  # labels of this dim by those of the others, or their words
+        together: dict[tuple, list] = {}  # labels of this dim by those of the others
         for place in places:
             others = *place[:k], *place[k + 1 :]
             together.setdefault(others, []).append(place[k])

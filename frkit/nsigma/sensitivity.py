@@ -11,20 +11,20 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from frkit.base import (
-    UNKNOWN,
     real_numbers,
     require,
     require_returned,
     require_whole,
     seed_sequence,
 )
+from frkit.data.labels import attributes_of
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
-from frkit.nsigma.subsets import SUBSET, subset_rates
+from frkit.nsigma.subsets import SUBSET, compared_groups, rates_of_labels
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
-from frkit.scores.kept import by_score, is_list, with_labels
+from frkit.scores.kept import is_list
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 
@@ -183,19 +183,17 @@ def floor(
         not is_list(kept),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
-    kept = by_score(kept)
-    images = images_of(kept, by, "error")
-    person, group = groups_of_people(images)
-    each = []
+    protocol, _, names = compared_groups(kept, by, "error")
+    person, group = groups_of_people(images_of(kept, by, "error"))
+    labels = []
     for child in seed_sequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
-        label = np.append(images.groups, UNKNOWN)[permute(group, rng)[person]]
-        options["seed"] = int(rng.integers(2**32))
-        permuted = with_labels(kept, permuted_group=label)
-        each.append(subset_rates(permuted, by="permuted_group", **options))
-    rates = _stacked(each, "permutation", np.arange(permutations))
+        permuted = permute(group, rng)[person] % (len(names) + 1)  # "in no group" comes last
+        labels.append((permuted, int(rng.integers(2**32))))
+    rates = rates_of_labels(kept, protocol, names, labels, **options)
+    rates = rates.rename(labels="permutation").assign_coords(permutation=np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
-    return result.transpose("permutation", ...)
+    return result.transpose("permutation", ...).assign_attrs(by=" & ".join(attributes_of(by)))
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:

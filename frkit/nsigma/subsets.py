@@ -1,15 +1,15 @@
-"""EER and TPR of many subsets of every group: one sweep over the scores within each group."""
+"""EER and TPR of many subsets of every group, from the same pairs."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    InputError,
     listed,
     require,
     require_inside,
@@ -27,15 +27,8 @@ from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import COLUMN, of_models
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
-from frkit.scores.images import images_of, list_images
-from frkit.scores.kept import (
-    failed_pairs,
-    is_list,
-    model_names_of,
-    pairs_of_models,
-    select_images,
-    with_labels,
-)
+from frkit.scores.images import images_of
+from frkit.scores.kept import failed_pairs, is_list, model_names_of, pairs_of_models, with_labels
 
 BATCH, SUBSET = "batch", "subset"
 
@@ -91,54 +84,30 @@ def subset_rates(
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
-    scores = checked_scores(scores)
-    require_whole("subsets", subsets, 2)
-    require_whole("batches", batches, 1)
-    require_whole("seed", seed, 0)
-    require_inside("fpr", fpr, 0, 1)
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
-    far = [fpr] if threshold is None else None
-    _, thresholds, labels = asked_levels(far, threshold, scores)
-    kept = swept(scores, threshold=threshold, by=by)
-    scores_of_groups = _within_groups(kept, by, varying)
-    n_people = {
-        group: len(images_of(part, None, "error").identities)
-        for group, part in scores_of_groups.items()
-    }
-    smallest = min(n_people, key=n_people.get)
-    most = n_people[smallest]
-    require(
-        subset_size is None or require_whole("subset_size", subset_size, 2) <= most,
-        f"subset_size must be at most {most}, the people of the smallest group ({smallest!r}): "
-        f"larger subsets only repeat people and make σ too small; got {subset_size!r}",
+    require_whole("seed", seed, 0)
+    kept = swept(checked_scores(scores), threshold=threshold, by=by)
+    protocol, group, names = compared_groups(kept, by, varying)
+    rates = rates_of_labels(
+        kept,
+        protocol,
+        names,
+        [(group, seed)],
+        subsets=subsets,
+        subset_size=subset_size,
+        batches=batches,
+        fpr=fpr,
+        threshold=threshold,
     )
-    rates = []
-    for group, part in scores_of_groups.items():
-        draws = Resampling("subset", subsets * batches, group_seed(seed, group), None, subset_size)
-        try:
-            rates.append(_rates_of(part, group, fpr, draws, thresholds))
-        except InputError as error:
-            raise InputError(f"group {group!r}: {error}") from error
-    result = xr.concat(rates, dim=xr.Variable("group", list(scores_of_groups)), join="exact")
-    result["n_people"] = "group", list(n_people.values())
-    if labels is not None:
-        result = result.assign_coords(threshold_level=labels)
-    result = result.coarsen(replicate=subsets).construct(replicate=(BATCH, SUBSET))
-    result = result.assign_coords({BATCH: np.arange(batches), SUBSET: np.arange(subsets)})
-    result = result.transpose(
-        "model", "threshold_level", BATCH, SUBSET, "group", missing_dims="ignore"
-    )
-    return result.assign_attrs(
-        by=" & ".join(attributes_of(by)),
-        fpr=float(fpr),
-        seed=int(seed),
-        subset_size=subset_size or "as many as the group has",
-    )
+    return rates.isel(labels=0).assign_attrs(by=" & ".join(attributes_of(by)), seed=int(seed))
 
 
-def _within_groups(kept, by, varying):
-    """The kept pairs within each group; pairs across groups and of unknown people are left out."""
+def compared_groups(kept, by, varying):
+    """The protocol of kept pairs, the number of the group of each row, and the groups' names.
+
+    Of a list, people who have no pair within a group are in none.
+    """
     n_failed, n_pairs = failed_pairs(kept)
     require(
         n_failed == 0,
@@ -151,25 +120,134 @@ def _within_groups(kept, by, varying):
         "these pairs carry no identities, and subsets are drawn of people: give probe_identity= "
         "and reference_identity=",
     )
-    scores_of_groups = {}
-    if is_list(kept):
-        images, row, col = list_images(kept, by, varying)
-    else:
-        images = images_of(kept, by, varying)
-        identity = {"identity": images.identity, "person": images.person}
-        kept = with_labels(kept, **identity)
-    groups = images.groups
-    require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
-    for number, group in enumerate(groups.tolist()):
-        in_group = images.group_code == number
-        if is_list(kept):
-            part = kept.isel(pair=np.flatnonzero(in_group[row] & in_group[col]))
-        else:
-            part = select_images(kept, in_group)
-        has_pairs = part.sizes.get("pair", 1) and in_group.any()
-        require(has_pairs, f"group {group!r} has no pair of two of its images")
-        scores_of_groups[group] = part
-    return scores_of_groups
+    images = images_of(kept, by, varying)
+    names = images.groups.tolist()
+    require(len(names) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(names)}")
+    if not is_list(kept):  # in any two groups: labels may be permuted
+        people = {"identity": images.identity, "person": images.person}
+        protocol = make_protocol(with_labels(kept, **people), weighting="pair")
+        return protocol, images.group_code, names
+    protocol = make_protocol(kept, by=by, varying=varying, weighting="pair", impostors="same-group")
+    row, col = protocol.listed.row, protocol.listed.col
+    group = protocol.group
+    is_within = group[row] == group[col]
+    compared = np.zeros(len(group), bool)
+    compared[row[is_within]] = compared[col[is_within]] = True
+    rows = replace(protocol.images, image=np.arange(len(group)))  # counts are those of rows
+    nothing = np.empty((0, len(group))), np.empty((0, len(rows.identities)))
+    return (
+        replace(protocol, images=rows, drawn=nothing),
+        np.where(compared, group, len(names)),
+        names,
+    )
+
+
+def rates_of_labels(
+    kept, protocol, names, labels, *,
+    subsets=100, subset_size=None, batches=1, fpr=0.01, threshold=None,
+):  # fmt: skip
+    """EER and TPR of subsets, over ([model,] labels, batch, subset, group).
+
+    A column of the protocol is a subset, or all people, of one group: its people count as often as
+    they were drawn, and all others never. names : of the groups. labels : for each labelling of the
+    rows the number of the group of each row, and a seed.
+    """
+    require_whole("subsets", subsets, 2)
+    require_whole("batches", batches, 1)
+    require_inside("fpr", fpr, 0, 1)
+    _, thresholds, level_labels = asked_levels(
+        [fpr] if threshold is None else None, threshold, kept
+    )
+    n_people = _people_of_groups(protocol, names, labels[0][0], subset_size)
+    n_columns = 1 + subsets * batches
+    models = list(zip(model_names_of(kept) or [None], pairs_of_models(kept), thresholds))
+    warned: dict = {}
+    parts = []
+    same_group = np.where(np.eye(len(names) + 1, dtype=bool), 0, -1)
+    same_group[-1] = -1
+    for group, seed in labels:
+        counts = _counts(protocol, names, group, seed, subsets * batches, subset_size)
+        columns = replace(protocol, kind=group, cells_of_kinds=same_group, drawn=counts)
+        tables = []
+        for name, pairs, fixed in models:
+            tally = tally_pairs(pairs, columns)
+            tables.append(_rates_of_model(tally, np.array([fpr]), fixed))
+            for sentence in cautions(tally, tables[-1], np.empty(0)):
+                warned.setdefault(sentence, []).append(name)
+        parts.append(of_models(tables, kept).isel({COLUMN: slice(1, -1)}))
+    warn_of_models(warned)
+    rates = xr.concat(parts, "labels")
+    rates = rates.coarsen({COLUMN: n_columns}).construct({COLUMN: ("group", "replicate")})
+    rates = rates.assign_coords(group=names)
+    of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))
+    _check_subsets(of_all, of_subsets, fpr, subset_size)
+    result = of_subsets.drop_vars("far").assign(
+        eer_all=of_all.eer, tpr_all=of_all.tpr, n_people=("group", n_people)
+    )
+    if level_labels is not None:
+        result = result.assign_coords(threshold_level=level_labels)
+    result = result.coarsen(replicate=subsets).construct(replicate=(BATCH, SUBSET))
+    result = result.assign_coords({BATCH: np.arange(batches), SUBSET: np.arange(subsets)})
+    dims = "model", "threshold_level", "labels", BATCH, SUBSET, "group"
+    return result.transpose(*dims, missing_dims="ignore").assign_attrs(
+        fpr=float(fpr), subset_size=subset_size or "as many as the group has"
+    )
+
+
+def _people_of_groups(protocol, names, group, subset_size):
+    """How many people each group has; there are enough for subsets of this size."""
+    n_people = [len(np.unique(protocol.identity[group == number])) for number in range(len(names))]
+    empty = [name for name, number in zip(names, n_people) if number == 0]
+    require(not empty, f"group(s) {listed(empty)} have no pair of two of their images")
+    most = min(n_people)
+    smallest = names[n_people.index(most)]
+    require(
+        subset_size is None or require_whole("subset_size", subset_size, 2) <= most,
+        f"subset_size must be at most {most}, the people of the smallest group ({smallest!r}): "
+        f"larger subsets only repeat people and make σ too small; got {subset_size!r}",
+    )
+    return n_people
+
+
+def _counts(protocol, names, group, seed, n, size):
+    """How often each image and each identity counts in the columns of one labelling.
+
+    (column, row) and (column, identity); the columns of a group are all of its people, and subsets.
+    """
+    _, first = np.unique(protocol.identity, return_index=True)
+    person = protocol.images.person[first]
+    images, identities = [], []
+    for number, name in enumerate(names):
+        in_group = group == number
+        present = np.unique(protocol.identity[in_group])
+        draws = Resampling("subset", n, group_seed(seed, name), None, size)
+        drawn = draws.weights(protocol.images.identities[present], person=person[present])
+        counts = np.zeros((1 + n, len(first)), np.uint16)
+        counts[0, present] = 1
+        counts[1:, present] = drawn.identity_count.values
+        identities.append(counts)
+        images.append(np.broadcast_to(in_group, (1 + n, len(group))))
+    return np.concatenate(images), np.concatenate(identities)
+
+
+def _check_subsets(of_all, of_subsets, fpr, subset_size):
+    """Refuse groups, and subsets, without a rate; warn where their TPR is read elsewhere."""
+    for group in of_all["group"].values.tolist():
+        everybody, subsets = of_all.sel(group=group), of_subsets.sel(group=group)
+        message = f"group {group!r}: there is no genuine pair, or no impostor pair"
+        require(everybody.tpr.notnull().all(), message)
+        remedy = "more people" if subset_size is None else f"a subset_size above {subset_size}"
+        require(
+            not (subsets.eer.isnull() | subsets.tpr.isnull()).any(),
+            f"group {group!r}: some subsets have no genuine or no impostor pair; the group needs "
+            f"{remedy}, or more people with two images",
+        )
+        if float(subsets.far.median()) <= fpr / 2:
+            warn(
+                f"most subsets of group {group!r} have too few impostor pairs for fpr={fpr:g}: "
+                "their TPR is read at an FPR of at most half of that; take a larger fpr, or larger "
+                "subsets"
+            )
 
 
 def group_seed(seed, group):
@@ -178,42 +256,8 @@ def group_seed(seed, group):
     return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
-def _rates_of(part, group, fpr, draws, thresholds):
-    """EER and TPR of one group's subsets, over ([model,] replicate), and rates at thresholds.
-
-    thresholds : (model, level), which may be none.
-    """
-    far = np.array([fpr])
-    protocol = make_protocol(part, weighting="pair", resampling=draws)
-    tables = []
-    warned: dict = {}
-    names = model_names_of(part) or [None]
-    for name, pairs, fixed in zip(names, pairs_of_models(part), thresholds):
-        tally = tally_pairs(pairs, protocol)
-        tables.append(_rates_of_model(tally, far, fixed))
-        for sentence in cautions(tally, tables[-1], far[:0]):
-            warned.setdefault(sentence, []).append(name)
-    warn_of_models(warned)
-    rates = of_models(tables, part)
-    size = draws.subset_size
-    remedy = "more people" if size is None else f"a subset_size above {size}"
-    require(
-        not (rates.eer.isnull() | rates.tpr.isnull()).any(),
-        f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
-        "people with two images",
-    )
-    data_rates = rates.isel({COLUMN: 0})
-    subsets = rates.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
-    if float(subsets.far.median()) <= fpr / 2:
-        warn(
-            f"most subsets of group {group!r} have too few impostor pairs for fpr={fpr:g}: their "
-            "TPR is read at an FPR of at most half of that; take a larger fpr, or larger subsets"
-        )
-    return subsets.drop_vars("far").assign(eer_all=data_rates.eer, tpr_all=data_rates.tpr)
-
-
 def _rates_of_model(tally, far, fixed):
-    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over column: data and subsets."""
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, of every column."""
     at_far = thresholds_at(tally, far, tally.n_groups)
     eer, _ = equal_error_rates(tally)
     rates = {

@@ -159,14 +159,6 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     return xr.DataTree.from_dict(nodes)
 
 
-def by_score(kept: xr.DataTree) -> xr.DataTree:
-    """The pairs of a complete design by rising score, so that no later question sorts them."""
-    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset}
-    for path, pairs in nodes_of_models(kept).items():
-        nodes[path] = pairs.isel(pair=np.argsort(pairs["score"].values))
-    return xr.DataTree.from_dict(nodes)
-
-
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
     """The same pairs of a complete design with further labels of the images, (image,)."""
     columns = {name: ("image", values) for name, values in labels.items()}
