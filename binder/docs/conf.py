@@ -17,7 +17,7 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 import frkit  # noqa: E402
 
-# The pages of the notebooks are copies beside the other pages.
+# The pages of the notebooks are copies among the other pages.
 shutil.copytree(ROOT / "notebooks", HERE / "notebooks", dirs_exist_ok=True)
 
 project = "frkit"

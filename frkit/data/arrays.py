@@ -88,13 +88,13 @@ def are_vectors_by_name(arrays):
 
 
 def labels_beside(path):
-    """Return the file of labels beside an .npy: of its stem, or else the only one there is."""
+    """Return the file of labels next to an .npy: of its stem, or else the only one there is."""
     others = [other for other in path.parent.iterdir() if other != path and _may_be_labels(other)]
     present = [other for other in others if other.name.startswith(f"{path.stem}.")] or others
     names = listed(sorted(other.name for other in present)) or "no file of labels"
     require(
         len(present) == 1,
-        f"an .npy needs labels, and beside it there is {names}: give labels=, a table with a row "
+        f"an .npy needs labels, and next to it there is {names}: give labels=, a table with a row "
         "for each image",
     )
     if not present[0].name.startswith(f"{path.stem}."):

@@ -6,7 +6,7 @@ import xarray as xr
 from frkit.base import InputError, real_numbers, require
 from frkit.data.files import reading
 
-ROWS = 4096  # of an embedding that are looked at at a time
+ROWS = 4096  # of an embedding, checked per step
 
 
 def is_lazy(array):

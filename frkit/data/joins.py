@@ -139,5 +139,5 @@ def _attributes(rows, key):
         warn(f"not read: {listed(varying)} (rows of one {key!r} differ in them)")
     attributes = [name for name in others.drop(varying) if can_be_named(name.lower())]
     not_read(others.drop(varying).drop(attributes), "frkit uses such a name itself; rename it")
-    require(attributes, f"has no column of labels beside {key!r}")
+    require(attributes, f"has no column of labels besides {key!r}")
     return attributes

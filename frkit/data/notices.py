@@ -1,4 +1,4 @@
-"""Notices about data that may be something else than they seem; nothing is changed by them."""
+"""Notices about data that may not be what they seem; they change nothing."""
 
 import numpy as np
 import pandas as pd

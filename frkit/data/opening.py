@@ -30,7 +30,7 @@ def open_faces(
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 
-    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat
+    Reads .npz, .npy with a table of labels next to it, .csv and .tsv (plain or .gz), .parquet, .mat
     (5 and 7.3), .h5 (HDF5), netCDF, and Zarr (a directory, or .zarr.zip). Nothing is unpickled.
 
     Parameters
@@ -39,7 +39,7 @@ def open_faces(
         The file. In a text table a blank cell and "nan" are missing labels.
     labels : str or Path, optional
         A table of labels, one row per image in the same order (or a .txt with one identity per
-        line). For .npy the default is the file of the same stem beside it; for other formats its
+        line). For .npy the default is the file of the same stem next to it; for other formats its
         columns are added.
     identity : str, optional
         The column of identities; default: a usual name, where only one is there. Or a pattern of

@@ -45,7 +45,7 @@ def looks_like_pairs(table):
         return True
     has_score = bool(scores) or any(map(role_of_score, table))
     truths = [name for name in table if _says_truth(name, table[name])]
-    if truths and not has_score:  # perhaps words such as "mated" beside the only numbers
+    if truths and not has_score:  # perhaps words such as "mated" next to the only numbers
         has_score = len(table.columns) == 2 and len(truths) == 1 and any(_fractions(table))
     return has_score + bool(truths) + bool(sides) >= 2
 

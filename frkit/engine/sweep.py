@@ -122,7 +122,7 @@ def blocks_in_order(shape, symmetric) -> list[tuple[int, int]]:
 
 @contextmanager
 def threads():
-    """The active scheduler of dask, with threads of this call's own and one BLAS thread in each.
+    """The active scheduler of dask, with a pool of its own, of threads with one BLAS thread each.
 
     dask's own pool of threads does not survive a fork of the process.
     """

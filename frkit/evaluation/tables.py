@@ -32,7 +32,7 @@ def rates_table(tally, far, fixed, far_of):
         thresholds = np.tile(fixed, (n_columns, 1))
     elif far_of == "worst group":
         by_group = [thresholds_at(tally, far, group) for group in range(n_groups)]
-        thresholds = np.fmax.reduce(by_group)  # a group without impostor pairs has no say
+        thresholds = np.fmax.reduce(by_group)  # a group without impostor pairs is ignored
     else:
         thresholds = thresholds_at(tally, far, n_groups)
     far_of_cells, far_of_all = false_acceptance(tally, thresholds)

@@ -82,7 +82,7 @@ class Panel:
 
         The button calls `compute` with the values of all controls, of those that are `asked` for
         it alone, and with `progress`, the function that `Work` gives it. steps : buttons that move
-        the first control, shown beside it.
+        the first control, shown next to it.
         """
         row = side_by_side(picture.image for picture in self.pictures)
         controls = self.controls | asked

@@ -28,7 +28,7 @@ def log_geomean(rates):
     """Sum over groups of |log10(rate / geometric mean)|."""
     logs = np.log10(rates)
     distance = np.abs(logs - logs.mean("group", skipna=False))
-    # beside a rate of 0, whose distance is NaN, the others are infinitely far away
+    # next to a rate of 0, whose distance is NaN, the others are infinitely far away
     return distance.sum("group", min_count=1)
 
 

@@ -74,7 +74,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
 
 
 def methods(evaluation, used):
-    """The description of an evaluation, of which these topics were used beside its rates."""
+    """The description of an evaluation, of which these topics were used besides its rates."""
     facts = provenance(evaluation)
     rates = evaluation["empirical"]
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}

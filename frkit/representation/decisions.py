@@ -349,7 +349,7 @@ def require_same_kind(truth, predicted):
 
 
 def require_same_tasks(**labels):
-    """Refuse labels beside tasks, other numbers of tasks, and tasks that are not 0 or 1."""
+    """Refuse labels with tasks, unequal numbers of tasks, and tasks that are not 0 or 1."""
     first, second = labels.values()
     values = {*first.ravel().tolist(), *second.ravel().tolist()}
     require(

@@ -72,7 +72,7 @@ def open_scores(
         A table with a row for each image, where rows and columns are the same images: in their
         order, or with a column of the names that the matrix has. Or files with the ids of probes
         and of references (.txt with one per line, .npy, or a table with a column `identity`).
-        Default of an .npy: the table of the same name beside it.
+        Default of an .npy: the table of the same name next to it.
     identity : str, optional
         The column of identities; or, where the ids are names of images, a pattern that says who is
         in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id occurs once;

@@ -289,7 +289,7 @@ def read_vectors(path):
 
 
 def _only_scores(path):
-    """Return the scores of a file that contains nothing else, or names beside its only numbers."""
+    """Return the scores of a file that contains nothing else, or names next to its only numbers."""
     if file_kind(path) == "npy":
         return real_numbers("scores", read_npy(path)).ravel()
     table = read_frame(path)

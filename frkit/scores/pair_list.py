@@ -99,7 +99,7 @@ def _scores(score, model, missing, distance):
 
 
 def warn_of_distances(models) -> None:
-    """Warn of models whose scores are distances, beside others whose scores are not."""
+    """Warn of models whose scores are distances, among others whose scores are not."""
     warn(
         f"scores of {listed(models)} are distances: they and their thresholds are shown with the "
         "sign changed, so that larger means more alike"

@@ -85,7 +85,7 @@ def score_tensor(
     if is_lazy(rows) and rows.nbytes <= KEPT:
         name = f"read-once-{rows.name}"
         rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
-    if NUMBERED in faces["image"].attrs:  # tells these images from others that are numbered too
+    if NUMBERED in faces["image"].attrs:  # distinguishes them from other numbered images
         attrs["images"] = faces["image"].attrs[NUMBERED]
     lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == ("image",)}
