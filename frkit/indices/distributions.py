@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -28,6 +29,7 @@ from frkit.evaluation.sweep import swept
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
 from frkit.intervals.permuted import PERMUTED, distributions_of_permuted
+from frkit.intervals.reading import estimate_of
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
     Sizes,
@@ -310,13 +312,10 @@ def summary(
         for name in ("mean", "sd", "histogram", "pairs"):
             result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
     _warn_of_few_scores(tallies)
-    variants = xr.DataArray(list(VARIANTS), dims="variant", name="variant")
-    for make, options in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
-        rows = []
-        for variant in VARIANTS:
-            index = make(variant, group_sizes=group_sizes, c=c, **options)
-            rows.append(_with_ends(evaluation, index, make.__name__, level))
-        result = result.merge(xr.concat(rows, variants))
+    options = {"group_sizes": group_sizes, "c": c}
+    for make, further in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
+        index = _of_all_variants(make, **options, **further)
+        result = result.merge(_with_ends(evaluation, index, level))
     if "replicates" in evaluation.children:
         _warn_of_missing_pairs(evaluation["replicates"].to_dataset())
     facts = facts_of(evaluation)
@@ -372,9 +371,22 @@ def _interval(evaluation, index, level):
     return interval.assign(lower=lower, upper=upper)
 
 
-def _with_ends(evaluation, index, name, level):
+def _of_all_variants(make, **options):
+    """An index with its three variants over `variant`."""
+    indices = [make(variant, **options) for variant in VARIANTS]
+    variants = xr.Variable("variant", list(VARIANTS))
+
+    def read(tallies):
+        return xr.concat([index(tallies) for index in indices], variants)
+
+    reads = {name: None for index in indices for name in index.reads}
+    return replace(indices[0], name=make.__name__, function=read, reads=(*reads,))
+
+
+def _with_ends(evaluation, index, level):
     """One index with interval and floor, where the evaluation contains what they need."""
-    result = {name: index(evaluation["empirical"].to_dataset())}
+    name = index.name
+    result = {name: estimate_of(evaluation, index)}
     if "replicates" in evaluation.children:
         with warnings.catch_warnings():  # `summary` says it once
             warnings.filterwarnings("ignore", "up to .* replicates of", DataWarning)

@@ -20,7 +20,14 @@ from frkit.intervals.effective import (
     threshold_interval,
 )
 from frkit.intervals.equality import disparity_interval, rates_of_line, with_two_people
-from frkit.intervals.reading import NEW_PEOPLE, data_of, warn_of, with_attrs, with_resolved
+from frkit.intervals.reading import (
+    NEW_PEOPLE,
+    data_of,
+    estimate_of,
+    warn_of,
+    with_attrs,
+    with_resolved,
+)
 from frkit.intervals.replicates import FROM_REPLICATES, interval, values_of
 from frkit.measures.registry import Measure, with_reads
 from frkit.measures.registry import measure as find_measure
@@ -180,7 +187,7 @@ def choose(method, evaluation, chosen):
     if method is not None:
         require_one_of("method", method, METHODS)
         return method
-    chosen(data_of(evaluation))  # raises if a variable is missing
+    estimate_of(evaluation, chosen)  # raises if a variable is missing
     if "people" in evaluation.children and {*chosen.reads} <= {*MOVED}:
         return EFFECTIVE
     return "recentered" if chosen.fair is None else "pivotal"

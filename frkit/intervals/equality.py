@@ -20,7 +20,13 @@ from frkit.intervals.pooled import (
     pooled_frr,
     precision_of,
 )
-from frkit.intervals.reading import NEW_PEOPLE, computed_once, data_of, names_people
+from frkit.intervals.reading import (
+    NEW_PEOPLE,
+    computed_once,
+    data_of,
+    estimate_of,
+    names_people,
+)
 from frkit.measures.registry import LOG_SCALE, with_reads
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
@@ -219,7 +225,7 @@ def disparity_interval(evaluation, chosen, level, target):
     names = rates_of_line(chosen, data_of(evaluation))
     test = equality_test(evaluation, names, target)
     data = data_of(evaluation)[[*names]]
-    estimate = chosen(data)
+    estimate = estimate_of(evaluation, chosen)
     is_of_ratios = _depends_on_ratios_alone(chosen, data)
     options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
     dims = "truth", "group"

@@ -12,7 +12,14 @@ from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
 from frkit.intervals.permuted import PERMUTED
-from frkit.intervals.reading import NEW_PEOPLE, data_of, warn_of, with_attrs, with_resolved
+from frkit.intervals.reading import (
+    NEW_PEOPLE,
+    data_of,
+    estimate_of,
+    warn_of,
+    with_attrs,
+    with_resolved,
+)
 from frkit.intervals.replicates import quantiles
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import with_reads
@@ -93,10 +100,10 @@ def fair_floor(
         "fair=",
     )
     whole = evaluation
-    chosen(data_of(whole))  # raises if a variable is missing
+    estimate_of(whole, chosen)  # raises if a variable is missing
     evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
-    estimate = chosen(data)
+    estimate = estimate_of(evaluation, chosen)
     test = {}
     if chosen.permuted:
         draws, size = _values_of_permutations(evaluation, chosen)

@@ -71,6 +71,12 @@ def data_of(evaluation):
     return evaluation["empirical"].to_dataset()
 
 
+@computed_once
+def estimate_of(evaluation, chosen):
+    """A measure of the data; where a variable is missing, the error says how to get it."""
+    return chosen(data_of(evaluation))
+
+
 def provenance(evaluation: xr.DataTree) -> dict:
     """Read what an evaluation says about its own making.
 

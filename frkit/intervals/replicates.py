@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.effective import logarithm
-from frkit.intervals.reading import data_of
+from frkit.intervals.reading import computed_once, estimate_of
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
@@ -100,10 +100,10 @@ def quantiles(values, probabilities):
 # --- the three values of a measure ---------------------------------------------------------------
 
 
+@computed_once
 def values_of(evaluation, chosen):
     """A measure of the data (`estimate`), the V-statistic (`centre`) and the `replicates`."""
-    data = data_of(evaluation)
-    estimate = chosen(data)  # raises if a variable is missing
+    estimate = estimate_of(evaluation, chosen)
     require(
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
