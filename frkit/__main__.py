@@ -56,7 +56,7 @@ model unless --model names one.
 below 0 unless --margin says otherwise. Reports on the same images are compared image by image.
 
 exit status
-  0  the upper end of every interval is below its limit
+  0  no interval reaches above its limit
   1  the lower end of some interval is above its limit
   2  the data cannot decide
   3  an argument or a file cannot be used

@@ -19,7 +19,7 @@ from frkit.evaluation.cautions import (
 )
 from frkit.evaluation.nodes import facts_of_origin, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
-from frkit.evaluation.people import people_table
+from frkit.evaluation.people import fingerprint, people_table
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import distribution_table, rates_table
 from frkit.resampling import Resampling
@@ -202,7 +202,8 @@ def evaluate_parts(
             if labels is not None:
                 table = table.assign_coords(threshold_level=labels)
         if rates and people and protocol.people_known:
-            sums.append(people_table(tally, table, auc=len(edges) > 0))
+            people_of_model = people_table(tally, table, auc=len(edges) > 0)
+            sums.append(people_of_model.assign(fingerprint=fingerprint(pairs.score, fixed)))
         if len(edges):
             table = table.merge(distribution_table(tally, edges, with_auc=rates and people))
         tables.append(table)

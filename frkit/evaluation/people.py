@@ -1,5 +1,7 @@
 """What each image adds to the error rates, under labels: the node `people` of an evaluation."""
 
+import hashlib
+
 import numpy as np
 import xarray as xr
 
@@ -72,7 +74,7 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
         "impostor_pairs": (PARTNERS, compared.impostor_pairs),
         "cells": (PARTNERS, (protocol.cells_of_groups >= 0).astype(int)),
         "person": ("row", protocol.person),
-        "image": ("row", protocol.images.image.astype(np.int32)),
+        "image": ("row", _place_by_name(protocol.images)),
         "group_of_row": ("row", protocol.group),
     }
     curve = data_curve(tally)
@@ -83,6 +85,18 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     if protocol.people_are_named:
         coords["identity"] = np.unique(protocol.images.person)
     return xr.Dataset(variables, coords)
+
+
+def _place_by_name(images):
+    """The place of each row's image among the names, whatever the order of the images."""
+    return np.unique(images.name, return_inverse=True)[1].astype(np.int32)
+
+
+def fingerprint(score, thresholds):
+    """A number that two models share only if they have the same scores in the same order."""
+    digest = hashlib.blake2b(np.ascontiguousarray(score), digest_size=8)
+    digest.update(np.ascontiguousarray(thresholds))
+    return np.frombuffer(digest.digest(), np.int64)[0]
 
 
 def _named(points, suffix, rate, dims=(), of_groups=False):

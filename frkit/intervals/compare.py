@@ -46,12 +46,13 @@ def compare(
 ) -> xr.Dataset:
     """Compare two models on the same images, or two groups under one model.
 
-    Two evaluations must be of the same images in the same order; other names, identities or
-    attributes are refused. Models meet the same people. What each person adds to the difference is
-    compared with zero in a paired t-test (cluster-robust, Liang & Zeger 1986), the thresholds' own
-    errors included. Where few people differ, p of a rate is at least that of a sign test of these;
-    the interval of a rate excludes no difference exactly where p < 1 - level. Models that do not
-    differ have p = 1, and an interval as wide as two more people could make it.
+    Two evaluations must be of the same images, in any order if images and people have names and no
+    replicates were drawn; other names, identities or attributes are refused. Models meet the same
+    people. What each person adds to the difference is compared with zero in a paired t-test
+    (cluster-robust, Liang & Zeger 1986), the thresholds' own errors included. Where few people
+    differ, p of a rate is at least that of a sign test of these; the interval of a rate excludes no
+    difference exactly where p < 1 - level. Models that do not differ have p = 1, and an interval as
+    wide as two more people could make it.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
@@ -196,8 +197,8 @@ def _require_same_images(a, b):
     require(
         not differ,
         f"a paired comparison needs the same images and the same draws, but {listed(differ)} of "
-        "the two evaluations differ: evaluate both models on the same images, in the same order, "
-        "with the same Resampling(scheme, n, seed)",
+        "the two evaluations differ: evaluate both models on the same images, in the same order "
+        "where they have no names, with the same Resampling(scheme, n, seed)",
     )
     require(
         first.get("images") == second.get("images"),

@@ -23,7 +23,7 @@ from frkit.reporting.contents import (
     Tile,
 )
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say, share_text
+from frkit.reporting.formats import SIGNIFICANT, TIE, averaged, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import turned
@@ -50,6 +50,9 @@ def errors(inputs):
     for rate in inputs.names_of_rates:
         _add_rate(inputs, section, rate, other)
     _add_counts(inputs, next(iter(section.tables.values())))
+    levels = _levels_above_stricter_ones(inputs, section.results[f"frr, {NEW_PEOPLE}"])
+    if levels:
+        section.lines.append(say("upper_ends", levels))
     if inputs.has_enough_people:
         _add_tiles(inputs, section, other)
         curve = inputs.band_of_curve("frr")
@@ -119,15 +122,33 @@ def _add_counts(inputs, shown):
         shown[name.replace("_", " ")] = column_cells(values, shown.index)
 
 
+def _levels_above_stricter_ones(inputs, frr):
+    """The levels without false rejects where the interval reaches higher than at a lower FAR."""
+    levels = {}
+    for name, bands in inputs.by_model(frr):
+        rates = result_of_model(inputs.rates, name)
+        by_far = np.argsort(rates.far.values, kind="stable")
+        lowest_end = np.inf
+        for place in by_far:
+            at_level = rates.isel({inputs.along: place})
+            upper = bands.upper.isel({inputs.along: place}).item()
+            if upper > lowest_end + TIE and not at_level.false_rejects:
+                levels[level_words(at_level).removeprefix("at ")] = True
+            lowest_end = min(lowest_end, upper)
+    return [*levels]
+
+
 # --- the first screen -----------------------------------------------------------------------------
 
 
 def _add_tiles(inputs, section, other):
     """How good every model is, and where its threshold lies."""
-    thresholds = _thresholds(inputs)
+    all_thresholds = _thresholds(inputs)
+    thresholds = all_thresholds.isel(inputs.leading)
+    all_frr = section.results[f"frr, {NEW_PEOPLE}"]
     erring = contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring
     is_single = len(inputs.models) == 1
-    for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
+    for name, bands in inputs.by_model(all_frr):
         rates = result_of_model(inputs.rates, name).isel(inputs.leading)
         frr = bands.isel(inputs.leading)
         threshold = result_of_model(thresholds, name)
@@ -141,8 +162,10 @@ def _add_tiles(inputs, section, other):
             "far": level if far_is_reached else far,
             "far_is_reached": far_is_reached,
             "frr": frr,
+            "decimals": decimals_of_result(all_frr),
             "other": None if other is None else result_of_model(other, name).isel(inputs.leading),
             "threshold": threshold,
+            "decimals_of_threshold": decimals_of_result(all_thresholds),
             "distance": turned(inputs.scores),
             "genuine_pairs": comparisons(inputs.scores)[0],
             "rejects": n_rejects,
@@ -167,11 +190,11 @@ def _add_tiles(inputs, section, other):
 
 
 def _thresholds(inputs):
-    """The thresholds at the leading level, with their intervals at a FAR level."""
+    """The thresholds at all levels, with their intervals at a FAR level."""
     if inputs.along == "far_level":
         with no_cautions():  # those of the FRR
-            return inputs.band("threshold").isel(inputs.leading)
-    given = inputs.rates.threshold.isel(inputs.leading)
+            return inputs.band("threshold")
+    given = inputs.rates.threshold
     return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
 
 
@@ -185,7 +208,8 @@ def _ends_of_scores(inputs):
 def _histograms(inputs, pooled):
     """The share of genuine and of impostor scores in bins, with the threshold, of every model."""
     histograms = pooled["empirical"].to_dataset()[["genuine_histogram", "impostor_histogram"]]
-    thresholds = _thresholds(inputs).rename(estimate="threshold").reset_coords(drop=True)
+    thresholds = _thresholds(inputs).isel(inputs.leading).rename(estimate="threshold")
+    thresholds = thresholds.reset_coords(drop=True)
     for name, shares in inputs.by_model(histograms):
         result = shares.merge(result_of_model(thresholds, name), compat="override")
         yield name, result.assign_attrs(distance=turned(inputs.scores))
@@ -233,13 +257,19 @@ def models(inputs):
 def _which_is_better(inputs, at_all_levels):
     """The tile: the models that no other one beats, and the clearest differences."""
     differences = at_all_levels.isel(inputs.leading)
+    decimals = decimals_of_result(at_all_levels)
     far = inputs.rates.far.isel(inputs.leading)
+    scores = inputs.evaluation["people"]["fingerprint"].to_series()
     beaten = set()
-    sentences = {True: [], False: []}  # whether one of the two rejects less
+    clear_sentences = []
+    open_sentences = []
     is_traded = False
     for place in range(differences.sizes["contrast"]):
         frr = differences.isel(contrast=place)
         less, more = frr.a.item(), frr.b.item()
+        if scores[less] == scores[more]:
+            clear_sentences.append(say("same_scores", [less, more]))
+            continue
         if frr.estimate > 0:
             less, more = more, less
         is_clear = bool(frr.p_holm <= SIGNIFICANT)
@@ -247,16 +277,18 @@ def _which_is_better(inputs, at_all_levels):
         accepts_more = inputs.along != "far_level" and bool(
             far.sel(model=less) > far.sel(model=more)
         )
-        sentences[is_clear].append(say("better", less, more, is_clear, accepts_more, frr))
+        sentence = say("better", less, more, is_clear, accepts_more, frr, decimals)
+        (clear_sentences if is_clear else open_sentences).append(sentence)
         if is_clear and not accepts_more:
             beaten.add(more)
         is_traded |= is_clear and accepts_more
     best = [name for name in inputs.models if name not in beaten]
-    value = say("best_models", best, len(inputs.models), is_traded)
-    text = "\n".join([*sentences[True], *sentences[False]][:MOST_SENTENCES])
+    is_one = scores[best].nunique() == 1
+    value = say("best_models", best, len(inputs.models), is_traded, is_one)
+    text = "\n".join([*clear_sentences, *open_sentences][:MOST_SENTENCES])
     n_pairs = differences.sizes["contrast"]
     note = say("model_tests", inputs.about(), level_words(differences), n_pairs)
-    state = CLEAR if len(best) == 1 else UNDECIDED
+    state = CLEAR if is_one else UNDECIDED
     p = at_all_levels.p_holm.drop_isel(inputs.leading)
     if state == UNDECIDED and (p <= SIGNIFICANT / max(p.sizes[inputs.along], 1)).any():
         note = f"{note} {say('other_levels', 'Paired differences')}"

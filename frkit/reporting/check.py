@@ -13,11 +13,11 @@ from frkit.intervals.compare import compare
 from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
-from frkit.reporting.formats import ENDS, TEMPLATES, cell, say
+from frkit.reporting.formats import ENDS, TEMPLATES, cell, decimals_of, say
 from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
 from frkit.studies.sample_size import FARTHEST, smallest_factor
 
-PAIRED, NOT_PAIRED = "paired", "not paired"
+PAIRED, NOT_PAIRED, SAME_SCORES = "paired", "not paired", "the same scores"
 KEPT, BROKEN, UNDECIDED = range(3)
 OUTCOMES = ("below", "ABOVE", "undecided")
 OUTCOMES_OF_ALL = ("kept", "broken", "undecided")
@@ -81,10 +81,10 @@ def check(path, limits, *, model=None, old=None, margins=()):
     Returns
     -------
     pd.DataFrame
-        A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit`; `outcome`, which is
-        0 where the whole interval lies below the limit, 1 where it lies above, and 2 where the data
-        cannot decide; `n_people` and `n_people_needed` to decide, NaN where they are not known;
-        `remark`.
+        A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit`, `decimals`;
+        `outcome`, which is 0 where the whole interval is at or below the limit, 1 where it is
+        above, and 2 where the data cannot decide; `n_people`, and how many people would decide,
+        `n_people_needed` (inf if more than 100 times as many); NaN if not known; `remark`.
 
     Raises
     ------
@@ -98,16 +98,17 @@ def check(path, limits, *, model=None, old=None, margins=()):
         old_report = read_report(old)
         for margin in margins:
             rows += [_difference(new_report, old_report, name, margin) for name in models]
-    columns = [*LABELS, *NUMERIC, "level", "limit", "remark"]
+    columns = [*LABELS, *NUMERIC, "level", "limit", "decimals", "remark"]
     result = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    outcomes = [result.upper < result.limit, result.lower > result.limit]
+    outcomes = [result.upper <= result.limit, result.lower > result.limit]
     result["outcome"] = np.select(outcomes, [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
     facts = new_report.facts
     result["n_people"] = facts.get("n_people") or facts.get("n_identities") or np.nan
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
-    result = result[["name", *ENDS, "limit", "outcome", "remark", "n_people", "n_people_needed"]]
+    shown = ["name", *ENDS, "limit", "decimals", "outcome", "remark", "n_people", "n_people_needed"]
+    result = result[shown]
     if (result.remark == NOT_PAIRED).any():
         result.attrs["note"] = say("not_paired")
     return result
@@ -143,7 +144,12 @@ def read_report(path):
     rows["level"] = rows.far.fillna(rows.threshold)
     rows[LABELS] = rows[LABELS].astype(object).fillna("")
     models = [name for name in rows.model.unique() if name] or [""]
-    return Report(path, rows[is_of_new_people], models, facts)
+    rows = rows[is_of_new_people]
+    decimals = {
+        measure: decimals_of(values.lower, values.upper, values.scale.iloc[0])
+        for measure, values in rows.groupby("measure")
+    }
+    return Report(path, rows.assign(decimals=rows.measure.map(decimals)), models, facts)
 
 
 def _selected(report, models, limit):
@@ -189,18 +195,17 @@ def _difference(new_report, old_report, name, margin):
     )
     try:
         ends = _paired([(new_report, name), (old_report, old_name)], new)
-        remark = PAIRED
     except InputError:
         ends = _unpaired(both)
-        remark = NOT_PAIRED
-    about = {"model": name, "scale": IDENTITY_SCALE, "limit": margin.value, "remark": remark}
-    return ends.assign(measure=f"{margin.measure} minus old", **about)
+    about = {"model": name, "scale": IDENTITY_SCALE, "limit": margin.value}
+    decimals = decimals_of(ends.lower, ends.upper)
+    return ends.assign(measure=f"{margin.measure} minus old", decimals=decimals, **about)
 
 
-def _paired(sides, new):
-    """Intervals of the difference on the same images; sides : two reports, a model of each."""
+def _paired(reports_and_models, new):
+    """Intervals of the difference on the same images; equal scores have none, whoever comes."""
     evaluations = []
-    for report, model in sides:
+    for report, model in reports_and_models:
         evaluation = open_evaluation(report.path.with_name(EVALUATION))
         places = {"model": model} if model else {}
         for dim in {"far_level", "threshold_level"} & {*evaluation["empirical"].dims}:
@@ -209,7 +214,11 @@ def _paired(sides, new):
     result = compare(*evaluations, new.measure.iloc[0], level=new.interval_level.iloc[0])
     frame = result[[*ENDS]].expand_dims("of").to_dataframe().reset_index()
     frame = frame.rename(columns=COLUMN_OF_DIM).reindex(columns=[*ENDS, *PLACE])
-    return frame.assign(**frame[PLACE[1:]].astype(object).fillna(""))
+    frame = frame.assign(remark=PAIRED, **frame[PLACE[1:]].astype(object).fillna(""))
+    fingerprints = [evaluation["people"].get("fingerprint") for evaluation in evaluations]
+    if fingerprints[0] is not None and fingerprints[0].equals(fingerprints[1]):
+        return frame.assign(estimate=0.0, lower=0.0, upper=0.0, remark=SAME_SCORES)
+    return frame
 
 
 def _unpaired(both):
@@ -218,7 +227,7 @@ def _unpaired(both):
     below = np.hypot(both.estimate - both.lower, both.upper_old - both.estimate_old)
     above = np.hypot(both.upper - both.estimate, both.estimate_old - both.lower_old)
     ends = {"estimate": estimate, "lower": estimate - below, "upper": estimate + above}
-    return both[PLACE].assign(**ends)
+    return both[PLACE].assign(remark=NOT_PAIRED, **ends)
 
 
 # --- outcomes ------------------------------------------------------------------------------------
@@ -232,29 +241,32 @@ def _name(row):
 
 
 def _deciding_factor(row):
-    """How many times as many people would put the interval on one side of the limit, or NaN.
+    """How many times as many people would decide, if the estimate stayed.
 
     The effective number of comparisons grows with the number of people; the ends of an interval
-    that has none approach the estimate with the root of that number.
+    that has none approach the estimate with the root of that number. Returns inf beyond FARTHEST,
+    and NaN where the outcome is decided, or nothing says how the interval shrinks.
     """
-    ends = row.estimate, row.lower, row.upper
     is_rate = row.n_effective > 0 and np.isnan(row.fair)
-    is_known = np.isfinite(ends).all() and not (is_rate and row.upper == 1)
+    is_known = np.isfinite([row.estimate, row.lower, row.upper]).all()
+    is_known &= not (is_rate and row.upper == 1)  # the threshold may be any higher one
     if row.outcome != UNDECIDED or not is_known or row.estimate == row.limit:
         return np.nan
     is_below = row.estimate < row.limit
     if is_rate:
 
-        def end(factor):
+        def end_of_more(factor):
             n = row.n_effective * factor
             return jeffreys(np.array(row.estimate), n, row.interval_level)[int(is_below)], n
 
-        return smallest_factor(end, row.limit, not is_below, 1.0)
-    is_log = row.scale == LOG_SCALE and row.lower > 0
-    on_scale, _ = SCALES[LOG_SCALE if is_log else IDENTITY_SCALE]
-    middle, reached, limit = map(on_scale, (row.estimate, ends[1 + is_below], row.limit))
-    factor = ((reached - middle) / (limit - middle)) ** 2
-    return factor if factor <= FARTHEST else np.nan
+        factor = smallest_factor(end_of_more, row.limit, not is_below, 1.0)
+    else:
+        is_log = row.scale == LOG_SCALE and row.lower > 0
+        on_scale, _ = SCALES[LOG_SCALE if is_log else IDENTITY_SCALE]
+        end = row.upper if is_below else row.lower
+        estimate, end, limit = map(on_scale, (row.estimate, end, row.limit))
+        factor = ((end - estimate) / (limit - estimate)) ** 2
+    return factor if factor <= FARTHEST else np.inf
 
 
 # --- showing -------------------------------------------------------------------------------------
@@ -262,18 +274,19 @@ def _deciding_factor(row):
 
 def line_of(row):
     """Write one check as a line of text."""
-    interval = cell(row.estimate, row.lower, row.upper)
-    return say("check", row, interval, OUTCOMES[row.outcome])
+    decimals = int(row.decimals)
+    interval = cell(row.estimate, row.lower, row.upper, decimals=decimals, fair=row.limit)
+    return say("check", row, interval, OUTCOMES[row.outcome], FARTHEST)
 
 
 def write_json(checked, path):
     """Write the checks as JSON: the outcome of all, and a record for each."""
     outcomes = [OUTCOMES[outcome].lower() for outcome in checked.outcome]
     status = status_of(checked)
-    records = as_builtins(checked.assign(outcome=outcomes).to_dict("records"))
+    records = checked.drop(columns="decimals").assign(outcome=outcomes).to_dict("records")
     contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}
     contents |= checked.attrs  # why reports are not paired
-    _write(path, json.dumps(contents, indent=1, ensure_ascii=False))
+    _write(path, json.dumps(as_builtins(contents), indent=1, ensure_ascii=False))
 
 
 def write_junit(checked, path):

@@ -10,6 +10,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from frkit.intervals.reading import AVERAGES
+from frkit.measures.registry import LOG_SCALE
 
 ENDS = ("estimate", "lower", "upper")
 LEVEL_NAMES = {"far_level": "FAR", "threshold_level": "threshold"}
@@ -30,25 +31,29 @@ def number(value, digits=3):
     return f"−{text}" if value < 0 else text
 
 
-def cell(estimate, lower=None, upper=None, *, decimals=None, fair=None):
-    """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]".
+def cell(estimate, lower=np.nan, upper=np.nan, *, decimals, fair=None):
+    """An estimate with its interval, if there is one: "0.074 [0.044, 0.134]".
 
     fair : no end is rounded to this value, across which a reader decides.
     """
-    if lower is None or np.isnan([lower, upper]).all():
-        return number(estimate) if decimals is None else fixed(estimate, decimals)
-    if decimals is None:
-        decimals = decimals_of(lower, upper)
-    ends = fixed(lower, decimals, fair), fixed(upper, decimals, fair)
-    return "{} [{}, {}]".format(fixed(estimate, decimals), *ends)
+    text = fixed(estimate, decimals)
+    if np.isnan([lower, upper]).all():
+        return text
+    return f"{text} [{fixed(lower, decimals, fair)}, {fixed(upper, decimals, fair)}]"
 
 
-def decimals_of(lower, upper):
-    """Decimals that give an interval two digits of its width; more than MOST_DECIMALS: none do."""
-    width = upper - lower
-    if np.isfinite(width) and width > 0:
-        return max(1 - int(np.floor(np.log10(width))), 0)
-    return MOST_DECIMALS + 1
+def decimals_of(lower, upper, scale=None):
+    """The rule for every interval of a result: two digits of the narrowest one's width.
+
+    Ratios have two decimals or more. More than MOST_DECIMALS means that no number of decimals fits.
+    """
+    width = np.ravel(upper) - np.ravel(lower)
+    width = width[np.isfinite(width) & (width > 0)]
+    decimals = np.maximum(1 - np.floor(np.log10(width)).astype(int), 0)
+    decimals = decimals[decimals <= MOST_DECIMALS].tolist()
+    if scale == LOG_SCALE:
+        decimals.append(2)
+    return max(decimals, default=MOST_DECIMALS + 1)
 
 
 def fixed(value, decimals, fair=None, separator=""):
@@ -74,11 +79,6 @@ def rate_text(rate):
 def share_text(share):
     """A share that a user gave, such as the level of intervals, in percent."""
     return f"{100 * share:.6g} %"
-
-
-def most_text(rate):
-    """The upper end of a rate in percent."""
-    return f"{percent(up_to(rate, fair=0))} %"
 
 
 def ratio_cell(ratios):
@@ -130,14 +130,9 @@ def p_text(p):
     return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
 
 
-def cell_of(band):
-    """Estimate and interval of a single place."""
-    return cell(*(band[end].item() for end in ENDS), fair=band.attrs.get("fair"))
-
-
-def rounded_like(value, band):
-    """A number with as many decimals as the band of a single value."""
-    return fixed(value.item(), decimals_of(band.lower.item(), band.upper.item()))
+def cell_of(band, decimals):
+    """The value and interval of a single place."""
+    return cell(*(band[end].item() for end in ENDS), decimals=decimals, fair=band.attrs.get("fair"))
 
 
 def averaged(weighting):
@@ -184,14 +179,13 @@ TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
     cell=cell_of,
     averaged=averaged,
-    rounded_like=rounded_like,
+    fixed=fixed,
     one_in=one_in,
     count=count_words,
     percent=percent,
     capitalize_first=lambda text: text[:1].upper() + text[1:],
     rate=rate_text,
     share=share_text,
-    most=most_text,
     ratio=ratio_cell,
     at_least=at_least,
     up_to=up_to,

@@ -2,7 +2,9 @@
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
+from scipy.special import chdtrc
 
 from frkit import plot
 from frkit.base import require
@@ -10,10 +12,12 @@ from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import provenance
+from frkit.intervals.compare import holm
+from frkit.plot.errors_by_person import ERRORS as ERRORS_OF_PERSON
 from frkit.plot.errors_by_person import most_errors
-from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
-from frkit.reporting.formats import TIE, level_words, say, share_text
-from frkit.reporting.inputs import no_cautions, suffix
+from frkit.reporting.contents import CLEAR, DESCRIBED, UNDECIDED, Section, Tile
+from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
+from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, cells, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
@@ -22,6 +26,7 @@ LARGE = 1 / 3  # of the rate
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
+PAIRS_OF_PERSON = {"frr": "genuine_pairs_identity", "far": "impostor_pairs_identity"}
 PEOPLE_OF_AN_ERROR = {"frr": 1, "far": 2}  # for whom it counts
 
 
@@ -32,61 +37,93 @@ def drivers(inputs):
     with no_cautions():  # those of the error rates
         result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
-    facts_of_rates = {rate: [] for rate in ERRORS}
+    findings = []
     for name, people in inputs.by_model(result.isel(inputs.leading)):
         for rate in ERRORS:
-            table = most_errors(people, rate)
-            if table.empty:
-                continue
-            _add_tables(inputs, section, name, people, rate, table)
-            facts = _facts(inputs, people, rate, suffix(name), table)
-            facts_of_rates[rate].append(facts)
-            section.answers.append(say("drivers", facts))
-            if rate == "frr" and facts["few"]:
-                title = f"People with most of the FRR{suffix(name)} {level_words(people)}"
-                section.figures[title] = partial(plot.errors_by_person, people)
-    _add_tile(section, facts_of_rates)
+            errors = most_errors(people, rate)
+            if not errors.empty:
+                _add_tables(inputs, section, name, people, rate, errors)
+                findings.append(_finding(inputs, people, rate, name, errors))
+    p_values = holm(np.array([finding["p"] for finding in findings]))
+    for finding, p in zip(findings, p_values):
+        finding["p"] = p
+        section.answers.append(say("drivers", finding))
+        if finding["rate"] == "frr" and finding["few"]:
+            people = result_of_model(result, finding["model"]).isel(inputs.leading)
+            title = f"People with most of the FRR{finding['of_model']} {finding['level']}"
+            section.figures[title] = partial(plot.errors_by_person, people)
+    _add_tile(section, findings)
     section.lines.append(say("look_at_images"))
     return section
 
 
-def _add_tile(section, facts_of_rates):
-    """The fewest people who make a third of an FRR; those of a FAR, too, if they are few."""
+def _add_tile(section, findings):
+    """The fewest people who make a third of an FRR; those of a FAR, too, if they stand out."""
     fewest = {}
-    for rate, facts in facts_of_rates.items():
-        if facts:
-            fewest[rate] = min(facts, key=lambda each: len(each["worst"]))
+    for finding in sorted(findings, key=lambda finding: len(finding["worst"])):
+        fewest.setdefault(finding["rate"], finding)
     rejects, accepts = fewest.get("frr"), fewest.get("far")
-    if accepts and not (accepts["few"] and accepts["n_errors"] >= RESOLVED):
-        accepts = None
     if not rejects:
         return
+    if accepts and not (accepts["few"] and accepts["p"] <= SIGNIFICANT):
+        accepts = None
     text = say("drivers_text", rejects)
     if accepts:
         text = f"{text}\n{say('drivers', accepts)}"
-    state = CLEAR if rejects["n_errors"] >= RESOLVED else UNDECIDED
-    note = say("drivers_note", rejects, accepts)
-    value = say("drivers_value", rejects)
-    section.tiles.append(Tile("Who drives the errors?", value, text, state, note))
+    state = CLEAR if rejects["few"] and rejects["p"] <= SIGNIFICANT else UNDECIDED
+    if not rejects["few"] and rejects["n_errors"] >= RESOLVED:
+        state = DESCRIBED
+    n_tests = np.count_nonzero([not np.isnan(finding["p"]) for finding in findings])
+    note = say("drivers_note", rejects, accepts, n_tests)
+    section.tiles.append(
+        Tile("Who drives the errors?", say("drivers_value", rejects), text, state, note)
+    )
 
 
-def _facts(inputs, people, rate, name_of_model, table):
-    """The people with a third of a rate of one model."""
+def _finding(inputs, people, rate, name, errors):
+    """The people with a third of a rate of one model, and whether chance would show as much."""
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
-    worst = _worst(table.share)
+    worst = _worst(errors.share)
+    n_errors = int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate])
+    p = np.nan
+    if n_errors >= RESOLVED:
+        counts = people[ERRORS_OF_PERSON[rate]].values, people[PAIRS_OF_PERSON[rate]].values
+        p = p_of_chance(*counts)
     return {
         "worst": worst,
         "few": len(worst) <= MOST_PEOPLE,
+        "p": p,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
-        "rate": f"{rate.upper()}{name_of_model}",
-        "of_model": name_of_model,
+        "rate": rate,
+        "model": name,
+        "of_model": suffix(name),
         "errors": ERRORS[rate],
-        "n_errors": int(table.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
+        "n_errors": n_errors,
         "level": level_words(people),
         "weighting": inputs.weighting,
     }
+
+
+def p_of_chance(errors, pairs):
+    """The p-value of errors that fall on pairs at random, whoever is in them.
+
+    Pearson's X² of the people's numbers of errors, with a correction for continuity, against the
+    multiple of a chi-square law that has the mean and the variance of X² (Haldane 1937). Errors
+    that share an image count as more than chance.
+
+    errors, pairs : (person,) of each person.
+    """
+    compared = pairs > 0
+    errors, pairs = errors[compared], pairs[compared]
+    n, n_people = errors.sum(), len(errors)
+    share = pairs / pairs.sum()
+    x2 = ((errors - n * share) ** 2 / (n * share)).sum() / (1 - n / pairs.sum())
+    mean = n_people - 1
+    variance = 2 * mean + ((1 / share).sum() - n_people**2 - 2 * n_people + 2) / n
+    multiple = variance / (2 * mean)
+    return float(chdtrc(mean / multiple, (x2 - n_people / n) / multiple))
 
 
 def _worst(share):
@@ -98,24 +135,24 @@ def _worst(share):
     return worst
 
 
-def _add_tables(inputs, section, name, people, rate, table):
+def _add_tables(inputs, section, name, people, rate, errors):
     """The people with errors, by their share in the rate; pairs of the first three."""
     where = f"{suffix(name)} {level_words(people)}"
-    head = table.head(MOST_PEOPLE)
-    shown = {column: head[column].astype(str) for column in ("group", "images") if column in head}
-    shown[ERRORS[rate]] = column_cells(head.errors.values, head.index)
+    head = errors.head(MOST_PEOPLE)
+    columns = {column: head[column].astype(str) for column in ("group", "images") if column in head}
+    columns[ERRORS[rate]] = column_cells(head.errors.values, head.index)
     if rate == "frr":
-        shown["genuine pairs"] = column_cells(head.pairs.values, head.index)
-        shown["own FRR"] = column_cells(head.own.values, head.index, 3)
-    shown[f"share in the {rate.upper()}"] = cells(head.share, "{:.1%}".format)
-    frame = pd.DataFrame(shown, head.index, dtype=object).rename_axis("person")
+        columns["genuine pairs"] = column_cells(head.pairs.values, head.index)
+        columns["own FRR"] = column_cells(head.own.values, head.index, 3)
+    columns[f"share in the {rate.upper()}"] = cells(head.share, "{:.1%}".format)
+    frame = pd.DataFrame(columns, head.index, dtype=object).rename_axis("person")
     section.tables[f"{ERRORS[rate].capitalize()}{where}"] = Table(frame)
-    first = [str(person) for person in table.index[:3]]
+    first = [str(person) for person in errors.index[:3]]
     scores = inputs.scores_of(name)
     pairs = worst_pairs(scores, people, kind=KINDS[rate], identities=first, pairs=MOST_PAIRS)
-    names = ["probe", "probe_identity", "reference", "reference_identity"]
-    shown = {column.replace("_identity", " shows"): pairs[column].values for column in names}
-    frame = pd.DataFrame(shown).astype(str).astype(object)
+    sides = ["probe", "probe_identity", "reference", "reference_identity"]
+    columns = {side.replace("_identity", " shows"): pairs[side].values for side in sides}
+    frame = pd.DataFrame(columns).astype(str).astype(object)
     frame["score"] = column_cells(pairs.score.values, frame.index, 4)
     section.tables[f"Pairs of the first three, {ERRORS[rate]}{where}"] = Table(frame)
 

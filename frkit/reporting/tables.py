@@ -10,7 +10,6 @@ import xarray as xr
 
 from frkit.base import listed, require
 from frkit.intervals.reading import AVERAGED, AVERAGES
-from frkit.measures.registry import LOG_SCALE
 from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
@@ -224,19 +223,15 @@ def _rows(result, measure):
 
 
 def decimals_of_result(result):
-    """Decimals of all values of one result: two digits of the narrowest interval."""
+    """Decimals of all values of one result."""
     return _decimals(result, numbers_of(result))
 
 
 def _decimals(result, numbers):
     """Decimals of these numbers of a result."""
     if "lower" not in numbers:
-        return None
-    decimals_of_rows = [decimals_of(*ends) for ends in zip(numbers.lower, numbers.upper)]
-    decimals_of_rows = [decimals for decimals in decimals_of_rows if decimals <= MOST_DECIMALS]
-    if result.attrs.get("scale") == LOG_SCALE:
-        decimals_of_rows.append(2)
-    return max(decimals_of_rows, default=None)
+        return MOST_DECIMALS + 1
+    return decimals_of(numbers.lower, numbers.upper, result.attrs.get("scale"))
 
 
 # --- rows of numbers as rows of texts -------------------------------------------------------------

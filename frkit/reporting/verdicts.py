@@ -137,9 +137,15 @@ def tile_of(verdicts, open_questions, level):
     more = len(sentences) - MOST_SENTENCES
     if more > 0:
         sentences[MOST_SENTENCES:] = [say("more_differences", more)]
-    if alike:
-        largest = {rate: _largest(alike, rate) for rate in RATES}
-        sentences.append(say("compatible", largest, {verdict.rate for verdict in differ}))
+    largest = [_largest(alike, rate) for rate in RATES]
+    largest = [verdict for verdict in largest if verdict]
+    if largest:
+        rates_that_differ = {verdict.rate for verdict in differ}
+        is_of_several = len({verdict.model for verdict in verdicts}) > 1
+        sentences.append(say("compatible", largest, rates_that_differ, is_of_several))
+        few = [verdict for verdict in largest if verdict.errors.min() < RESOLVED]
+        if few:
+            sentences.append(say("few_errors", few, is_of_several))
     sentences += dict.fromkeys(each.sentence for each in verdicts if not each.is_tested)
     value = say("groups_value", differ, dict.fromkeys(each.rate for each in tested), level)
     is_clear = bool(differ) and not differ[0].n_errors
@@ -152,10 +158,11 @@ def tile_of(verdicts, open_questions, level):
 
 
 def _largest(verdicts, rate):
-    """The largest ratio of groups that is compatible with the data, and the models without more."""
+    """The verdict on a rate with the largest ratio of groups that is compatible with the data."""
     of_rate = [verdict for verdict in verdicts if verdict.rate == rate]
-    ratio = max((verdict.largest for verdict in of_rate), default=np.nan)
-    return ratio, [verdict.model for verdict in of_rate]
+    return max(
+        of_rate, key=lambda verdict: np.nan_to_num(verdict.largest, nan=np.inf), default=None
+    )
 
 
 def table_of(verdicts):

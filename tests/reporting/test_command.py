@@ -21,6 +21,7 @@ from paths import ROOT
 
 import frkit as fk
 from frkit.__main__ import BAD, main
+from frkit.reporting.formats import percent
 
 LEVELS = ["--far", "0.05", "0.1"]
 QUICK = [*LEVELS, "--quick"]
@@ -275,13 +276,17 @@ def test_outcomes_for_programs(written, tmp_path):
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """Folders of reports: two models with the same named images, and the first on other people."""
+    """Folders of reports: two models with the same named images; the first once more, with its
+    images in another order, and on other people."""
     folder = tmp_path_factory.mktemp("reports")
     images = [f"{person}-{k}" for person in range(30) for k in range(5)]
     good = people().assign_coords(image=images)
     noise = np.random.default_rng(1).normal(scale=0.4, size=good.embedding.shape)
     worse = good.assign(embedding=good.embedding + noise)
-    models = {"good": good, "worse": worse, "others": people(seed=3)}
+    again = good.assign(embedding=good.embedding + 1e-9 * noise)
+    order = np.random.default_rng(2).permutation(150)
+    models = {"good": good, "worse": worse, "again": again, "others": people(seed=3)}
+    models["shuffled"] = good.isel(image=order)
     for name, faces in models.items():
         report = fk.report(faces, by="group", far=[0.05, 0.1], quick=True, progress=False)
         report.save(folder / name)
@@ -322,8 +327,41 @@ def test_reports_on_other_images_are_compared_as_independent(reports, tmp_path, 
 
 
 def test_a_margin_is_asked_for_where_none_can_be_decided(reports, capsys):
-    assert run("check", reports / "good", "--no-worse-than", reports / "good") == 2
+    assert run("check", reports / "again", "--no-worse-than", reports / "good") == 2
     assert "--margin frr=1%" in capsys.readouterr().out
+
+
+def test_the_same_scores_are_no_worse(reports, capsys):
+    assert run("check", reports / "good", "--no-worse-than", reports / "good") == 0
+    assert "0 [0, 0], limit 0 (the same scores)" in capsys.readouterr().out
+
+
+def test_images_in_another_order_are_paired_by_name(reports, tmp_path):
+    """The numbers of `test_a_new_model_is_compared_with_the_old_one_in_pairs`."""
+    checks = []
+    for old in ("good", "shuffled"):
+        file = tmp_path / f"{old}.json"
+        run("check", reports / "worse", "--no-worse-than", reports / old, "--json", file)
+        checks.append(json.loads(file.read_text())["checks"])
+    assert [check["remark"] for check in checks[1]] == ["paired", "paired"]
+    for end in ("estimate", "lower", "upper"):
+        in_order, shuffled = ([check[end] for check in each] for each in checks)
+        assert shuffled == pytest.approx(in_order)
+
+
+def test_an_interval_has_the_same_digits_everywhere(written, capsys):
+    report = json.loads((written / "report.json").read_text())
+    table = fk.table(fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr"))
+    run("check", written, "--max", "frr=1")
+    for line, (model, far), text in zip(
+        capsys.readouterr().out.splitlines(), table.index, table.iloc[:, 0], strict=True
+    ):
+        assert f"frr@{far} {model}: {text}, limit 1" in line
+    far = f"{report['leading_level']['value']:g}"
+    for finding in report["findings"][:2]:
+        text = table.loc[(finding["title"], far)].item()
+        ends = percent(text).partition(" ")[2].strip("[]").replace(", ", " and ")
+        assert f"between {ends} %" in finding["text"]
 
 
 def test_an_earlier_report_needs_the_model(written, reports, capsys):
@@ -362,6 +400,15 @@ def test_so_many_people_decide(written, capsys):
     for more, below in ((0, True), (-2, False)):
         n = float(frr.n_effective) * (people + more) / 30
         assert (jeffreys(frr.estimate.values, np.array(n), 0.95)[1] < limit) == below
+
+
+def test_more_people_than_can_be_foreseen(written, capsys):
+    """A limit very near the estimate: the number is not known, but it is very large."""
+    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr")
+    limit = 1.001 * band.sel(far_level=0.1, model="one").estimate.item()
+    assert run("check", written, "--model", "one", "--max", f"frr@0.1={limit}") == 2
+    shown = capsys.readouterr().out
+    assert "more than 100 times as many people would be needed (30 now)" in shown
 
 
 @pytest.mark.parametrize("end", ["lower", "upper"])

@@ -14,9 +14,10 @@ from report_faces import two_models
 
 import frkit as fk
 from frkit.reporting import page
-from frkit.reporting.formats import cell, percent
+from frkit.reporting.formats import cell, decimals_of, percent
 from frkit.reporting.inputs import leading_level
 from frkit.reporting.opening import by_model, together
+from frkit.reporting.people import p_of_chance
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
@@ -136,9 +137,10 @@ def test_failed_comparisons_people_without_label_and_repeats():
 
 
 def test_tiles_say_what_the_numbers_say(report):
-    frr = report.results["errors", "frr, new people"].sel(model="bad", far_level=0.05)
+    every_frr = report.results["errors", "frr, new people"]
+    frr = every_frr.sel(model="bad", far_level=0.05)
     bad = tile(report, "bad")
-    texts = percent(cell(*(float(frr[end]) for end in ENDS))).split()
+    texts = percent(fk.table(every_frr).iloc[2, 0]).split()
     assert bad.value == f"FRR {texts[0]} %" and bad.state == "clear"
     ends = " ".join(texts[1:]).strip("[]").replace(", ", " and ")
     assert (
@@ -188,14 +190,15 @@ def test_histograms_count_all_pairs_of_either_kind(report, faces):
     assert [float(drawn[end]) for end in ("threshold", "lower", "upper")] == [
         float(band[end]) for end in ENDS
     ]
-    interval = cell(*(float(band[end]) for end in ENDS))
+    interval = fk.table(fk.band(report.evaluation, "threshold")).iloc[2, 0]
     assert f"Accept above {interval}." in tile(report, "bad").text
 
 
 def test_a_rate_in_percent_is_rounded_as_in_the_table():
     """.225 was 22 % in a sentence and 0.23 in the table beside it."""
     for rate in (0.225, 0.235, 0.0045, 3.2e-5):
-        text = cell(rate, rate / 2, 2 * rate)
+        ends = rate / 2, 2 * rate
+        text = cell(rate, *ends, decimals=decimals_of(*ends))
         assert float(percent(text).split()[0]) == pytest.approx(100 * float(text.split()[0]))
 
 
@@ -276,6 +279,72 @@ def test_who_drives_a_mean_over_people_is_no_matter_of_numbers_of_pairs():
     assert texts["pair"].text.startswith(f"makes {100 * share:.0f} % of the FRR: {many}.")
     assert texts["identity"].value == "10 of 30 people"
     assert many not in texts["identity"].text.partition(".")[0]
+
+
+def test_people_without_more_errors_than_by_chance_do_not_stand_out():
+    """Every pair is rejected with the same probability: 3 people make a third all the same."""
+    rng = np.random.default_rng(3)
+    person = np.repeat([f"p{k:02d}" for k in range(30)], 8)
+    first, second = np.triu_indices(len(person), 1)
+    genuine = person[first] == person[second]
+    score = np.where(genuine, 1.0, 0.0) + 0.1 * rng.random(len(first))
+    score[genuine & (rng.random(len(first)) < 0.02)] = -1
+    scores = np.zeros((len(person), len(person)))
+    scores[first, second] = scores[second, first] = score
+    names = [f"{name}-{k}" for k, name in enumerate(person)]
+    matrix = fk.score_matrix(scores, person, person, probe=names, reference=names, missing=[])
+    report = fk.report(matrix, far=[0.01], quick=True, progress=False)
+    people = tile(report, "Who drives the errors?")
+    assert (people.value, people.state) == ("Nobody stands out clearly.", "undecided")
+    assert re.search(r"^\d of 30 people make .* could be spread as unevenly \(p = ", people.text)
+
+
+def test_chance_of_unevenly_spread_errors():
+    """Its size is right where errors fall on pairs at random, and it sees people who differ."""
+    rng = np.random.default_rng(0)
+    n_rejected = 0
+    for n_people, n_errors in [(60, 12), (60, 84), (150, 30)]:
+        pairs = rng.integers(1, 40, n_people)
+        drawn = rng.multivariate_hypergeometric(pairs, n_errors, size=400)
+        p = np.array([p_of_chance(errors, pairs) for errors in drawn])
+        assert 0.005 < (p <= 0.05).mean() < 0.07
+        spread = ((drawn - n_errors * pairs / pairs.sum()) ** 2 / pairs).sum(1)
+        by_drawing = (spread[:, None] <= spread).mean(1)
+        assert np.abs(p - by_drawing)[by_drawing < 0.07].max() < 0.05
+        difficult = pairs * np.where(rng.random(n_people) < 0.1, 20, 1)
+        many = rng.multinomial(n_errors, difficult / difficult.sum(), size=100)
+        n_rejected += sum(p_of_chance(errors, 100 * pairs) <= 0.05 for errors in many)
+    assert n_rejected > 200
+
+
+def test_models_with_the_same_scores_are_no_open_question(faces):
+    good = faces.sel(model="good", drop=True)
+    bad = faces.sel(model="bad", drop=True)
+    three = fk.stack_models({"one": good, "copy": good, "other": bad})
+    report = fk.report(three, far=[0.05], quick=True, progress=False)
+    better = tile(report, "Which model")
+    assert (better.value, better.state) == ("one and copy are better.", "clear")
+    assert better.text.startswith("one and copy have the same scores.\none is better than other:")
+    twice = three.sel(model=["one", "copy"])
+    better = tile(fk.report(twice, far=[0.05], quick=True, progress=False), "Which model")
+    assert (better.value, better.state) == ("No difference.", "clear")
+
+
+@quiet
+def test_an_end_above_that_of_a_lower_far_is_explained():
+    """Without an error each of 30 people counts as one comparison, with errors for more."""
+    person = np.repeat([f"p{k:02d}" for k in range(30)], 8)
+    same = person[:, None] == person
+    rng = np.random.default_rng(0)
+    scores = 0.5 * rng.random(same.shape)
+    scores[same] = 0.495 + 0.3 * rng.random(same.sum())
+    scores = np.triu(scores, 1) + np.triu(scores, 1).T
+    matrix = fk.score_matrix(scores, person, person, probe=range(240), reference=range(240))
+    report = fk.report(matrix, far=[0.01, 0.1], quick=True, progress=False)
+    frr = report.results["errors", "frr, new people"].upper.values
+    has_none = report.evaluation["empirical"].false_rejects.values == 0
+    (line,) = [line for line in report.sections["errors"].lines if "holds there, too" in line]
+    assert has_none.tolist() == [False, True] and frr[1] > frr[0] and "At FAR 0.1 there" in line
 
 
 def test_two_people_who_are_mistaken_for_each_other_are_named():

@@ -11,7 +11,7 @@ import yaml
 from paths import ROOT
 
 import frkit as fk
-from frkit.reporting.formats import cell, fixed, number, p_words
+from frkit.reporting.formats import cell, decimals_of, fixed, number, p_words
 from frkit.reporting.tables import Table
 from frkit.reporting.words import bibtex
 
@@ -40,7 +40,7 @@ def evaluation():
     ],
 )
 def test_a_cell_has_two_digits_of_its_width(three, text):
-    assert cell(*three) == text
+    assert cell(*three, decimals=decimals_of(*three[1:])) == text
 
 
 def test_a_mapping_names_columns(evaluation):

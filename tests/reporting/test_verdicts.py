@@ -7,7 +7,7 @@ import xarray as xr
 from scipy.stats import chi2_contingency, fisher_exact
 
 import frkit as fk
-from frkit.reporting.formats import at_least, at_most, cell, two_digits, up_to
+from frkit.reporting.formats import at_least, at_most, cell, two_digits
 
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
@@ -81,6 +81,25 @@ def test_two_groups_are_named_only_where_their_own_contrast_is_significant(
 
 
 @quiet
+def test_few_errors_of_a_group_are_counted_beside_the_ratio():
+    report = report_of(three_groups(np.array((4, 6, 5)) / 250), by="group")
+    assert "Few errors: 4 false rejects of “A”." in groups_tile(report).text
+
+
+@quiet
+def test_the_largest_possible_ratio_names_its_model():
+    alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}})
+    faces = alike.sample(5, seed=1)
+    noise = np.random.default_rng(0).normal(scale=0.1, size=faces.embedding.shape)
+    noisy = faces.assign(embedding=faces.embedding + noise)
+    models = fk.stack_models({"plain": faces, "noisy": noisy})
+    report = fk.report(models, by="group", far=[0.1], quick=True, progress=False)
+    text = groups_tile(report).text
+    for rate in ("frr", "far"):
+        upper = report.results["fairness", f"{rate}_max_min"].upper.squeeze()
+        assert f"in {rate.upper()} ({upper.idxmax().item()})" in text
+
+
 def test_a_group_of_one_person_does_not_silence_the_others():
     faces = fk.vmf.mixture(60, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
     k = np.array([int(name[2:]) for name in faces.identity.values])
@@ -126,7 +145,7 @@ def test_a_permutation_test_leaves_out_a_group_that_cannot_be_estimated(measure)
 
 
 def test_ends_are_not_rounded_across_the_fair_value():
-    assert cell(3.2, 1.31, 60.4, fair=1) == "3 [1.3, 60]"
+    assert cell(3.2, 1.31, 60.4, decimals=0, fair=1) == "3 [1.3, 60]"
     assert two_digits(1.004) == "1.004" and two_digits(12.34) == "12" and two_digits(1.0) == "1.0"
     assert (at_least(1.96), at_most(1.91), at_least(1.004)) == ("1.9", "2.0", "1.004")
 
@@ -143,7 +162,7 @@ def test_few_people_and_few_errors_are_said_so():
     good = fk.vmf.mixture(30, 64, kappa=(3000, 3001), seed=0).sample(4, seed=1)
     report = fk.report(good, far=[0.01], quick=True, progress=False)
     upper = report.results["errors", "frr, new people"].upper.item()
-    assert report.tiles[0].value == f"FRR at most {up_to(100 * upper)} %"
+    assert report.tiles[0].value == f"FRR at most {100 * upper:.1f} %"
     assert "no error in 180 genuine pairs" in report.tiles[0].text
 
 
