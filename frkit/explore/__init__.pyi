@@ -1,17 +1,17 @@
 # The explorers and where they live.
 
 from .app import own_data as own_data
-from .curves import roc as roc
 from .groups import fairness as fairness
 from .groups import fairness_indices as fairness_indices
 from .groups import n_sigma as n_sigma
 from .guess import predict as predict
-from .intervals import intervals as intervals
-from .resample import resample as resample
+from .rates import roc as roc
+from .rates import threshold as threshold
+from .steppers import intervals as intervals
+from .steppers import resample as resample
 from .studies import bootstrap_bias as bootstrap_bias
 from .studies import consistency as consistency
 from .studies import coverage as coverage
 from .studies import representation_bias as representation_bias
-from .threshold import threshold as threshold
 
 __all__: list[str]

@@ -1,6 +1,6 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
-from frkit.plot.coverage import coverage
+from frkit.plot.coverage import coverage, interval_stack, running_hits
 from frkit.plot.errors_by_person import errors_by_person
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
@@ -8,11 +8,9 @@ from frkit.plot.nsigma import eer_distributions, n_sigma
 from frkit.plot.representation import representation_bias, trials
 from frkit.plot.resample import image_counts, replicates
 from frkit.plot.roc import difference, replicate_curves, roc
-from frkit.plot.scores import genuine_and_impostor
-from frkit.plot.stack import interval_stack, running_hits
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
-from frkit.plot.threshold import points_on_roc, threshold
+from frkit.plot.threshold import genuine_and_impostor, points_on_roc, threshold
 
 __all__ = [
     "bootstrap_bias",

@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.plot.scores import KINDS
 from frkit.plot.style import (
     COLOURS,
     add_headroom,
@@ -14,6 +13,7 @@ from frkit.plot.style import (
     plain,
     require_dims,
 )
+from frkit.plot.threshold import KINDS
 
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"

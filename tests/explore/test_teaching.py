@@ -10,8 +10,7 @@ from widget_checks import find, picture
 
 import frkit as fk
 from frkit import plot
-from frkit.plot.scores import KINDS
-from frkit.plot.threshold import share_in_percent
+from frkit.plot.threshold import KINDS, share_in_percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
