@@ -101,6 +101,7 @@ def asked_levels(far, threshold, scores):
         return levels, np.empty((len(models), 0)), None
 
     if isinstance(threshold, Mapping):
+        require(len(threshold) > 0, "threshold is empty: give thresholds for each model")
         rows = real_numbers("threshold", list(threshold.values()))
         rows = rows.reshape(len(rows), -1)
         threshold = xr.DataArray(rows, {"model": list(threshold)}, ("model", "threshold_level"))

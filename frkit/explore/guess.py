@@ -6,7 +6,7 @@ from html import escape
 import ipywidgets as widgets
 from matplotlib.axes import Axes
 
-from frkit.base import require
+from frkit.base import require, require_range, require_text
 from frkit.explore.controls import labelled_control, number
 from frkit.explore.panel import Panel
 
@@ -55,6 +55,8 @@ def predict(
     >>> [control.description for control in box.children[1].children]
     ['your guess', 'Show what was found']
     """
+    require_text("question", question)
+    low, high = require_range("low, high", (low, high)).tolist()
     require(low < high, f"low must be below high, got {low} and {high}")
     controls = {
         "guess": number(

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import UNKNOWN, require
+from frkit.base import UNKNOWN, require, require_sequence
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.options import far_levels
@@ -42,7 +42,7 @@ class Questions:
         self.kept = sweep(scores, far=self.far)
         self.models = model_names_of(self.kept)
         self.names = attributes_with_groups(self.kept)
-        names = self.names if by is None else [by] if isinstance(by, str) else by
+        names = self.names if by is None else require_sequence("by", by, "names of attributes")
         self.attributes = {" & ".join(attributes_of(name)): name for name in names}
         self.varying = varying
         self.seed = seed

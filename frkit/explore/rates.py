@@ -16,8 +16,7 @@ from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import NO_GROUPS, Questions
 from frkit.intervals import band
 from frkit.intervals.reading import FEW_ERRORS
-from frkit.scores.groups import turned
-from frkit.scores.kept import pairs_of_models
+from frkit.scores.groups import ends_of_scores
 
 
 def roc(
@@ -133,7 +132,8 @@ def threshold(
     """
     require_whole("bins", bins, 2)
     questions = Questions(scores, None, by, varying, seed=0)
-    edges = edges_of(questions.kept, bins)
+    lowest, highest = ends_of_scores(questions.kept)
+    edges = np.linspace(lowest, highest, bins + 1)
     levels = edges[1:-1]
     options = [(f"{level:.4g}", level) for level in levels.tolist()]
     attributes = {"none": NO_GROUPS} | {name: name for name in questions.attributes}
@@ -187,12 +187,3 @@ def with_thinning(far, thinned):
     lower = far.estimate - np.hypot(far.estimate - far.lower, reach)
     upper = far.estimate + np.hypot(far.upper - far.estimate, reach)
     return far.assign(lower=lower.clip(0), upper=upper.clip(max=1))
-
-
-def edges_of(kept, bins):
-    """Edges of bins that contain the scores of all models, ascending, distances as distances."""
-    models = pairs_of_models(kept)
-    ends = [min(pairs.lowest for pairs in models), max(pairs.highest for pairs in models)]
-    if turned(kept):
-        ends = [-ends[1], -ends[0]]
-    return np.linspace(*ends, bins + 1)

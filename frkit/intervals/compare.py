@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtr, stdtrit
 
-from frkit.base import listed, require, require_inside, warn
+from frkit.base import listed, require, require_inside, require_sequence, warn
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
@@ -131,7 +131,9 @@ def compare(
     if is_of_two_evaluations:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
-        pairs = [tuple(map(str, models or ("A", "B")))]
+        names = require_sequence("models", models or ("A", "B"), "two names")
+        require(len(names) == 2, f"models must be two names, got {models!r}")
+        pairs = [tuple(map(str, names))]
         rows = [_comparison_of_two_evaluations((evaluation_a, evaluation_b), *settings)]
     elif groups is not None:
         pairs = _pairs(data, "group", groups)

@@ -18,6 +18,7 @@ from frkit.plot.style import (
     parts_of,
     plain,
     require_dims,
+    require_number_shown,
 )
 
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
@@ -189,6 +190,7 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     >>> ax.get_xticklabels()[0].get_text()[:5]
     'naive'
     """
+    require_number_shown(number)
     hit = hits(study).isel({DATA_SET: slice(number)})
     ax = new_axes(ax)
     ends = study[["lower", "upper", "estimate"]] - study.truth
@@ -262,6 +264,7 @@ def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None =
     >>> ax.get_xlabel()
     'data sets'
     """
+    require_number_shown(number)
     hit = hits(study)
     ax = new_axes(ax)
     n = np.arange(1, hit.sizes[DATA_SET] + 1)

@@ -13,6 +13,7 @@ from frkit.plot.style import (
     ENDS,
     UNRESOLVED,
     caption,
+    colours_of_groups,
     curve_colours,
     draw_band,
     draw_edge,
@@ -107,6 +108,7 @@ def fairness(
             first.attrs["fair"], label="perfectly fair", color="black", linewidth=0.9, linestyle=":"
         )
     if zones is not None:
+        require_returned("zones", zones, "fk.decision_zones(bands)", "zone", levels.name)
         _draw_zones(ax, zones[levels.name].values, zones.zone.values.astype(str))
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
@@ -198,7 +200,7 @@ def group_roc(
     ax = new_axes(ax)
     groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
-    colours = colours or dict(zip(groups, curve_colours(groups)))
+    colours = colours_of_groups(groups, colours)
     has_bands = len(groups) <= MOST_BANDS
     for row, group in enumerate(groups):
         colour = colours[group]

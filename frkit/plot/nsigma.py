@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 
 from frkit.base import require, require_returned
 from frkit.plot.style import (
+    ENDS,
     QUIET,
     SMALL,
     add_headroom,
     caption,
+    colours_of_groups,
     curve_colours,
     finish,
     new_axes,
@@ -81,7 +83,7 @@ def n_sigma(
     table = _table(result.n_absolute)
     table = table.where(np.isfinite(table))
     groups = result["group"].values
-    colours = colours or dict(zip(groups, curve_colours(groups)))
+    colours = colours_of_groups(groups, colours)
     style = {"width": 0.8, "edgecolor": "white", "zorder": 3, "rot": 0, "legend": False}
     table.plot.bar(ax=ax, color=[colours[group] for group in groups], **style)
     highest = float(table.max(axis=None))
@@ -90,11 +92,12 @@ def n_sigma(
         _draw_risks(ax, levels, 1.3 * highest)
         ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     else:
-        highest = max(highest, float(floor.max()))
+        limits = np.broadcast_to(floor.where(np.isfinite(floor)), len(table))
+        highest = np.nanmax([highest, *limits])
         places = np.arange(len(table))
         style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
         label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
-        ax.hlines(np.atleast_1d(floor), places - 0.45, places + 0.45, label=label, **style)
+        ax.hlines(limits, places - 0.45, places + 0.45, label=label, **style)
     ax.set_ylim(0, 1.3 * highest)
     captions = [_reference_words(result)]
     finish(ax, "", N_WORDS, captions, loc="upper left", ncols=2)
@@ -195,6 +198,7 @@ def eer_distributions(
     label = "mean ± σ of the subsets"
     ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label=label, **style)
     if intervals is not None:
+        require_returned("intervals", intervals, 'fk.band(evaluation, "eer_group")', *ENDS, "group")
         whole = intervals.sel(group=groups)
         label = plain(f"all people: {caption(whole.attrs)}".replace("\n", " "))
         ends = [whole.estimate - whole.lower, whole.upper - whole.estimate]

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_returned
+from frkit.base import require, require_returned, require_sequence
 from frkit.plot.style import (
     COLOURS,
     TRUTH,
@@ -98,6 +98,11 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     matplotlib.axes.Axes
         Distances along, RLB and the dataset bias of a linear probe upwards.
 
+    Raises
+    ------
+    InputError
+        For anything else.
+
     Examples
     --------
     >>> import frkit as fk
@@ -106,6 +111,9 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> fk.plot.trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
+    require_returned("truth", truth, "studies.true_bias", "rlb", "distance")
+    for trial in require_sequence("done", done, "a list of what studies.trial returned"):
+        require_returned("done", trial, "studies.trial", "rlb", "rlb_se", "dataset_bias", "by")
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     styles = {

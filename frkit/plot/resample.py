@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from frkit.base import require_returned
+from frkit.base import require_returned, require_whole
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -17,6 +17,7 @@ from frkit.plot.style import (
     new_axes,
     plain,
     require_dims,
+    require_number_shown,
 )
 
 BINS = 40
@@ -67,6 +68,7 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     import seaborn as sns
 
     require_returned("counts", counts, *DRAWN)
+    require_whole("people", people, 1)
     require_dims("counts", counts, ("image",))
     ax = new_axes(ax)
     table = counts.to_series().astype(int).groupby(counts.identity.values)
@@ -134,6 +136,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     """
     require_returned("curves", curves, *CURVES_OF)
     require_dims("curves", curves, ("replicate",), "replicates")
+    require_number_shown(number)
     ax = new_axes(ax)
     everything = curves.replicates.values
     drawn = everything[:number]

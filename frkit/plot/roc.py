@@ -14,6 +14,7 @@ from frkit.plot.style import (
     LEVELS,
     NAIVE,
     PALE,
+    TRUTH_OF,
     caption,
     curve_colours,
     det_axes,
@@ -100,7 +101,9 @@ def roc(
     along = level_dimension(first.estimate)
     shown = [curve[name] for curve in solid.values() for name in ("estimate", "upper")]
     shown += [curve.frr for curve in dashed.values()]
-    shown += [] if truth is None else [truth.frr]
+    if truth is not None:
+        require_returned("truth", truth, *TRUTH_OF)
+        shown.append(truth.frr)
     ax = new_axes(ax)
     floor = min(log_floor(*shown), log_floor_of_bands(solid.values()))
     top = np.inf if scale == "log" else DET_TOP

@@ -6,11 +6,12 @@ from textwrap import fill
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import require, require_returned
+from frkit.base import listed, require, require_mapping, require_returned, require_whole
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -45,6 +46,7 @@ LEVEL_WORDS = {
     "far_level": "FAR (false acceptance rate)",
     "threshold_level": "score threshold (accept above)",
 }
+TRUTH_OF = ("mixture.population_roc(far)", "frr")
 TRUTH_WORDS = "exact truth of the mixture"
 # what a legend says last, behind all curves
 FEW_ERRORS = "fewer than ten errors"
@@ -125,6 +127,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     >>> figure.get_suptitle()
     'Both curves fall'
     """
+    is_figure = isinstance(figure, Figure)
+    require(is_figure, f"figure must be a Figure of matplotlib, got {type(figure).__name__}")
     letters = int(11.5 * figure.get_size_inches()[0])
     figure.suptitle(fill(plain(finding), letters), x=0.01, ha="left", multialignment="left")
     for ax in figure.axes:
@@ -161,6 +165,16 @@ def curve_colours(names):
     return [colour for _, colour in zip(names, cycle(COLOURS + MORE))]
 
 
+def colours_of_groups(groups, colours=None):
+    """Return the colour of each group: the given ones, which must name all groups, or others."""
+    if colours is None:
+        return dict(zip(groups, curve_colours(groups)))
+    require_mapping("colours", colours, "{'female': 'red', 'male': 'blue'}")
+    absent = [group for group in groups if group not in colours]
+    require(not absent, f"colours has none for the group(s) {listed(absent)}")
+    return colours
+
+
 def parts_of(result, dim):
     """Yield the label, the colour and the part of each value of a dimension; of none, all."""
     if dim not in result.dims:
@@ -172,6 +186,10 @@ def parts_of(result, dim):
 
 def new_axes(ax):
     """Return the axes given, or those of a new figure."""
+    require(
+        ax is None or isinstance(ax, Axes),
+        f"ax must be Axes of matplotlib, got {type(ax).__name__}: of several give one, ax=axes[0]",
+    )
     if ax is None:
         return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
     return ax
@@ -230,6 +248,12 @@ def require_dims(name, result, dims, variable=None):
     )
 
 
+def require_number_shown(number):
+    """Refuse a number of replicates or data sets that is not whole; None shows all."""
+    if number is not None:
+        require_whole("number", number, 1)
+
+
 def caption(attrs):
     """The method and level of a band, and the people that it is about."""
     facts = []
@@ -264,7 +288,7 @@ def log_floor_of_bands(bands):
 def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
-        require_returned("truth", truth, "population_roc", "frr")
+        require_returned("truth", truth, *TRUTH_OF)
         levels = truth[level_dimension(truth.frr)]
         ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, linewidth=1.3, zorder=4)
 

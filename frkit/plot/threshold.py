@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from frkit.base import require_returned
+from frkit.base import require_inside, require_returned
 from frkit.plot.style import (
     BANDS,
     BELOW,
@@ -171,6 +171,7 @@ def threshold(
 def at_threshold(name, rates, threshold):
     """The band at the threshold that is nearest to one."""
     require_returned(name, rates, *BANDS[:-1], LEVEL)
+    require_inside("at", threshold, -np.inf, np.inf)
     return rates.sel({LEVEL: threshold}, method="nearest")
 
 

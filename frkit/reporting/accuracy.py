@@ -26,8 +26,8 @@ from frkit.reporting.data import comparisons
 from frkit.reporting.formats import SIGNIFICANT, TIE, averaged, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
-from frkit.scores.groups import turned
-from frkit.scores.kept import is_list, pairs_of_models
+from frkit.scores.groups import ends_of_scores, turned
+from frkit.scores.kept import is_list
 
 OTHER_WEIGHTING = {"identity": "pair", "pair": "identity", "p_k": "pair"}
 MOST_MODELS = 12
@@ -45,7 +45,7 @@ NOBODY_NAMED = (
 def errors(inputs):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    pooled = _evaluated(inputs, "pair", histogram=(BINS, _ends_of_scores(inputs)))
+    pooled = _evaluated(inputs, "pair", histogram=(BINS, ends_of_scores(inputs.scores)))
     other = _other_average(inputs, pooled)
     for rate in inputs.names_of_rates:
         _add_rate(inputs, section, rate, other)
@@ -123,19 +123,14 @@ def _add_counts(inputs, shown):
 
 
 def _levels_above_stricter_ones(inputs, frr):
-    """The levels without false rejects where the interval reaches higher than at a lower FAR."""
-    levels = {}
-    for name, bands in inputs.by_model(frr):
-        rates = result_of_model(inputs.rates, name)
-        by_far = np.argsort(rates.far.values, kind="stable")
-        lowest_end = np.inf
-        for place in by_far:
-            at_level = rates.isel({inputs.along: place})
-            upper = bands.upper.isel({inputs.along: place}).item()
-            if upper > lowest_end + TIE and not at_level.false_rejects:
-                levels[level_words(at_level).removeprefix("at ")] = True
-            lowest_end = min(lowest_end, upper)
-    return [*levels]
+    """The FAR levels without false rejects whose interval reaches higher than a lower FAR's."""
+    if inputs.along != "far_level":
+        return []
+    upper = frr.upper.sortby("far_level").transpose("far_level", ...)
+    lowest_end = upper.copy(data=np.minimum.accumulate(upper.values))
+    is_above = (upper > lowest_end + TIE) & (inputs.rates.false_rejects == 0)
+    is_above = is_above.any({*is_above.dims} - {"far_level"})
+    return [f"FAR {level:g}" for level in is_above["far_level"].values[is_above]]
 
 
 # --- the first screen -----------------------------------------------------------------------------
@@ -143,49 +138,46 @@ def _levels_above_stricter_ones(inputs, frr):
 
 def _add_tiles(inputs, section, other):
     """How good every model is, and where its threshold lies."""
-    all_thresholds = _thresholds(inputs)
-    thresholds = all_thresholds.isel(inputs.leading)
-    all_frr = section.results[f"frr, {NEW_PEOPLE}"]
-    erring = contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring
+    every_frr = section.results[f"frr, {NEW_PEOPLE}"]
+    every_threshold = _thresholds(inputs)
+    every_n_erring = contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring
+    results = inputs.rates, every_frr, every_threshold, every_n_erring
     is_single = len(inputs.models) == 1
-    for name, bands in inputs.by_model(all_frr):
-        rates = result_of_model(inputs.rates, name).isel(inputs.leading)
-        frr = bands.isel(inputs.leading)
-        threshold = result_of_model(thresholds, name)
+    for name in inputs.models:
+        rates, frr, threshold, n_erring = (
+            result_of_model(result, name).isel(inputs.leading) for result in results
+        )
         far = rates.far.item()
         level = rates.get("far_level", rates.far).item()
         far_is_reached = far >= (1 - NEAR) * level
-        n_rejects, n_accepts = rates.false_rejects.item(), rates.false_accepts.item()
-        n_erring = result_of_model(erring, name).isel(inputs.leading).item()
+        few_rejects, few_accepts = rates.false_rejects < RESOLVED, rates.false_accepts < RESOLVED
+        rests_on_one = ~few_rejects & (n_erring < FEWEST_ERRING)
         facts = {
             "inputs": inputs,
+            "rates": rates,
             "far": level if far_is_reached else far,
             "far_is_reached": far_is_reached,
             "frr": frr,
-            "decimals": decimals_of_result(all_frr),
+            "decimals": decimals_of_result(every_frr),
             "other": None if other is None else result_of_model(other, name).isel(inputs.leading),
             "threshold": threshold,
-            "decimals_of_threshold": decimals_of_result(all_thresholds),
+            "decimals_of_threshold": decimals_of_result(every_threshold),
             "distance": turned(inputs.scores),
             "genuine_pairs": comparisons(inputs.scores)[0],
-            "rejects": n_rejects,
-            "accepts": n_accepts,
-            "few_rejects": n_rejects < RESOLVED,
-            "few_accepts": n_accepts < RESOLVED,
-            "rests_on_one": n_rejects >= RESOLVED and n_erring < FEWEST_ERRING,
-            "is_first": name == inputs.models[0],
-            "threshold_is_open": bool(np.isinf(threshold.upper - threshold.lower)),
+            "few_rejects": few_rejects,
+            "few_accepts": few_accepts,
+            "rests_on_one": rests_on_one,
+            "threshold_is_open": np.isinf(threshold.upper - threshold.lower),
         }
-        is_open = facts["few_accepts"] or facts["rests_on_one"] or bool(frr.upper >= 1)
-        state = UNDECIDED if is_open else CLEAR
-        value, text, note = (say(part, facts) for part in ("frr", "accuracy", "precision"))
+        state = UNDECIDED if few_accepts | rests_on_one | (frr.upper >= 1) else CLEAR
+        value, text = say("frr", facts), say("accuracy", facts)
+        note = say("precision", facts, name == inputs.models[0])
         if not is_single:
             text = f"{text} {say('accept_value', facts)}"
         section.tiles.append(Tile(name or "How good is the system?", value, text, state, note))
     if is_single:
-        is_open = facts["few_accepts"] or facts["threshold_is_open"]
+        state = UNDECIDED if few_accepts | facts["threshold_is_open"] else CLEAR
         value, text, note = (say(f"{part}_value", facts) for part in ("accept", "pass", "brackets"))
-        state = UNDECIDED if is_open else CLEAR
         section.tiles.append(Tile("Where is the threshold?", value, text, state, note))
 
 
@@ -196,13 +188,6 @@ def _thresholds(inputs):
             return inputs.band("threshold")
     given = inputs.rates.threshold
     return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
-
-
-def _ends_of_scores(inputs):
-    """The lowest and the highest score of any model."""
-    models = pairs_of_models(inputs.scores)
-    ends = min(pairs.lowest for pairs in models), max(pairs.highest for pairs in models)
-    return (-ends[1], -ends[0]) if turned(inputs.scores) else ends
 
 
 def _histograms(inputs, pooled):

@@ -16,7 +16,15 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from frkit.base import DataWarning, InputError, checked_far, require, require_flag, require_inside
+from frkit.base import (
+    DataWarning,
+    InputError,
+    checked_far,
+    require,
+    require_flag,
+    require_inside,
+    require_mapping,
+)
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
@@ -195,7 +203,9 @@ def report(
     require_inside("level", level, 0, 1)
     require_flag("quick", quick)
     levels = {"far": checked_far(far).tolist()} if threshold is None else {"threshold": threshold}
-    opening = dict(opening or {})
+    opening = {} if opening is None else opening
+    require_mapping("opening", opening, "{'score': 'arcface'}", least=0)
+    opening = dict(opening)
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

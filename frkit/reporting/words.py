@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from frkit.base import listed, require
+from frkit.base import listed, require, require_sequence
 from frkit.intervals import band, provenance
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.inputs import no_cautions
@@ -65,9 +65,9 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     >>> "frkit" in words.paragraph, "@inproceedings{conti2024" in words.bibtex
     (True, True)
     """
-    used = set(used)
-    unknown = used - set(TOPICS)
-    require(not unknown, f"used names {listed(sorted(unknown))}; it takes {', '.join(TOPICS)}")
+    used = {*require_sequence("used", used, f"a list of these: {', '.join(TOPICS)}")}
+    unknown = [topic for topic in used if topic not in TOPICS]
+    require(not unknown, f"used names {listed(unknown)}; it takes {', '.join(TOPICS)}")
     if provenance(evaluation).get("by"):
         used.add("disparities")
     return methods(evaluation, used)

@@ -16,7 +16,14 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.data.order import reading_order
-from frkit.scores.kept import is_kept, is_list, kept_list, nodes_of_models, refuse_file_name
+from frkit.scores.kept import (
+    is_kept,
+    is_list,
+    kept_list,
+    nodes_of_models,
+    pairs_of_models,
+    refuse_file_name,
+)
 from frkit.scores.tensor import block_side
 
 
@@ -86,6 +93,14 @@ def _clean_coords(scores) -> dict:
             clean = complete_labels
         labels[name] = dim, clean(column.values, column.size, name, dim), column.attrs
     return labels
+
+
+def ends_of_scores(kept):
+    """The lowest and the highest score of all models, of distances as distances."""
+    models = pairs_of_models(kept)
+    lowest = min(pairs.lowest for pairs in models)
+    highest = max(pairs.highest for pairs in models)
+    return (-highest, -lowest) if turned(kept) else (lowest, highest)
 
 
 def turned(scores: xr.DataArray | xr.DataTree) -> bool:

@@ -85,6 +85,7 @@ def consistency(
         sizes = MIXTURE_SIZES if exact else FACES_SIZES
     require_whole("seeds", seeds, 1)
     sizes = np.unique(real_numbers("sizes", sizes)).tolist()
+    require(sizes, "sizes is empty: give at least one size")
     shares = exact or 0 < sizes[0] <= sizes[-1] < 1
     require(shares, f"sizes are shares of the images, in (0, 1), got {sizes}")
     truth = population.population_roc(far).frr if exact else _frr(population, far)

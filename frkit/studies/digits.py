@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from frkit.base import require, require_one_of, require_whole
+from frkit.base import require_number, require_one_of, require_whole
 from frkit.data.checks import check_faces
 from frkit.representation.probes import fit_quietly
 
@@ -72,7 +72,7 @@ def coloured_digits(
     require_one_of("part", part, ("train", "test"))
     require_whole("copies", copies, 1)
     require_whole("seed", seed, 0)
-    require(0 <= sigma < np.inf, f"sigma must be 0 or more, got {sigma!r}")
+    require_number("sigma", sigma, 0)
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]
@@ -130,6 +130,7 @@ def digit_encoder(
     """
     check_faces(digits, "digits")
     require_whole("width", width, 1)
+    require_whole("seed", seed, 0)
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
     fit_quietly(network, digits["embedding"].values, digits["digit"].values)
 

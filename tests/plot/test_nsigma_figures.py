@@ -47,6 +47,13 @@ def test_what_equal_groups_show_takes_the_place_of_levels_of_risk(result, ax):
     assert ax.get_ylim()[1] > floor.max()
 
 
+def test_a_floor_without_an_end_leaves_the_axes_finite(result, ax):
+    """Where equal groups may have no error, |N| has no limit."""
+    floor = (result.n_absolute.max("group") * [np.inf, 2.0]).assign_coords(quantile=0.9)
+    fk.plot.n_sigma(result, ax, floor=floor)
+    assert floor[1] < ax.get_ylim()[1] < 2 * floor[1]
+
+
 def test_distributions_show_means_and_intervals(scores, result, ax):
     result_of_model = result.isel(model=0)
     ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair")

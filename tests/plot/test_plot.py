@@ -95,6 +95,28 @@ def test_other_results_are_refused(ax):
         fk.plot.replicate_curves(fk.replicate_curves(two_models()), ax=ax)
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_wrong_kinds_of_arguments_have_a_message():
+    frr = fk.band(tree(), "frr")
+    demo = fk.demo_evaluation().isel(model=0)
+    groups = [fk.band(demo, name) for name in ("far_group", "frr_group")]
+    scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
+    evaluation = fk.evaluate(scores, threshold=[0.4])
+    at_thresholds = [fk.band(evaluation, rate) for rate in ("far", "frr")]
+    calls = {
+        r"ax must be Axes of matplotlib, got list: .*axes\[0\]": lambda: fk.plot.roc(frr, ax=[1]),
+        "figure must be a Figure": lambda: fk.plot.headline(None, "finding"),
+        "truth must be what mixture.population_roc": lambda: fk.plot.roc(frr, truth=3),
+        "colours must be a mapping": lambda: fk.plot.group_roc(*groups, colours="red"),
+        "none for .* 'female'": lambda: fk.plot.group_roc(*groups, colours={"male": "red"}),
+        "at must be numbers": lambda: fk.plot.points_on_roc(*at_thresholds, at="x"),
+        "truth must be what studies.true_bias": lambda: fk.plot.trials(frr, []),
+    }
+    for message, call in calls.items():
+        with pytest.raises(fk.InputError, match=message):
+            call()
+
+
 # --- fan and difference --------------------------------------------------------------------------
 def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
     evaluation = tree()

@@ -144,6 +144,8 @@ def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
     assert "groups" not in fk.describe(fk.evaluate(scores, far=FAR)).paragraph
     with pytest.raises(fk.InputError, match="used names 'rates2'"):
         fk.describe(evaluation, used=["rates2"])
+    with pytest.raises(fk.InputError, match="used must be a list of these"):
+        fk.describe(evaluation, used=None)
 
 
 def test_entries_are_whole_and_say_what_the_citation_file_says():

@@ -132,7 +132,7 @@ def test_the_table_holds_every_measure():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be 0 or more"),
+        (lambda: ex.coloured_digits("moderate", -0.1), "sigma must be at least 0"),
         (lambda: ex.coloured_digits("moderate", 0.1, copies=2.5), "copies"),
     ],
 )
