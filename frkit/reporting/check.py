@@ -100,7 +100,9 @@ def check(path, limits, *, model=None, old=None, margins=()):
             rows += [_difference(new_report, old_report, name, margin) for name in models]
     columns = [*LABELS, *NUMERIC, "level", "limit", "decimals", "remark"]
     result = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    outcomes = [result.upper <= result.limit, result.lower > result.limit]
+    has_no_difference = (result.remark == SAME_SCORES) & (result.limit >= 0)
+    is_kept = has_no_difference | (result.upper <= result.limit)
+    outcomes = [is_kept, result.lower > result.limit]
     result["outcome"] = np.select(outcomes, [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
     facts = new_report.facts
@@ -203,7 +205,7 @@ def _difference(new_report, old_report, name, margin):
 
 
 def _paired(reports_and_models, new):
-    """Intervals of the difference on the same images; equal scores have none, whoever comes."""
+    """Intervals of the difference on the same images; equal scores have none."""
     evaluations = []
     for report, model in reports_and_models:
         evaluation = open_evaluation(report.path.with_name(EVALUATION))
@@ -217,7 +219,7 @@ def _paired(reports_and_models, new):
     frame = frame.assign(remark=PAIRED, **frame[PLACE[1:]].astype(object).fillna(""))
     fingerprints = [evaluation["people"].get("fingerprint") for evaluation in evaluations]
     if fingerprints[0] is not None and fingerprints[0].equals(fingerprints[1]):
-        return frame.assign(estimate=0.0, lower=0.0, upper=0.0, remark=SAME_SCORES)
+        return frame.assign(estimate=0.0, lower=np.nan, upper=np.nan, remark=SAME_SCORES)
     return frame
 
 
