@@ -209,50 +209,24 @@ def test_a_level_has_the_same_p_alone_and_among_others():
         assert 0.05 < p_alone[0] < 1
 
 
-@pytest.mark.parametrize("target", ["new people", "these people"])
 @pytest.mark.parametrize("measure", ["frr", "threshold", "frr_max_min"])
-def test_models_are_compared_by_the_names_of_images(faces, measure, target):
-    """Not by position: the images of one model may be in another order."""
+def test_models_are_compared_by_the_names_of_images(form, faces, plain, measure):
+    """Not by position: the images or pairs of one model may be in another order."""
     noise = np.random.default_rng(1).normal(scale=0.1, size=faces.embedding.shape)
     other = faces.assign(embedding=faces.embedding + noise.astype(np.float32))
-    order = np.random.default_rng(2).permutation(faces.sizes["image"])
-    plain, expected, shuffled = (
-        evaluation(fk.score_tensor(data)) for data in (faces, other, other.isel(image=order))
+    scores = form.scores(other)
+    in_order = scores.pair if form.is_list else faces.image
+    order = np.random.default_rng(2).permutation(in_order.size)
+    shuffled = scores.isel(pair=order) if form.is_list else form.scores(other.isel(image=order))
+    expected, shuffled = (
+        fk.evaluate(data, far=FAR, by="group", weighting=form.weighting)
+        for data in (scores, shuffled)
     )
-    expected = fk.compare(plain, expected, measure, target=target)
-    compared = fk.compare(plain, shuffled, measure, target=target)
-    assert float(expected.se.max()) > 0
-    xr.testing.assert_allclose(compared[[*ENDS, "p"]], expected[[*ENDS, "p"]], rtol=1e-6)
-
-
-def test_lists_are_compared_by_the_names_of_images(faces):
-    rng = np.random.default_rng(3)
-    first, second = np.triu_indices(faces.sizes["image"], 1)
-    score = fk.score_tensor(faces).values[first, second]
-    sides = {"probe": faces.image.values[first], "reference": faces.image.values[second]}
-    people = [faces.identity.values[side] for side in (first, second)]
-    results = []
-    for order in (np.arange(len(first)), rng.permutation(len(first))):
-        columns = [values[order] for values in (score, people[0] == people[1], *people)]
-        named = {side: names[order] for side, names in sides.items()}
-        noise = np.random.default_rng(4).normal(scale=0.1, size=len(first))
-        lists = [
-            fk.pairs(
-                columns[0] + scale * noise[order],
-                columns[1],
-                probe_identity=columns[2],
-                reference_identity=columns[3],
-                **named,
-            )
-            for scale in (0, 1)
-        ]
-        results.append([fk.evaluate(pairs, far=FAR) for pairs in lists])
-    (plain, expected), (_, shuffled) = results
-    xr.testing.assert_allclose(
-        fk.compare(plain, shuffled, "frr")[[*ENDS, "p"]],
-        fk.compare(plain, expected, "frr")[[*ENDS, "p"]],
-        rtol=1e-6,
-    )
+    for target in ("new people",) if form.is_list else ("new people", "these people"):
+        difference = fk.compare(plain, expected, measure, target=target)
+        assert float(difference.se.max()) > 0
+        compared = fk.compare(plain, shuffled, measure, target=target)
+        xr.testing.assert_allclose(compared[[*ENDS, "p"]], difference[[*ENDS, "p"]], rtol=1e-6)
 
 
 def test_images_without_names_or_with_replicates_keep_their_order(faces):
