@@ -3,6 +3,6 @@
 sweep : one pass over a lazy array of scores. selection : which impostor pairs it keeps.
 protocol : who counts how much. compared : the weight of all pairs, whatever their scores.
 tally : the pairs of one model with their weights, in the order of their errors.
-rates : thresholds (D.1), FAR (eq. 2), FRR (eq. 3), EER and AUC. people : what each image adds to
-the rates. distributions : moments and histograms. kernels : compiled loops.
+rates : thresholds (D.1), FAR (eq. 2), FRR (eq. 3), EER, AUC, moments and histograms. people : what
+each image adds to the rates. kernels : compiled loops.
 """

@@ -38,7 +38,8 @@ class Protocol:
     """Who is compared with whom, in the data and in every replicate; it knows no score.
 
     *Columns* of counts are first the data, then the replicates, last the V-statistic (eq. 19),
-    whose images count once as in the data.
+    whose images count once as in the data. A replicate says how often each person and each image
+    counts: in a resample, in a subset of one group, or in a group of a permutation.
 
     Attributes
     ----------

@@ -174,10 +174,11 @@ def evaluate_parts(
     progress=None,
     rates=True,
     people=True,
+    auc=True,
     cautioned=None,
     **options,
 ) -> xr.DataTree:
-    """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out.
+    """`evaluate` of scores from `checked_scores`; rates, people, or the AUC can be left out.
 
     cautioned : the FAR levels that warnings are about; by default all.
     """
@@ -188,6 +189,7 @@ def evaluate_parts(
         far = np.empty(0)
     cautioned = far if cautioned is None else np.asarray(cautioned)
     edges = histogram_edges(histogram, kept)
+    auc = auc and rates and people and len(edges) > 0
     protocol = make_protocol(kept, resampling=resampling, **options)
     names = model_names_of(kept) or [None]
     tables = []
@@ -202,10 +204,10 @@ def evaluate_parts(
             if labels is not None:
                 table = table.assign_coords(threshold_level=labels)
         if rates and people and protocol.people_known:
-            people_of_model = people_table(tally, table, auc=len(edges) > 0)
+            people_of_model = people_table(tally, table, auc)
             sums.append(people_of_model.assign(fingerprint=fingerprint(pairs.score, fixed)))
         if len(edges):
-            table = table.merge(distribution_table(tally, edges, with_auc=rates and people))
+            table = table.merge(distribution_table(tally, edges, auc))
         tables.append(table)
         is_part = len(cautioned) and cautioned is not far
         noted = table.sel(far_level=cautioned) if is_part else table

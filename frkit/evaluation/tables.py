@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require
-from frkit.engine.distributions import moments_and_histogram
 from frkit.engine.rates import (
     auc,
     curves,
@@ -12,6 +11,7 @@ from frkit.engine.rates import (
     error_counts,
     false_acceptance,
     false_rejection,
+    moments_and_histogram,
     ratio,
     thinning_errors,
     thresholds_at,

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from frkit import plot
 from frkit.base import require_whole, warn
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.explore.controls import LEVEL, menu, number, slider, tick
 from frkit.explore.panel import Panel, cached
 from frkit.explore.questions import NO_GROUPS, Questions
@@ -149,12 +149,13 @@ def threshold(
     @cached
     def answer(attribute, model=None):
         warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # the panel shows it
-        evaluation = evaluate(
+        evaluation = evaluate_parts(
             questions.kept if model is None else questions.kept.sel(model=model),
             threshold=levels,
             by=questions.attributes.get(attribute),
             histogram=(bins, (edges[0], edges[-1])),
             varying=varying,
+            auc=False,
         )
         suffix = "_group" if attribute else ""
         far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))

@@ -6,7 +6,7 @@ import xarray as xr
 from frkit import plot
 from frkit.base import require, require_returned
 from frkit.data.opening import demo_file
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import far_names, menu, stepper
 from frkit.explore.panel import Panel, cached
@@ -84,9 +84,8 @@ def resample(
     @cached
     def replicates(model=None):
         pairs_of_model = kept if model is None else kept.sel(model=model)
-        return replicate_curves(evaluate(pairs_of_model, far=[far], resampling=draws)).isel(
-            far_level=0
-        )
+        evaluation = evaluate_parts(pairs_of_model, far=[far], resampling=draws, people=False)
+        return replicate_curves(evaluation).isel(far_level=0)
 
     def images(ax, number):
         plot.image_counts(counts.isel(replicate=number - 1), ax, people=people)

@@ -28,7 +28,8 @@ from frkit.evaluation.nodes import facts_of
 from frkit.evaluation.sweep import swept
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
-from frkit.intervals.permuted import PERMUTED, distributions_of_permuted
+from frkit.intervals.floors import PERMUTED
+from frkit.intervals.permutation import distributions_of_permuted
 from frkit.intervals.reading import estimate_of
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,

@@ -1,7 +1,7 @@
 """The fair floor: what a disparity measure would print for a perfectly fair model, on these data.
 
 Two ways to such a model: binomial draws of equal rates with the groups' effective numbers of
-comparisons; and people permuted between groups at random (`frkit.intervals.permuted`), for whole
+comparisons; and people permuted between groups at random (`frkit.intervals.permutation`), for whole
 score distributions and for N-Sigma.
 """
 
@@ -11,7 +11,6 @@ import xarray as xr
 from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
-from frkit.intervals.permuted import PERMUTED
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -24,6 +23,7 @@ from frkit.intervals.replicates import quantiles
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import with_reads
 
+PERMUTED = "permuted"  # the node of an evaluation whose people, or scores, were permuted
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the test of equal rates with the variance of all groups' people",

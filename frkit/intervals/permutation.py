@@ -1,4 +1,4 @@
-"""An exact test of "no difference between groups": labels permuted over people."""
+"""Labels of groups, permuted over people or scores: an exact test, and how much chance does."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import DataWarning, require, require_inside, require_whole, warn
+from frkit.base import UNKNOWN, DataWarning, require, require_inside, require_whole, warn
+from frkit.engine.protocol import make_protocol
+from frkit.engine.tally import tally_pairs
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.options import asked_levels
 from frkit.evaluation.sweep import swept
+from frkit.evaluation.tables import COLUMN, distribution_table, of_models, rates_table
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.equality import RATES_OF_GROUPS, rates_of_line, with_two_people
 from frkit.intervals.floors import against
-from frkit.intervals.permuted import evaluate_permuted, groups_of_people, permutations
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -27,9 +29,12 @@ from frkit.intervals.reading import (
     words_of_places,
 )
 from frkit.measures.registry import measure as find_measure
-from frkit.scores.groups import checked_scores
-from frkit.scores.images import images_of
-from frkit.scores.kept import is_list
+from frkit.scores.groups import checked_scores, group_codes, groups_among, labels_of_sides
+from frkit.scores.images import Images, images_of
+from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
+
+CELLS = 100_000_000  # counts of images at once
+NONE = np.empty(0)
 
 
 def permutation_test(
@@ -160,8 +165,9 @@ def _rates_of_permutations(kept, data, n, seed, *, by, varying, weighting, group
     names = [*data.data_vars.keys() - {"threshold"}]
     with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
-        points = {"thresholds": thresholds, "with_eer": "eer_group" in names}
-        rates = evaluate_permuted(kept, person, permuted, groups, weighting, **points)
+        rates = evaluate_permutations(
+            kept, person, permuted, groups, weighting, thresholds=thresholds
+        )
     rates = rates.rename(threshold_level=level_dim)[names]
     for name in names:
         observed = rates[name].isel(replicate=0).transpose(*data[name].dims)
@@ -171,3 +177,105 @@ def _rates_of_permutations(kept, data, n, seed, *, by, varying, weighting, group
             "cannot change groups; say varying='first' or 'most frequent'",
         )
     return rates
+
+
+# --- permuted groups -----------------------------------------------------------------------------
+
+
+def permute(group, rng, kind=0):
+    """Numbers of groups, permuted within each kind; -1 means none and stays."""
+    permuted = group.copy()
+    kind = np.where(group < 0, -1, kind)
+    for same in np.unique(kind[group >= 0]):
+        permuted[kind == same] = rng.permutation(group[kind == same])
+    return permuted
+
+
+def permutations(group, n, seed, kind=0):
+    """Permuted numbers of groups, (permutation, person); with a larger n the first ones stay."""
+    seeds = np.random.SeedSequence((seed, 1)).spawn(n)
+    generators = [np.random.Generator(np.random.SFC64(child)) for child in seeds]
+    return np.array([permute(group, rng, kind) for rng in generators], np.int16)
+
+
+def groups_of_people(images: Images):
+    """The number of the person of each row, and of the group of each person; -1 means none."""
+    _, first = np.unique(images.identity_code, return_index=True)
+    label = images.stratum[first]
+    group = group_codes(label, images.groups)
+    group[~np.isin(label, images.groups)] = -1
+    return images.identity_code, group
+
+
+def distributions_of_permuted(kept, by, varying, n, seed, edges):
+    """Moments and histograms of all permutations, over ([model,] replicate, group).
+
+    In a list a pair goes with the person of its probe. Without people each score is permuted
+    separately, and every group keeps its numbers of genuine and of impostor scores.
+    """
+    kind = 0
+    if is_list(kept):
+        label, partner = labels_of_sides(kept, by)
+        within = (label == partner) & (label != UNKNOWN)
+        if "probe" in kept.coords:
+            within &= kept["probe"].values != kept["reference"].values
+        pairs = kept.to_dataset().isel(pair=within)
+        groups = groups_among(label[within], by)
+        group_of_pair = group_codes(label[within], groups)
+        owner = np.arange(len(group_of_pair))
+        if "probe_identity" in pairs.coords:
+            owner = np.unique(pairs["probe_identity"].values, return_inverse=True)[1]
+        else:
+            kind = pairs["genuine"].values.astype(int)
+        group = np.zeros(owner.max() + 1, int)
+        group[owner] = group_of_pair
+        person = np.tile(owner, 2)  # of both sides of each pair
+        labels = [name for name, column in pairs.coords.items() if "pair" in column.dims]
+        kept = kept_list(pairs.drop_vars({*labels} - {"genuine"}))
+    else:
+        images = images_of(kept, by, varying)
+        kept = with_labels(kept, identity=images.identity, person=images.person)
+        groups = images.groups
+        person, group = groups_of_people(images)
+    permuted = permutations(group, n, seed, kind)
+    return evaluate_permutations(kept, person, permuted, groups, weighting="pair", edges=edges)
+
+
+def evaluate_permutations(
+    kept, person, permuted, groups, weighting, *, thresholds=None, edges=NONE
+):
+    """Rates at thresholds, or distributions, of permuted groups: ([model,] replicate, group).
+
+    Each group of each permutation is a column of the protocol, as a replicate is: its people count
+    once, and all others never. The scores are tallied once for many permutations.
+
+    person : the person of each row. permuted : the group of each person, (permutation, person).
+    thresholds : (model, level). edges : of the bins of histograms.
+    """
+    models = pairs_of_models(kept)
+    if thresholds is None:
+        thresholds = [NONE] * len(models)
+    protocol = make_protocol(kept, weighting=weighting)
+    _, first = np.unique(protocol.images.identity_code, return_index=True)
+    n_images = len(protocol.images.first_row)
+    step = max(1, CELLS // (len(groups) * n_images))
+    every = []
+    for begin in range(0, len(permuted), step):
+        group_of_identity = permuted[begin : begin + step, None, person[first]]
+        identities = group_of_identity == np.arange(len(groups))[:, None]
+        identities = identities.reshape(-1, len(first))
+        images = np.ones((len(identities), n_images), np.uint8)
+        columns = replace(protocol, drawn=(images, identities))
+        tables = []
+        for pairs, fixed in zip(models, thresholds):
+            tally = tally_pairs(pairs, columns)
+            if len(edges):
+                table = distribution_table(tally, edges, with_auc=False)
+            else:
+                table = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
+            tables.append(table[[name for name in table if COLUMN in table[name].dims]])
+        table = of_models(tables, kept)
+        every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
+    result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
+    result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)
+    return result.rename({name: f"{name}_group" for name in result})

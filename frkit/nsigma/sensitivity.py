@@ -19,7 +19,7 @@ from frkit.base import (
 )
 from frkit.data.labels import attributes_of
 from frkit.evaluation.sweep import swept
-from frkit.intervals.permuted import groups_of_people, permute
+from frkit.intervals.permutation import groups_of_people, permute
 from frkit.nsigma.statistics import n_sigma, summarise, with_comparisons, with_risk
 from frkit.nsigma.subsets import SUBSET, compared_groups, rates_of_labels
 from frkit.scores.groups import checked_scores

@@ -10,7 +10,7 @@ from engine_cases import people
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
-from frkit.intervals.permuted import permutations
+from frkit.intervals.permutation import permutations
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 VARIANTS = ("normal", "extremal", "weighted")

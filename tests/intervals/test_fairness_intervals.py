@@ -12,7 +12,7 @@ from twin_intervals import interval_by_hand
 from twin_rates import summary
 
 import frkit as fk
-from frkit.intervals.permuted import permutations
+from frkit.intervals.permutation import permutations
 from frkit.measures import measure
 
 FAR = (0.1, 0.25)
