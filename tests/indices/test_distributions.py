@@ -209,8 +209,8 @@ def test_intervals_of_indices_near_their_largest_value(scheme):
         mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=seed, groups={"a": {}, "b": {}})
         drawn = fk.Resampling(scheme, n=60, seed=seed)
         scores = fk.score_tensor(mix.sample(4, seed=1))
-        result = fk.fairness_indices(scores, by="group", resampling=drawn)
         evaluation = fk.indices.distributions(scores, by="group", resampling=drawn, permutations=0)
+        result = fk.indices.summary(evaluation)
         for name in NINE:
             index, variant = name.split("_")
             row = result.sel(variant=variant)
