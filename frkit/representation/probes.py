@@ -11,9 +11,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require_inside, require_sequence, require_whole
+from frkit.base import require_sequence, require_whole
 from frkit.representation.bounds import entropy, standard_error
 from frkit.representation.problem import for_labelled_images, stratified
+
+PENALTY = 10.0  # weight of the squared coefficients relative to the sum of all losses
 
 
 def probe(
@@ -23,7 +25,6 @@ def probe(
     folds: int = 5,
     by: str = "identity",
     hidden: Sequence[int] = (),
-    penalty: float = 10.0,
     seed: int = 0,
 ) -> xr.Dataset:
     """How well a shallow predictor predicts an attribute from an embedding, for unseen people.
@@ -44,8 +45,6 @@ def probe(
         "identity" keeps all images of a person in one fold; "image" does not.
     hidden : sequence of int
         Widths of hidden layers; none is a linear (logistic) predictor.
-    penalty : float
-        Weight of the squared coefficients relative to the sum of all losses, above 0.
     seed : int
         Non-negative, for folds and networks.
 
@@ -78,13 +77,12 @@ def probe(
     """
     for width in require_sequence("hidden", hidden, "widths of layers"):
         require_whole("hidden", width, 1)
-    require_inside("penalty", penalty, 0, np.inf)
     require_whole("seed", seed, 0)
     if len(hidden):
-        options = {"alpha": penalty, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
+        options = {"alpha": PENALTY, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
         predictor = MLPClassifier(hidden, **options)
     else:
-        predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
+        predictor = LogisticRegression(C=1 / PENALTY, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
     return for_labelled_images(faces, attribute, by, folds, _read, classifier, folds, seed)
 

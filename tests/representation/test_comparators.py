@@ -89,8 +89,8 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
     result = probe(faces, "group")
     assert float(result.loss) == pytest.approx(loss.mean(), rel=1e-6)
     assert float(result.dataset_bias) == pytest.approx(1 - loss.mean() / np.log(2), rel=1e-6)
-    of_people = np.bincount(person, loss - loss.mean())
-    se = np.std(of_people, ddof=1) * np.sqrt(of_people.size) / 60
+    person_sums = np.bincount(person, loss - loss.mean())
+    se = np.std(person_sums, ddof=1) * np.sqrt(person_sums.size) / 60
     assert float(result.loss_se) == pytest.approx(se, rel=1e-6)
     assert float(result.dataset_bias_se) == pytest.approx(se / np.log(2), rel=1e-6)
 
@@ -98,6 +98,6 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
 @pytest.mark.slow
 def test_a_network_sees_what_a_line_cannot():
     faces = shifted_classes(1000, 2, distance=4, shares=(0.5, 0.5), both_sides=True)
-    line, network = probe(faces, "group"), probe(faces, "group", hidden=(16,), penalty=1)
+    line, network = probe(faces, "group"), probe(faces, "group", hidden=(16,))
     assert line.dataset_bias < 0.05
     assert network.dataset_bias > 0.5
