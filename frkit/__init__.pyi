@@ -13,8 +13,8 @@ from . import studies as studies
 from . import vmf as vmf
 from .base import DataWarning as DataWarning
 from .base import InputError as InputError
-from .data import faces as faces
-from .data import stack_models as stack_models
+from .data.dataset import faces as faces
+from .data.dataset import stack_models as stack_models
 from .data.opening import demo_faces as demo_faces
 from .data.opening import demo_file as demo_file
 from .data.opening import open_faces as open_faces
@@ -46,9 +46,9 @@ from .representation import representation_bias as representation_bias
 from .resampling import Resampling as Resampling
 from .scores.matrix_files import open_scores as open_scores
 from .scores.matrix import score_matrix as score_matrix
-from .scores.pair_table import open_pairs as open_pairs
+from .scores.pairs import open_pairs as open_pairs
 from .scores.pairs import pairs as pairs
-from .scores.sites import merge_sites as merge_sites
+from .scores.combined import merge_sites as merge_sites
 from .scores.tensor import score_tensor as score_tensor
 
 __version__: str

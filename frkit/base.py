@@ -241,6 +241,15 @@ def warn(message: str) -> None:
     warnings.warn(message, DataWarning, stacklevel=level)
 
 
+def with_cautions(compute: Callable, *args, **options) -> tuple:
+    """Return the result of a function, and the sentences of its DataWarnings, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        result = compute(*args, **options)
+    cautions = [str(each.message) for each in caught if each.category is DataWarning]
+    return result, [*dict.fromkeys(cautions)]
+
+
 def listed(items, limit: int = 5) -> str:
     """Write the first few items for a message: `'a', 'b', ... (7 in all)`."""
     items = list(items)

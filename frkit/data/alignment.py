@@ -8,21 +8,20 @@ from frkit.base import UNKNOWN, InputError, listed, require
 from frkit.data.labels import model_names
 
 
-def aligned(inputs, dim=None):
+def aligned(*inputs, dim=None):
     """Bring pandas and xarray inputs into the order of the first one that has labels.
 
     Parameters
     ----------
-    inputs : dict of name to array-like, or to a tuple of such
-        A name may be a tuple; messages show its last element. Inputs without labels (arrays,
-        lists) are taken as they are.
+    *inputs : dict of name to array-like, or to a tuple of such
+        Inputs without labels (arrays, lists) are taken as they are.
     dim : str, optional
         The dimension of xarray inputs along which labels are read. Default: their only one, or
         "image" or "pair".
 
     Returns
     -------
-    dict
+    list of dict
         The same inputs, with rows in one order.
 
     Raises
@@ -30,23 +29,38 @@ def aligned(inputs, dim=None):
     InputError
         Where labels of two inputs differ, or repeat in another order.
     """
-    order = first = None
-    ordered = {}
-    for name, value in inputs.items():
-        label = name if isinstance(name, str) else name[-1]
-        in_order = []
-        for side in value if isinstance(value, tuple) else (value,):
-            labels = row_labels(side, dim)
-            if labels is not None and order is None:
-                order, first = labels, label
-            elif labels is not None and not labels.equals(order):
-                side = _reordered(side, labels, order, f"{label} and {first}", dim)
-            in_order.append(side)
-        ordered[name] = tuple(in_order) if isinstance(value, tuple) else in_order[0]
-    return ordered
+    first = order = None
+    for named_inputs in inputs:
+        for name, value in named_inputs.items():
+            for side in value if isinstance(value, tuple) else (value,):
+                if order is None:
+                    first, order = name, _row_labels(side, dim)
+    return [
+        {name: _in_order(value, order, f"{name} and {first}", dim) for name, value in each.items()}
+        for each in inputs
+    ]
 
 
-def row_labels(value, dim=None):
+def _in_order(value, order, names, dim):
+    """Return an input in the order of these labels, or refuse it; names : for messages."""
+    if isinstance(value, tuple):
+        return tuple(_in_order(side, order, names, dim) for side in value)
+    labels = _row_labels(value, dim)
+    if labels is None or labels.equals(order):
+        return value
+    is_distinct = labels.is_unique and order.is_unique and len(labels) == len(order)
+    places = labels.get_indexer(order) if is_distinct else None
+    require(
+        is_distinct and (places >= 0).all(),
+        f"{names} have different labels (an index, or coordinates), so they cannot be joined: give "
+        "both the same distinct labels, or .to_numpy() of each to join by position",
+    )
+    if isinstance(value, xr.DataArray):
+        return value.isel({_row_dim(value, dim): places})
+    return value.iloc[places]
+
+
+def _row_labels(value, dim):
     """Return the labels of rows of a pandas or xarray object; None where it has none."""
     if isinstance(value, (pd.Series, pd.DataFrame)):
         return value.index
@@ -61,55 +75,43 @@ def _row_dim(value, dim):
     return (dims or value.dims)[0]
 
 
-def _reordered(value, labels, order, names, dim):
-    """Return an input in another order of its labels, or refuse it."""
-    is_distinct = labels.is_unique and order.is_unique and len(labels) == len(order)
-    places = labels.get_indexer(order) if is_distinct else None
-    require(
-        is_distinct and (places >= 0).all(),
-        f"{names} have different labels (an index, or coordinates), so they cannot be joined: give "
-        "both the same distinct labels, or .to_numpy() of each to join by position",
-    )
-    if isinstance(value, xr.DataArray):
-        return value.isel({_row_dim(value, dim): places})
-    return value.iloc[places]
-
-
 # --- several models -------------------------------------------------------------------------------
 
 
-def require_same_names(what, first_model, names, model, others):
-    """Refuse two models where one has images, or pairs, that the other lacks.
+def in_one_order(models, dims):
+    """Return data of several models in the order of the first, by names along some dimensions."""
+    first_model, first = next(iter(models.items()))
+    in_order = {}
+    for model, data in models.items():
+        for dim in dims:
+            order, names = first[dim].to_index(), data[dim].to_index()
+            if not names.equals(order):
+                places = places_in_order(f"{dim}s", (first_model, model), order, names)
+                data = data.isel({dim: places})
+        in_order[model] = data
+    return in_order
+
+
+def places_in_order(what, models, order, names):
+    """Return where the names of one model's rows are among those of another model.
 
     Parameters
     ----------
     what : str
         Such as "images".
-    first_model, model : str
-    names, others : pd.Index
-        The names of either model's images or pairs.
+    models : (str, str)
+        The first model and the other one.
+    order, names : pd.Index
+        The names of either model's images or pairs; a name that the other lacks is refused.
     """
-    only_first, only_other = names.difference(others), others.difference(names)
+    only_first, only_other = order.difference(names), names.difference(order)
     require(
         len(only_first) == len(only_other) == 0,
-        f"models must have the same {what}, but {len(only_first):,} are only in {first_model!r} "
-        f"and {len(only_other):,} only in {model!r}, such as "
+        f"models must have the same {what}, but {len(only_first):,} are only in {models[0]!r} "
+        f"and {len(only_other):,} only in {models[1]!r}, such as "
         f"{listed([*only_first[:2], *only_other[:2]])}: leave them out, or add them to the other",
     )
-
-
-def in_one_order(models, dims):
-    """Return data of several models in the order of the first, by names along some dimensions."""
-    first_name, first = next(iter(models.items()))
-    orders = {dim: first[dim].to_index() for dim in dims}
-    in_order = {}
-    for name, data in models.items():
-        names = {dim: data[dim].to_index() for dim in dims}
-        for dim, order in orders.items():
-            require_same_names(f"{dim}s", first_name, order, name, names[dim])
-        is_same = all(names[dim].equals(orders[dim]) for dim in dims)
-        in_order[name] = data if is_same else data.sel(orders)
-    return in_order
+    return names.get_indexer(order)
 
 
 def stacked(models, variable):

@@ -1,5 +1,8 @@
 """Files of arrays as columns by name, NumPy, MATLAB, HDF5, netCDF and Zarr; and folders of .npy."""
 
+import mmap
+import re
+import struct
 import warnings
 from contextlib import contextmanager
 
@@ -9,11 +12,17 @@ import xarray as xr
 from frkit.base import InputError, listed, require, warn
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
-from frkit.data.hdf5 import check_heaps
 from frkit.data.names import is_known_name
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 FEWEST_NAMES = 8  # arrays of which each can be a person, or an image
+
+# HDF5 stores text of any length in global heaps (HDF5 file format, version 3, section III.E): a
+# header, then objects one behind the other, each with a header that contains its number and size.
+# Number 0 is free space. If damage makes that 0 bytes long, HDF5's library never ends.
+HEAP = b"GCOL\x01\0\0\0"
+HEAP_HEADER = 16
+OBJECT = struct.Struct("<H6xQ")  # number and size, with the number of links between them
 
 MATLAB_TYPES = (
     "a MATLAB string array, one of several structs, object or complex array; save strings as "
@@ -51,24 +60,29 @@ def read_folder(path):
     vectors = {}
     for file in files:
         with named(file):
-            arrays = [read_npy(file)] if file.suffix == ".npy" else [*read_npz(file).values()]
-            most = max(array.ndim for array in arrays)
-            embeddings = [array for array in arrays if array.ndim == most]
-            require(len(embeddings) == 1, "has several arrays that may be embeddings: leave one")
-            vectors[file.relative_to(path).with_suffix("").as_posix()] = embeddings[0]
-            shape = embeddings[0].shape
+            embedding = _only_embedding(file)
+            vectors[file.relative_to(path).with_suffix("").as_posix()] = embedding
             first = next(iter(vectors.values())).shape
             require(
-                0 < len(shape) < 3 and shape[-1] == first[-1],
-                f"has shape {shape}; the first file of the folder has {first}",
+                0 < embedding.ndim < 3 and embedding.shape[-1] == first[-1],
+                f"has shape {embedding.shape}; the first file of the folder has {first}",
             )
-    if any(array.ndim == 2 for array in vectors.values()):
-        vectors = {
-            f"{name}/{place}": row
-            for name, rows in vectors.items()
-            for place, row in enumerate(np.atleast_2d(rows))
-        }
-    return vectors_by_name(vectors)
+    if all(embedding.ndim == 1 for embedding in vectors.values()):
+        return vectors_by_name(vectors)
+    rows = {}
+    for name, embedding in vectors.items():
+        for place, row in enumerate(np.atleast_2d(embedding)):
+            rows[f"{name}/{place}"] = row
+    return vectors_by_name(rows)
+
+
+def _only_embedding(file):
+    """Return the array of an .npy, or the one of an .npz that has most dimensions."""
+    arrays = [read_npy(file)] if file.suffix == ".npy" else [*read_npz(file).values()]
+    most = max(array.ndim for array in arrays)
+    embeddings = [array for array in arrays if array.ndim == most]
+    require(len(embeddings) == 1, "has several arrays that may be embeddings: leave one")
+    return embeddings[0]
 
 
 def vectors_by_name(vectors):
@@ -113,7 +127,7 @@ def _may_be_labels(path):
 
 
 class OnDisk:
-    """An .npy that is mapped anew for each block: other processes are sent its name only."""
+    """An .npy that is mapped again for each block, so that only its name is sent to processes."""
 
     def __init__(self, path):
         array = read_npy(path, mmap_mode="r")
@@ -129,7 +143,7 @@ class OnDisk:
 
 
 def read_embedding(path):
-    """Read an .npy as the embedding, which stays on disk until it is compared."""
+    """Read an .npy as an embedding that stays on disk until it is compared."""
     import dask.array as da
 
     stored = OnDisk(path)
@@ -169,7 +183,7 @@ def read_mat(path):
 
 
 def _plain(variable):
-    """Return a column of real numbers or text; None for what is neither."""
+    """Return a column of real numbers or text; None for anything else."""
     if isinstance(variable, np.ndarray) and variable.dtype == object:
         variable = variable.ravel().tolist()
     if isinstance(variable, list):  # a cell array; an empty cell is a missing label
@@ -208,7 +222,7 @@ def read_hdf5(path):
 
 
 def _items(group):
-    """Return what is in a group; group.items() passes over what is damaged."""
+    """Return the members of a group; group.items() would skip damaged ones."""
     return {str(name): group[name] for name in group}
 
 
@@ -261,7 +275,7 @@ def zarr_store(path):
 
 
 def _check_chunks(name, array):
-    """Refuse chunks that are lost, which Zarr would fill."""
+    """Refuse an array with missing chunks, because Zarr would fill them."""
     lost = array.nchunks - array.nchunks_initialized
     require(
         lost == 0,
@@ -271,7 +285,7 @@ def _check_chunks(name, array):
 
 
 def _require_embedding(stored):
-    """Refuse a file of something else, such as an evaluation."""
+    """Refuse a file without embeddings, such as a stored evaluation."""
     require(
         "embedding" in stored.variables,
         "contains no variable `embedding`; an evaluation that was saved is opened by "
@@ -299,7 +313,7 @@ READERS = {
 
 
 def open_tree(path, kind_of_file: str) -> xr.DataTree:
-    """Read a tree from a netCDF file or a Zarr store, all of it at once. what : for messages."""
+    """Read a tree from a netCDF file or a Zarr store, all of it at once."""
     check_regular(path)
     if path.is_dir() or path.name.endswith(".zip"):
         with reading(kind_of_file), zarr_store(path) as (store, _):
@@ -307,3 +321,37 @@ def open_tree(path, kind_of_file: str) -> xr.DataTree:
     check_heaps(path)
     with reading(kind_of_file), xr.open_datatree(path, engine="h5netcdf") as tree:
         return tree.load()
+
+
+# --- damaged HDF5 ---------------------------------------------------------------------------------
+
+
+def check_heaps(path) -> None:
+    """Refuse an HDF5 file with a heap of text that is damaged."""
+    with open(path, "rb") as file:
+        if file.seek(0, 2) == 0:
+            return
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
+            heaps = [heap.start() for heap in re.finditer(re.escape(HEAP), contents)]
+            damaged = [heap for heap in heaps if not _is_whole(contents, heap)]
+    require(
+        not damaged,
+        f"text in the file is damaged (heaps at bytes {damaged[:3]}): copy or write the file again",
+    )
+
+
+def _is_whole(contents, heap):
+    """Return whether a heap ends within the file, and each of its objects within the heap."""
+    heap_size = int.from_bytes(contents[heap + 8 : heap + HEAP_HEADER], "little")
+    end = heap + heap_size
+    if end > len(contents):
+        return False
+    place = heap + HEAP_HEADER
+    while end - place >= OBJECT.size:
+        number, size = OBJECT.unpack_from(contents, place)
+        if number > 0:
+            size = OBJECT.size + -(-size // 8) * 8
+        if size == 0 or place + size > end:
+            return False
+        place += size
+    return True

@@ -1,16 +1,20 @@
-"""Checks of embeddings: every message names the row and says what to do."""
+"""Checks of embeddings, and of square arrays that may be matrices of scores instead."""
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, real_numbers, require
+from frkit.base import InputError, real_numbers, require, warn
 from frkit.data.files import reading
 
-ROWS = 4096  # of an embedding, checked per step
+ROWS = 4096  # of an embedding that are checked per step
+SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
+FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
+WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
+SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
 
 
 def is_lazy(array):
-    """Return whether an array is one of dask, which takes long to import."""
+    """Return whether an array is a dask array, without importing dask, which takes long."""
     return hasattr(array, "dask")
 
 
@@ -58,7 +62,7 @@ def check_rows(values, need_length=True):
 
 
 def _fault(row):
-    """Say what is wrong with a row."""
+    """Describe what is wrong with a row."""
     columns = np.flatnonzero(~np.isfinite(row))
     if len(columns) > 0:
         return f", column {columns[0]}: {row[columns[0]]} is not finite in float32"
@@ -74,7 +78,7 @@ def row_pieces(embedding):
 
 
 def loaded(rows):
-    """Return these rows in memory; computed in this thread, which may belong to a sweep."""
+    """Return rows in memory, computed in this thread because it may belong to a sweep."""
     if not is_lazy(rows):
         return np.asarray(rows)
     with reading("the embedding"):
@@ -90,3 +94,108 @@ def check_faces(faces, name: str = "faces") -> None:
         f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature); "
         "make it with fk.faces or fk.open_faces",
     )
+
+
+# --- square arrays ----------------------------------------------------------------------------
+
+
+def role_of_square(values):
+    """Return "distance" or "score" of a matrix that compares images with each other, else None.
+
+    Such a matrix is square and symmetric. Its diagonal is constant: 0 and the smallest value of
+    distances, the largest one of scores. No embedding is like that.
+
+    Parameters
+    ----------
+    values : array of numbers
+        In memory, on disk or of dask.
+    """
+    is_square = values.ndim == 2 and values.shape[0] == values.shape[1]
+    if not is_square or values.dtype.kind not in "fiu":
+        return None
+    corner = np.asarray(values[:WINDOW, :WINDOW], float)
+    scores = corner[np.triu_indices(len(corner), 1)]
+    scores = scores[np.isfinite(scores)]
+    with_self = corner.diagonal()
+    if len(np.unique(scores)) <= FEW_SCORES:  # a toy
+        return None
+    slack = SELF_SLACK * np.ptp(scores)
+    is_constant = np.ptp(with_self) <= slack
+    if is_constant and abs(with_self).max() <= slack and scores.min() >= -slack:
+        role = "distance"
+    elif is_constant and scores.max() <= with_self.max() + slack:
+        role = "score"
+    else:
+        return None
+    return role if equals_transpose(values, whole=False) else None
+
+
+def refuse_scores(embedding, otherwise=""):
+    """Refuse a matrix of scores in place of an embedding, or of one of several embeddings.
+
+    Parameters
+    ----------
+    embedding : array, ([model,] image, feature)
+    otherwise : str
+        What to do if it is an embedding nevertheless.
+    """
+    for values in [embedding] if embedding.ndim == 2 else embedding:
+        role = role_of_square(values)
+        distance = ", distance=True" if role == "distance" else ""
+        require(
+            role is None,
+            f"the embedding is square and symmetric, with one value on its diagonal, as a matrix "
+            f"of {role}s between images is; open such a file with format='matrix'{distance}, or "
+            f"give the array as fk.score_matrix(values, identity, identity{distance}){otherwise}",
+        )
+
+
+def equals_transpose(values, marks=(), whole=True):
+    """Return whether scores are symmetric: all in memory, or three windows of those on disk.
+
+    Two scores are equal where they differ by rounding only: by a hundred thousandth of the distance
+    of the quartiles, or in the last place. So neither a shift nor another scale of all scores
+    changes the answer, nor do a few scores far away.
+
+    Parameters
+    ----------
+    values : array, square
+    marks : float or sequence of float
+        Scores of failed comparisons.
+    whole : bool
+        False for three windows of those in memory, too.
+    """
+    n = values.shape[0]
+    corner = np.asarray(values[: WINDOW // 2, : WINDOW // 2], float)
+    corner = corner[np.isfinite(corner) & ~np.isin(corner, marks)]
+    spread = np.ptp(np.quantile(corner, [0.25, 0.75])) if corner.size else 0
+    last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
+
+    is_whole = whole and isinstance(values, np.ndarray)
+    starts = range(0, n, WINDOW) if is_whole else [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
+    for start in starts:
+        rows = slice(start, start + WINDOW)
+        columns = slice(None) if is_whole else rows
+        scores = np.asarray(values[rows, columns], float)
+        turned = np.asarray(values[:, rows], float).T if is_whole else scores.T
+        if not np.allclose(scores, turned, rtol=last_place, atol=SLACK * spread, equal_nan=True):
+            return False
+    return True
+
+
+def with_both_halves(values):
+    """Return scores in which a half that is blank or zero throughout is that of the other side."""
+    is_in_memory = isinstance(values, np.ndarray)
+    if not is_in_memory or values.shape != values.shape[::-1] or len(values) < 3:
+        return values
+    is_upper = np.triu(np.ones(values.shape, bool), 1)
+    for is_half in (is_upper, is_upper.T):
+        half, other_half = values[is_half], values[is_half.T]
+        is_empty = np.isnan(half).all() or (half == 0).all()
+        if is_empty and len(np.unique(other_half)) > FEW_SCORES:
+            warn(
+                "one half of the matrix is blank or zero: each pair of images has the score of the "
+                "other half"
+            )
+            return np.where(is_half, values.T, values)
+    return values

@@ -1,26 +1,48 @@
-"""The faces Dataset: made from arrays, checked; and the encoders of the same images, stacked."""
+"""The faces Dataset: made from arrays or columns, with every check; and encoders, stacked."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_mapping
+from frkit.base import listed, require, require_mapping, warn
 from frkit.data.alignment import aligned, in_one_order, stacked
-from frkit.data.checks import check_faces, checked_embedding
-from frkit.data.collect import collected
-from frkit.data.face_columns import faces_of_columns
-from frkit.data.face_roles import gathered
-from frkit.data.roles import as_mapping
-from frkit.data.square import refuse_scores
+from frkit.data.checks import (
+    check_faces,
+    checked_embedding,
+    is_lazy,
+    loaded,
+    refuse_scores,
+    row_pieces,
+)
+from frkit.data.face_roles import face_roles, gathered
+from frkit.data.files import not_read
+from frkit.data.joins import identities_from, joined
+from frkit.data.labels import (
+    can_be_named,
+    check_names,
+    clean_labels,
+    complete_labels,
+    image_names,
+    model_names,
+)
+from frkit.data.notices import warn_of_parts, warn_of_shift, warn_of_spellings
+from frkit.data.roles import as_mapping, models_column
 
 OF_FRAME = (
     "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
     "'gender': 'sex'}"
 )
+# roles, and an array of files that an earlier frkit wrote
+NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
+FIRST = 10_000  # rows that show what embeddings are
+WIDE = 8  # equal embeddings with at least this many features are no coincidence
+NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
 
 def faces(
@@ -97,7 +119,7 @@ def faces(
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
     require(not isinstance(identity, str), OF_FRAME)
-    inputs = aligned({"embedding": embedding, **names}, "image")
+    [inputs] = aligned({"embedding": embedding, **names}, dim="image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
@@ -147,3 +169,136 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
         faces = faces.transpose("image", "feature")
         padded[name] = faces.pad(feature=(0, width), constant_values=0)
     return stacked(padded, "embedding")
+
+
+# --- from columns ---------------------------------------------------------------------------------
+
+
+def faces_of_columns(columns, given, metadata=None, pattern=None):
+    """Return the faces Dataset of columns whose roles are given or guessed.
+
+    Parameters
+    ----------
+    columns : dict of str to array
+    given : mapping
+        Role or attribute to columns.
+    metadata : path, optional
+        A table of more attributes.
+    pattern : str, optional
+        A pattern of image names that says who is in them.
+    """
+    roles, identity = face_roles(columns, given, pattern is not None)
+    embeddings = roles.columns["embedding"]
+    if len(embeddings) == 1:
+        values = columns[embeddings[0]]
+        model = columns.get("model") if np.ndim(values) == 3 else None
+        values = checked_embedding(values, model)
+    else:
+        model = embeddings
+        several = [checked_embedding(columns[name], None) for name in model]
+        width = max(values.shape[-1] for values in several)
+        padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in several]
+        values = np.stack(padded)
+    image = columns.get(roles.column("image"))
+    if pattern is not None:
+        identity = identities_from(image, pattern)
+        roles.who = f"by the pattern {pattern!r} of names of images"
+    _refuse_several_models(columns, values.shape[-2])
+    attributes = _attributes(columns, roles, values.shape[-2])
+    warn_of_parts(roles, columns)
+    if metadata is not None:
+        more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
+        attributes |= {name: labels for name, [labels] in more.items()}
+    return collected(values, identity, image, model, attributes).assign_attrs(roles.attrs())
+
+
+def _refuse_several_models(columns, n_images):
+    """Refuse rows of several models, whose embeddings would count as further images."""
+    labels = {
+        name: np.asarray(labels)
+        for name, labels in columns.items()
+        if np.shape(labels) == (n_images,)
+    }
+    column = models_column(pd.DataFrame(labels).select_dtypes(exclude="floating"))
+    require(
+        column is None,
+        f"column {column!r} seems to say which model an embedding is of, because other labels "
+        "repeat: give a file for each model, or fk.stack_models({model: fk.faces(rows) for model, "
+        "rows in frame.groupby(column)}); if it says something else, rename it",
+    )
+
+
+def _attributes(columns, roles, n_images):
+    """Return the attributes: those that are named, and all other labels with usable names."""
+    attributes = {name: columns[column] for name, [column] in roles.attributes.items()}
+    other_names = [name for name in roles.free(columns) if name not in NO_ATTRIBUTES]
+    is_label = {name: np.shape(columns[name]) == (n_images,) for name in other_names}
+    for name in other_names:
+        if is_label[name] and can_be_named(name):
+            attributes.setdefault(name, columns[name])
+    no_labels = sorted(name for name in other_names if not is_label[name])
+    not_read(no_labels, "not one label per image")
+    return attributes
+
+
+# --- from arrays ----------------------------------------------------------------------------------
+
+
+def collected(values, identity, image, model, attributes):
+    """Return the faces Dataset of a checked embedding, which may be on disk."""
+    n_images = values.shape[-2]
+    identity = complete_labels(identity, n_images, "identity")
+    _check_people(identity)
+    if values.shape[-1] >= WIDE:
+        rows = values if values.ndim == 2 else values[0]
+        warn_of_shift(loaded(rows[:FIRST]), identity[:FIRST])
+        if not is_lazy(values):
+            _warn_of_copies(rows)
+    check_names(attributes)
+    if image is None:
+        names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)}
+    else:
+        names = (image_names(image, n_images),)
+    coords = {"image": ("image", *names), "identity": ("image", identity)}
+    if model is not None:
+        coords["model"] = model_names(model, len(values))
+    for name, labels in attributes.items():
+        coords[name] = "image", clean_labels(labels, n_images, name)
+    warn_of_spellings({name: [coords[name][1]] for name in ("identity", *attributes)})
+    dims = ("model", "image", "feature")[-values.ndim :]
+    return xr.Dataset({"embedding": (dims, values)}, coords=coords)
+
+
+def _check_people(identity):
+    """Refuse identities that make no pair, or no genuine pair."""
+    people, counts = np.unique(identity, return_counts=True)
+    require(
+        len(people) >= 2,
+        f"at least two identities are needed, got {len(people)}: {listed(people)}",
+    )
+    require(
+        counts.max() >= 2,
+        "no identity has two images, so there is no genuine pair; check that identity "
+        "contains people, not image names",
+    )
+
+
+def _warn_of_copies(rows):
+    """Warn of images with exactly the embedding of another one."""
+    beginnings = pd.Series(np.ascontiguousarray(rows[:, :2]).view(np.uint64).ravel())
+    same_beginning = rows[beginnings.duplicated(keep=False).to_numpy()]
+    n_copies = pd.DataFrame(same_beginning).duplicated(keep=False).sum()
+    if n_copies > 0:
+        warn(
+            f"{n_copies:,} images have exactly the embedding of another image: as copies of a file "
+            "they make genuine pairs too easy, and as faces that were not found impostor pairs too "
+            "hard; leave such images out"
+        )
+
+
+def _fingerprint(embedding):
+    """Return the beginning of a hash of an embedding, in memory or on disk."""
+    digest = hashlib.sha256()
+    for _, rows in row_pieces(embedding):
+        digest.update(np.ascontiguousarray(rows))
+    return digest.hexdigest()[:16]

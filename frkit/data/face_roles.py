@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, real_numbers, require, warn
-from frkit.data.checks import loaded
-from frkit.data.evidence import people_of_names, share_above
+from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
-from frkit.data.joins import WAYS, people_by_name
+from frkit.data.joins import WAYS, people_by_name, people_of_names, share_above
 from frkit.data.labels import clean_labels
 from frkit.data.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.sides import Sides
-from frkit.data.square import refuse_scores
 from frkit.data.tables import as_numbers, check_header, is_number_column, numbered_runs, to_numbers
 
 COMPARED = 400  # images that show whether one label is one person
@@ -77,7 +75,7 @@ def face_roles(columns, given=None, by_name=False):
 
 
 def _turn_upright(columns, name):
-    """Turn an embedding that has a column for each image, as MATLAB often has it."""
+    """Transpose an embedding that has a column for each image, as is usual in MATLAB."""
     shape = np.shape(columns[name])
     lengths = {len(values) for values in columns.values() if np.ndim(values) == 1}
     if len(shape) == 2 and shape[1] in lengths and shape[0] not in lengths:
@@ -97,7 +95,7 @@ def _is_unnamed(name):
 
 
 def _usual(names, role, usual_names=None):
-    """Return the columns with a usual name, or only the one with the role's own name."""
+    """Return the columns with a usual name; one that is called like the role comes alone."""
     usual = [name for name in names if simplified(name) in (usual_names or NAMES[role])]
     return [name for name in usual if name.lower() == role] or usual
 
@@ -123,7 +121,7 @@ def _embedding(roles, columns):
 
 
 def _identity(roles, columns, labels):
-    """Return the column that is named like identities and in which some occur twice, or None."""
+    """Return the column that is named like identities, some of which occur twice; or None."""
     sure = _usual(labels, "identity")
     repeating = [name for name in labels if _can_be_people(labels[name])]
     unnamed = [name for name in repeating if _is_unnamed(name)]
@@ -272,12 +270,12 @@ def _is_list(column):
     if not isinstance(first, str):
         return False
     numbers = _words_in_list(first)
-    # a note such as "[blurred]" is none
+    # a note such as "[blurred]" is no list of numbers
     return len(numbers) > 0 and is_number_column(pd.Series(numbers))
 
 
 def _words_in_list(cell):
-    """Return the contents of a list that JSON or NumPy wrote, as text."""
+    """Return the numbers, as text, of a list that JSON or NumPy wrote."""
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
     is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
     return numbers if is_enclosed or len(numbers) >= MANY else []

@@ -74,7 +74,7 @@ def require_data(name, value):
 
 @contextmanager
 def reading(description):
-    """Turn whatever a library raises over a bad file into an InputError."""
+    """Turn any error that a library raises over a bad file into an InputError."""
     try:
         yield
     except InputError:
@@ -114,7 +114,7 @@ def file_kind(path):
 
 
 def check_regular(path):
-    """Refuse what is not a file: a pipe, say, would be waited for, and can be read only once."""
+    """Refuse what is neither file nor folder: a pipe would block, and can be read only once."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -156,6 +156,6 @@ def need(module, purpose, package):
 
 
 def not_read(names, why):
-    """Warn about columns that were left aside."""
+    """Warn about columns that are ignored."""
     if len(names) > 0:
         warn(f"not read: {listed(names, 12)} ({why})")

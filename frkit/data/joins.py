@@ -1,4 +1,4 @@
-"""Identities read from names of images by a pattern; labels joined from a table of metadata."""
+"""What names say: who is in an image, if the scores agree, and which labels a table gives it."""
 
 import re
 
@@ -20,6 +20,10 @@ WAYS = {  # usual patterns of image names that contain the identity
     "up to '_'": rf"^(?:.*/)?([^/][^_/]*?)(?:_[^/]*)?{ENDING}",
     "up to the last digits": rf"^(?:.*/)?([^/]*[^/0-9])[0-9]+{ENDING}",
 }
+COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
+FIRST = 2_000  # pairs that show whether a pattern of names can be right
+CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
+ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 
 
 def is_pattern(text):
@@ -49,13 +53,16 @@ def identities_from(names, pattern):
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
         expression = expression.replace(escaped, f"(?P={field})")  # the same again
     people = _paths(names).str.extract(rf"\A(?:.*/)?{expression}\Z")[person.pop()]
-    odd = np.unique(np.asarray(names, str)[people.isna()])
-    require(len(odd) == 0, f"identity={pattern!r} does not fit the image names {listed(odd, 3)}")
+    misfits = np.unique(np.asarray(names, str)[people.isna()])
+    require(
+        len(misfits) == 0,
+        f"identity={pattern!r} does not fit the image names {listed(misfits, 3)}",
+    )
     return people.to_numpy(str)
 
 
 def people_by_name(names, pattern):
-    """Return who is in images by a pattern of WAYS; None where it does not fit a name."""
+    """Return who is in images by a pattern of WAYS; None if it does not fit all names."""
     people = _paths(names).str.extract(pattern)[0]
     return None if people.isna().any() else people.to_numpy(object)
 
@@ -63,6 +70,111 @@ def people_by_name(names, pattern):
 def _paths(names):
     """Return names of images with slashes between folders."""
     return pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
+
+
+# --- what scores say about names ------------------------------------------------------------------
+
+
+def people_of_names(images, genuine=None, scores=None):
+    """Read who is who from names of images, if the data agree with one way to read them.
+
+    Parameters
+    ----------
+    images : Sides
+    genuine : array of bool, optional
+        The truth: people must agree with it in every pair.
+    scores : array, optional
+        Where there is no truth: larger is more alike, and the same person's must be higher.
+
+    Returns
+    -------
+    Sides or None, str
+        Who is on both sides, and the way of WAYS; None and "" where names do not say.
+    """
+    for way, pattern in WAYS.items():
+        if genuine is not None:  # a few of many pairs suffice to rule a pattern out
+            is_same_at_first = _is_same_at_first(images, pattern)
+            if not np.array_equal(is_same_at_first, genuine[:FIRST]):
+                continue
+        names = people_by_name(images.names, pattern)
+        if names is None:
+            continue
+        people = images.mapped(names)
+        is_same = people.is_same()
+        if is_same.all() or not is_same.any():
+            continue
+        if genuine is None:
+            is_other = ~images.is_same()
+            agrees = _are_clearly_higher(scores[is_other], is_same[is_other])
+        else:
+            agrees = np.array_equal(is_same, genuine)
+        if agrees:
+            return people, way
+    return None, ""
+
+
+def strangers_called_genuine(images, genuine, scores):
+    """Return how many of the first genuine pairs show two people by their names, and of how many.
+
+    None are counted unless the scores say so, too. Then the truth may be of something else, such as
+    the same sex.
+    """
+    genuine = genuine[:FIRST]
+    scores = scores[:FIRST][genuine]
+    for pattern in WAYS.values():
+        is_same = _is_same_at_first(images, pattern)
+        if is_same is not None and is_same.any() and genuine[is_same].all():
+            is_same = is_same[genuine]
+            if _are_clearly_higher(scores, is_same):
+                return np.sum(~is_same), len(is_same)
+    return 0, 0
+
+
+def _is_same_at_first(images, pattern):
+    """Return which of the first pairs show one person by a pattern; None if it does not fit."""
+    sides = [images.names[side[:FIRST]] for side in images[:2]]
+    people = people_by_name(np.concatenate(sides), pattern)
+    if people is None:
+        return None
+    probe, reference = np.split(people, 2)
+    return probe == reference
+
+
+def _are_clearly_higher(scores, genuine):
+    """Return whether genuine scores are as high as those of one person are."""
+    area, errors = share_above(scores, genuine)
+    return errors > CLEAR and area > ALIKE
+
+
+def share_above(scores, genuine):
+    """Return the share of genuine scores above impostors', and by how many standard errors.
+
+    Parameters
+    ----------
+    scores : array of float
+        NaN is left out; of many scores some are taken.
+    genuine : array of bool
+    """
+    genuine_scores = _some(scores[genuine])
+    impostor_scores = _some(scores[~genuine])
+    n_genuine = len(genuine_scores)
+    n_impostor = len(impostor_scores)
+    if n_genuine == 0 or n_impostor == 0:
+        return 0.5, 0.0
+    ranks = pd.Series(np.concatenate([genuine_scores, impostor_scores])).rank().to_numpy()
+    above = ranks[:n_genuine].sum() - n_genuine * (n_genuine + 1) / 2
+    area = above / (n_genuine * n_impostor)
+    error = np.sqrt((n_genuine + n_impostor + 1) / (12 * n_genuine * n_impostor))
+    return area, (area - 0.5) / error
+
+
+def _some(scores):
+    """Return some of the scores that are not missing, at most twice COMPARED."""
+    scores = scores[np.isfinite(scores)]
+    return scores[:: max(1, len(scores) // COMPARED)]
+
+
+# --- a table of metadata --------------------------------------------------------------------------
 
 
 def joined(metadata, keys, taken=()):
@@ -93,7 +205,8 @@ def joined(metadata, keys, taken=()):
     with named(metadata):
         table = read_frame(path).drop(columns="", errors="ignore")
         rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
-        kind, key = _best_column(rows, keys)
+        names_of_kinds = {kind: np.unique(np.concatenate(sides)) for kind, sides in keys.items()}
+        kind, key = _best_column(rows, names_of_kinds)
         rows = rows[rows[key] != UNKNOWN].drop_duplicates()
         attributes = _attributes(rows, key)
         again = [name for name in attributes if name.lower() in taken]
@@ -102,7 +215,7 @@ def joined(metadata, keys, taken=()):
             f"columns {listed(again)} are also in the file of scores or embeddings: leave one out",
         )
     labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
-    names = np.unique(np.concatenate(keys[kind]))
+    names = names_of_kinds[kind]
     absent = np.setdiff1d(names, labels.index)
     if len(absent) > 0:
         warn(
@@ -113,9 +226,8 @@ def joined(metadata, keys, taken=()):
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 
-def _best_column(rows, keys):
-    """Return which names identify the rows, and the column that contains most of them."""
-    names = {kind: np.unique(np.concatenate(sides)) for kind, sides in keys.items()}
+def _best_column(rows, names):
+    """Return which kind of names identifies the rows, and the column that contains most of them."""
     shares = {
         (kind, column): np.isin(names[kind], rows[column]).mean()
         for kind in names

@@ -41,13 +41,12 @@ def read_json(path):
             data = records[0]  # with facts about all of them around
         elif embeddings is not None:
             return embeddings
-        elif data and all(isinstance(value, dict) for value in data.values()):
-            if not _are_columns(data):
-                if not _are_rows(data):
-                    return _scores_by_name(data)
-                data = [*data.values()]
         elif {*data} == {"genuine", "impostor"}:
             data = {kind: pd.Series(scores) for kind, scores in data.items()}
+        elif all(isinstance(value, dict) for value in data.values()) and not _are_columns(data):
+            if not _are_rows(data):
+                return _scores_by_name(data)
+            data = [*data.values()]
     try:
         is_list = isinstance(data, list)
         table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
@@ -58,7 +57,7 @@ def read_json(path):
 
 
 def _object(pairs):
-    """Return an object of JSON; a name that occurs twice would hide the first."""
+    """Return a JSON object; refuse a name that occurs twice, because it would hide the first."""
     data = dict(pairs)
     require(len(data) == len(pairs), f"a name occurs twice in the object of {listed(data)}")
     return data
@@ -71,12 +70,12 @@ def _are_records(value):
 
 def _are_columns(data):
     """Return whether objects are columns, as pandas writes a table: with rows 0, 1, 2, ..."""
-    rows = [*map(str, range(len(next(iter(data.values())))))]
+    rows = [*map(str, range(max(map(len, data.values()), default=0)))]
     return "0" not in data and all([*column] == rows for column in data.values())
 
 
 def _are_rows(data):
-    """Return whether objects are the rows of a table: of scores by name, no cell would be text."""
+    """Return whether objects are the rows of a table: some cells are text, unlike scores."""
     first = next(iter(data.values()))
     has_text = any(isinstance(cell, str) for cell in first.values())
     return has_text and all({*row} == {*first} for row in data.values())
@@ -91,7 +90,7 @@ def by_row(table):
 
 
 def _flat(column):
-    """Return a column, or of a column of objects their fields: probe_image, probe_subject."""
+    """Return a column; of a column of objects the fields, such as probe_image, probe_subject."""
     cells = column.array
     if all(isinstance(cell, (list, np.ndarray)) and len(cell) == 1 for cell in cells):
         cells = [cell[0] for cell in cells]  # as of DeepFace, which lists the faces of an image
@@ -101,7 +100,7 @@ def _flat(column):
 
 
 def _has_no_labels(column):
-    """Return whether cells are neither labels nor vectors: pictures, objects, lists of text."""
+    """Return whether cells are neither labels nor vectors, but pictures, objects or lists."""
     cells = column.array if column.dtype == object else []
     first = cells[0] if len(cells) > 0 else None
     if isinstance(first, (list, np.ndarray)):
@@ -148,7 +147,7 @@ def _embeddings_by_name(data):
 
 
 def _vectors(value):
-    """Return the vectors of one name, a list of numbers each; none where it is something else."""
+    """Return the vectors of one name, each a list of numbers; an empty list if there is none."""
     items = value if isinstance(value, list) else []
     if items and all(map(_is_number, items)):
         items = [items]

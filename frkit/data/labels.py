@@ -1,4 +1,4 @@
-"""Labels of images as clean text, names of attributes, and attributes that vary in a person."""
+"""Labels of images as clean text, their order, and labels that vary within a person."""
 
 import re
 from difflib import get_close_matches
@@ -11,6 +11,7 @@ from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, requ
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 ABRIDGED = re.compile(r"-?[0-9]([.,][0-9]+)?[eE][+][1-9][0-9]+")  # a long number in a spreadsheet
+BEGINS_WITH_NUMBER = re.compile(r"([<>]?)=?\s*(-?\d+(?:\.\d+)?)")
 CROSSED = " & "  # between the labels of crossed attributes
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
@@ -81,7 +82,7 @@ def coded_labels(values, n, name, of="image"):
 
 
 def _as_they_are(values, name):
-    """Return an array of objects that NumPy has not converted."""
+    """Return labels as an array of objects, before NumPy converts them."""
     # NumPy would turn [1.0, "a"] into text, and [2**60 + 1, 0.5] into rounded floats
     as_objects = isinstance(values, (list, tuple))
     try:
@@ -114,21 +115,15 @@ def _refuse_rounded(values, name):
 
 
 def _texts(values, name):
-    """Return labels as stripped text with one code for each letter; "unknown" where blank."""
-    is_arrow = isinstance(values.dtype, pd.StringDtype)  # reading it text by text is slow
-    values = list(np.asarray(values, object) if is_arrow else values)
-    is_text = all(type(value) is str for value in values)
-    joined = "".join(values) if is_text else "\0"
-    if joined.isascii() and "\0" not in joined:  # as most are
-        texts = [value.strip() for value in values]
-    else:
-        texts = [_text(value, name) for value in values]
+    """Return labels as stripped text in one form of Unicode; "unknown" where blank."""
+    values = np.asarray(values, object)  # pandas' own array of texts would be slow to read
+    texts = [_text(value, name) for value in values]
     texts = [UNKNOWN if text in MISSING_WORDS else text for text in texts]
     return _without_point_zero(texts) if any(map(_ends_in_zero, texts[:9])) else texts
 
 
 def _without_point_zero(texts):
-    """Return labels that are all whole floats as text, such as "1001.0", as integers: "1001"."""
+    """Return labels such as "1001.0" without their ".0", if all are whole floats."""
     if not all(text == UNKNOWN or _ends_in_zero(text) for text in texts):
         return texts
     example = next(filter(_ends_in_zero, texts))
@@ -143,6 +138,8 @@ def _ends_in_zero(text):
 
 def _text(value, name):
     """Return one label as text."""
+    if type(value) is str and value.isascii() and "\0" not in value:  # as most are
+        return value.strip()
     require(not isinstance(value, complex), f"{name} contains {value}, which is not a label")
     if isinstance(value, (float, np.floating)) and value.is_integer():
         _refuse_rounded([value] if abs(value) >= LARGEST_WHOLE else [], name)
@@ -159,24 +156,16 @@ def _text(value, name):
 
 def complete_labels(values, n, name, of="image"):
     """Return labels; refuse missing ones, because a person "unknown" would be many people."""
-    labels = clean_labels(values, n, name, of)
-    _refuse_nobody(np.arange(n), labels, name, of)
-    return labels
+    codes, labels = complete_codes(values, n, name, of)
+    return labels.astype(str)[codes]
 
 
 def complete_codes(values, n, name, of="image"):
-    """Return labels as `coded_labels` does; refuse missing ones, and say how many there are."""
+    """Return labels as `coded_labels` does; refuse those that name nobody, or several people."""
     codes, labels = coded_labels(values, n, name, of)
-    _refuse_nobody(codes, labels, name, of)
-    return codes, labels
-
-
-def _refuse_nobody(codes, labels, name, of):
-    """Refuse labels, by their places among distinct ones, that name nobody, or several people."""
-    texts = labels.astype(str)
-    is_nobody = np.isin(texts, NO_IDENTITY if "identity" in name else NOBODY)
+    _refuse_abridged(codes, labels, name, of)
+    is_nobody = np.isin(labels, NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])
-    _refuse_abridged(codes, texts, name, of)
     if len(rows) > 0:
         counts = pd.Series(labels[codes[rows]]).value_counts()
         number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
@@ -185,13 +174,13 @@ def _refuse_nobody(codes, labels, name, of):
             f"(counted from 0; {number_of_each}): strangers would become one person; label or "
             f"remove these {of}s"
         )
+    return codes, labels
 
 
-def _refuse_abridged(codes, texts, name, of):
+def _refuse_abridged(codes, labels, name, of):
     """Refuse numbers that a spreadsheet cut to their first digits: people would be merged."""
-    has_plus = texts[np.strings.find(texts, "+") > 0]
-    abridged = [*filter(ABRIDGED.fullmatch, np.unique(has_plus))]
-    n_rows = np.isin(texts, abridged)[codes].sum()
+    abridged = sorted({label for label in labels if "+" in label and ABRIDGED.fullmatch(label)})
+    n_rows = np.isin(labels, abridged)[codes].sum()
     require(
         not abridged,
         f"{name} contains {listed(abridged)} in {n_rows:,} {of}(s), long numbers that a "
@@ -247,7 +236,7 @@ def attributes_of(by, argument="by"):
 
 
 def require_attributes(by, attributes):
-    """Refuse an attribute that is not there, and say which there are and how to add labels."""
+    """Refuse an attribute that is absent; say which ones there are and how to add labels."""
     for name in attributes_of(by):
         near = get_close_matches(name, attributes, 1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
@@ -340,7 +329,7 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
 
 
 def _filled(images, several, name):
-    """Return labels, those of a person's other images where an image has none; none may vary."""
+    """Return labels, taken from a person's other images where blank; refuse those that vary."""
     labelled = several[several.label != UNKNOWN]
     varying = labelled.identity[labelled.identity.duplicated()].unique()
     if len(varying) > 0:
@@ -366,7 +355,7 @@ def _filled(images, several, name):
 
 
 def _split(images, several):
-    """Return identities named after their labels, where these vary."""
+    """Return identities that carry the label in their name where it varies."""
     names = images.identity + "|" + images.label
     names = names.where(images.identity.isin(several.identity), images.identity)
     distinct = names[~images.duplicated()]
@@ -377,3 +366,37 @@ def _split(images, several):
         "or use no '|' in identities and labels",
     )
     return names.to_numpy(str)
+
+
+def reading_order(labels, values=None):
+    """Return the distinct labels without "unknown", in their natural order.
+
+    Labels that begin with a number are sorted by it and come before words.
+
+    Parameters
+    ----------
+    labels : array of str
+        Clean labels.
+    values : array-like, optional
+        What the labels were made of: ordered categories of pandas keep their order.
+
+    Examples
+    --------
+    >>> reading_order(np.array(["10-19", "3-9", "<3", "old"])).tolist()
+    ['<3', '3-9', '10-19', 'old']
+    """
+    distinct = np.unique(labels[labels != UNKNOWN])
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+        categories = clean_labels(dtype.categories, len(dtype.categories), "categories")
+        return categories[np.isin(categories, distinct)]
+    return np.array(sorted(distinct.tolist(), key=_reading_key), str)
+
+
+def _reading_key(label):
+    """Return the number at the start of a label, if any, and the label."""
+    number = BEGINS_WITH_NUMBER.match(label)
+    if number is None:
+        return 1, 0.0, 0, label
+    sign = {"<": -1, ">": 1}.get(number[1], 0)
+    return 0, float(number[2]), sign, label

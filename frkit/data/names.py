@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def _sets(**texts):
-    """Return the words of each text."""
+    """Split each text into a set of words."""
     return {role: frozenset(text.split()) for role, text in texts.items()}
 
 
@@ -39,6 +39,7 @@ WEAK = _sets(
     genuine="label labels y ytrue key class type kind pair pairtype trialtype comparisontype",
     identity="label labels name names id ids class classid target targets y",
 )
+MODEL = frozenset("model models modelname system systemid algorithm matcher encoder".split())
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
     "f feat feats feature features emb embs embedding embeddings dim d x v vec e".split()
@@ -60,13 +61,14 @@ NO_SCORE = _WITHIN["no_score"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
-        sameperson samesubject sameidentity""",
-    impostor="""0 -1 false no n nonmatch nonmated nontarget impostor imposter different diff
-        differentperson differentsubject differentidentity
+        sameperson samesubject sameidentity wahr vrai verdadero vero""",
+    impostor="""0 -1 false no n falsch faux falso nonmatch nonmated nontarget impostor imposter
+        different diff differentperson differentsubject differentidentity
         negative mismatch nonmate inter interclass""",
 )
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
 LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
+LONG_MARKS += "model-utterance model-utt "
 LONG_MARKS += "query-candidate probe-candidate source-target query-target reference-test ref-test "
 LONG_MARKS += "known-unknown"
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
@@ -79,18 +81,18 @@ def simplified(name):
 
 
 def truth_of(name):
-    """Return a simplified name without "is" and "label": "is_same" and "same_label" are same."""
+    """Return a simplified name without "is" and "label": "is_same" becomes "same"."""
     return re.sub("^is|(?<=.)labels?$", "", simplified(name))
 
 
 def words_of(name):
-    """Return the words of a name in lower case: "L2 dist (arc)" is l2, dist and arc."""
+    """Return the words of a name in lower case: "L2 dist (arc)" has l2, dist and arc."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name))
     return {word for word in re.split(r"[\W_]+", parted.lower()) if word}
 
 
 def is_known_name(name):
-    """Return whether a text is the usual name of a column, also of one side."""
+    """Return whether a text is a usual name of a column, or of the column of one side."""
     usual = frozenset().union(*NAMES.values(), *WEAK.values())
     sides = {*LONG_MARKS.replace("-", " ").split()}
     return bool({simplified(name), truth_of(name)} & usual or words_of(name) & sides)

@@ -24,8 +24,8 @@ def warn_of_spellings(labels):
         The labels of one side or of both, by attribute; those of people as "identity".
     """
     for name, sides in labels.items():
-        distinct = pd.unique(np.concatenate([pd.unique(side) for side in sides]).astype(object))
-        distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object).sort_values()
+        distinct = np.unique(np.concatenate([pd.unique(side) for side in sides]).astype(str))
+        distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object)
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
         is_group = name != "identity"
         nothing = distinct[distinct.isin(NOBODY)]
@@ -49,7 +49,7 @@ def warn_of_spellings(labels):
 
 
 def warn_of_parts(roles, columns):
-    """Warn of a column of parts, all of which are used, where nobody named it.
+    """Warn of rows of training and test, and of ranks, unless the user named their column.
 
     Parameters
     ----------
@@ -57,10 +57,16 @@ def warn_of_parts(roles, columns):
     columns : mapping of str to array
     """
     for name in columns:
-        if name in roles.given or simplified(name) not in NAMES_OF_SPLIT:
+        bare = simplified(name)
+        if name in roles.given or bare not in NAMES_OF_SPLIT | {"rank"}:
             continue
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
-        if len(labels) > 1 and labels <= SPLITS:
+        if bare == "rank" and roles.scores() and labels == {*map(str, range(1, len(labels) + 1))}:
+            warn(
+                f"{name!r} counts from 1 to {len(labels)}: a list of only the best candidates of "
+                "each probe has the most similar impostor pairs, so that FAR is too high"
+            )
+        elif len(labels) > 1 and labels <= SPLITS:
             warn(
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "
@@ -83,7 +89,7 @@ def warn_of_decisions(scores):
 
 
 def warn_of_shift(rows, identity):
-    """Warn of labels that stand a few rows above or below the images they belong to.
+    """Warn of labels that are shifted by a few rows against their images.
 
     Where images of a person follow each other, neighbours are least alike where the person changes.
     """

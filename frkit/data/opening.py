@@ -8,7 +8,7 @@ import xarray as xr
 
 from frkit.base import InputError, listed, require, require_path
 from frkit.data.arrays import READERS, are_vectors_by_name, labels_beside, read_npy, vectors_by_name
-from frkit.data.face_columns import faces_of_columns
+from frkit.data.dataset import faces_of_columns
 from frkit.data.face_roles import gathered
 from frkit.data.files import file_kind, named, require_data
 from frkit.data.joins import is_pattern
@@ -156,17 +156,17 @@ def demo_faces() -> xr.Dataset:
 
 
 def read_columns(path, given=None):
-    """Read any file of arrays or labels as columns by name; those of an embedding as one array."""
-    kind = file_kind(path)
-    columns = read_json(path) if kind == "json" else None
-    if kind in TABLES and not isinstance(columns, dict):
-        return gathered(read_frame(path) if columns is None else columns, given)
-    columns = columns or READERS[kind](path)
-    return vectors_by_name(columns) if not given and are_vectors_by_name(columns) else columns
+    """Read the columns of any file by name; the numbered ones of an embedding are one array."""
+    reader = READERS.get(file_kind(path), read_frame)
+    contents = read_json(path) if file_kind(path) == "json" else reader(path)
+    if isinstance(contents, pd.DataFrame):
+        return gathered(contents, given)
+    are_named_vectors = not given and are_vectors_by_name(contents)
+    return vectors_by_name(contents) if are_named_vectors else contents
 
 
 def column_names(path):
-    """Return the names of a file's columns, and the first rows of a table or None."""
+    """Return the names of a file's columns, and of a table also the first rows, else None."""
     kind = file_kind(path)
     if kind in ("json", "npy", "folder"):
         return [], None
@@ -177,7 +177,7 @@ def column_names(path):
 
 
 def read_labels(path):
-    """Read labels: a table, or a text file with one identity, or one image name, a line."""
+    """Read labels: a table, or a text file with one identity or image name per line."""
     kind = file_kind(path)
     if kind == "npy":  # which says less of its labels than a list of people
         labels = pd.Series(read_npy(path))

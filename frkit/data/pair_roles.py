@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from frkit.base import listed, require_flag, warn
-from frkit.data.evidence import CLEAR, share_above
+from frkit.data.joins import CLEAR, share_above
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import (
     DECISION,
@@ -21,7 +21,7 @@ from frkit.data.names import (
 )
 from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers, is_number_column, refuse_cells
+from frkit.data.tables import as_numbers, is_number_column, refuse_cells, to_numbers
 
 OPPOSITE = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
 TRUTH = NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]
@@ -38,15 +38,15 @@ NO_VERDICT = (
 
 
 def looks_like_pairs(table):
-    """Return whether names, and words of truth, are those of a list of pairs."""
+    """Return whether a table looks like a list of pairs, by names and words of truth."""
     scores = {name for name in table if simplified(name) in NAMES["score"] | NAMES["distance"]}
     sides = side_columns([name for name in table if name not in scores])
     if any(simplified(stem) in {"id", "ids"} | NAMES["identity"] for stem in sides):
         return True
     has_score = bool(scores) or any(map(role_of_score, table))
     truths = [name for name in table if _says_truth(name, table[name])]
-    if truths and not has_score:  # perhaps words such as "mated" next to the only numbers
-        has_score = len(table.columns) == 2 and len(truths) == 1 and any(_fractions(table))
+    if truths and not has_score:  # perhaps words such as "mated" and the only numbers
+        has_score = len(table.columns) == 2 and len(truths) == 1 and any(fractions(table))
     return has_score + bool(truths) + bool(sides) >= 2
 
 
@@ -104,7 +104,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
 
 
 def _find_named_scores(roles, sample):
-    """Take the columns that are named score or distance, perhaps with the mark of a model."""
+    """Take the columns that are named score or distance, also with a number or letter behind."""
     for name in roles.free(sample):
         stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
         for role in ("score", "distance"):
@@ -125,7 +125,7 @@ def role_of_score(name):
 
 
 def _find_other_scores(roles, table, sample, genuine):
-    """Take columns whose names say what they are, or the only fractions; if they agree."""
+    """Take columns with a word for scores in their name, or the only fractions, if data agree."""
     numbers = [
         name
         for name in roles.free(table)
@@ -133,16 +133,16 @@ def _find_other_scores(roles, table, sample, genuine):
     ]
     candidates = {name: role_of_score(name) for name in numbers if role_of_score(name)}
     if not candidates:
-        fractions = _fractions(sample[numbers])
-        candidates = dict.fromkeys(fractions, "score")
-        if len(fractions) > 1:
-            why = f"{listed(fractions)} could be scores; which are, and are they distances?"
-            roles.ask(table, why, {"score": fractions}, {"distance": fractions})
+        candidates = dict.fromkeys(fractions(sample[numbers]), "score")
+        if len(candidates) > 1:
+            names = [*candidates]
+            why = f"{listed(names)} could be scores; which are, and are they distances?"
+            roles.ask(table, why, {"score": names}, {"distance": names})
     if not candidates:
         why = "no column looks like scores; name one as score, or as distance"
         roles.ask(table, why, {"score": "..."})
     for name, role in candidates.items():
-        area, errors = _separation(table[name], genuine, role)
+        area, errors = _separation(as_numbers(table[name])[0], genuine, role)
         if errors < CLEAR and area < 1:
             role = OPPOSITE[role] if errors < -CLEAR else role
             why = f"{name!r} may be a {role}, but neither its name nor the data make that sure"
@@ -150,16 +150,15 @@ def _find_other_scores(roles, table, sample, genuine):
         roles.columns.setdefault(role, []).append(name)
 
 
-def _fractions(table):
+def fractions(table):
     """Return the columns that contain numbers which are not whole."""
     return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
-def _separation(column, genuine, role):
-    """Return how clearly genuine pairs are more alike, if a column is read as this role."""
+def _separation(values, genuine, role):
+    """Return how clearly genuine pairs are more alike, if numbers are read as this role."""
     if genuine is None:
         return 0.5, 0.0
-    values, _ = as_numbers(column)
     return share_above(values if role == "score" else -values, genuine)
 
 
@@ -167,7 +166,7 @@ def _check_directions(roles, table, genuine):
     """Stop where genuine scores lie below impostors' in a column whose direction was guessed."""
     for role in {*WORDS} - roles.given:
         for name in roles.columns.get(role, []):
-            area, errors = _separation(table[name], genuine, role)
+            area, errors = _separation(to_numbers(table[name]), genuine, role)
             if area == 0 or area < 0.5 and errors < -2:
                 remedies = [{OPPOSITE[role]: name}]
                 truth = next(filter(roles.column, ("impostor", "genuine")), None)
@@ -182,19 +181,19 @@ def _check_directions(roles, table, genuine):
 
 def _find_truth(roles, table, sample):
     """Take the column that says which pairs are genuine, or which are impostors."""
-    verdicts = {}
-    for name in roles.free(table):
-        if _says_truth(name, sample[name]):
-            role = "impostor" if truth_of(name) in NAMES["impostor"] else "genuine"
-            verdicts[name] = role, words_of_truth(table[name])[role == "impostor"]
-    if not verdicts:
+    candidates = [name for name in roles.free(table) if _says_truth(name, sample[name])]
+    if not candidates:
         return
-    (first, (role, verdict)), *others = verdicts.items()
-    if any(not np.array_equal(verdict, other) for _, (_, other) in others):
-        why = f"{listed(verdicts)} could all say which pairs are genuine"
+    first, *others = candidates
+    is_genuine = {}
+    for name in candidates:
+        means_impostor = truth_of(name) in NAMES["impostor"]
+        is_genuine[name] = words_of_truth(table[name])[means_impostor]
+    if any(not np.array_equal(is_genuine[first], is_genuine[other]) for other in others):
+        why = f"{listed(candidates)} could all say which pairs are genuine"
         roles.ask(table, why, {"genuine": first})
-    roles.columns[role] = [first]
-    roles.unused += [name for name, _ in others]
+    roles.columns["impostor" if truth_of(first) in NAMES["impostor"] else "genuine"] = [first]
+    roles.unused += others
 
 
 def _says_truth(name, cells):
@@ -212,7 +211,7 @@ def _says_truth(name, cells):
 
 
 def _truth(roles, table):
-    """Return which pairs are genuine by the column that says it, or None."""
+    """Return which pairs are genuine according to the column of truth; None without one."""
     for place, role in enumerate(("genuine", "impostor")):
         if roles.column(role):
             column = table[roles.column(role)]
@@ -223,7 +222,7 @@ def _truth(roles, table):
 
 
 def _is_same(table, columns):
-    """Return where two columns have the same text."""
+    """Return in which rows two columns have the same label."""
     first, second = (table[name] for name in columns)
     is_text = first.dtype == second.dtype == "str"
     # "1001.0" may be 1001
@@ -239,7 +238,8 @@ def check_unconfirmed(roles, table, genuine, is_preset):
     name = roles.column(role)
     if truth is None or name is None or roles.given & {"genuine", "impostor"}:
         return
-    is_separated = _separation(table[name], genuine, role)[0] == 1 and len(genuine) >= FEWEST
+    area, _ = _separation(as_numbers(table[name])[0], genuine, role)
+    is_separated = area == 1 and len(genuine) >= FEWEST
     if is_separated and not is_preset:
         why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "
         why += "system's own decision would: is it the truth? If not, say what is"
@@ -258,7 +258,7 @@ def check_unconfirmed(roles, table, genuine, is_preset):
 
 
 def _find_sides(roles, table, truth):
-    """Say of columns of both sides whether they are identities, images or attributes."""
+    """Decide whether columns of both sides are identities, images or attributes."""
     for names in (SIDES, WHO):
         given = [role for role in names if roles.column(role)]
         if len(given) == 1:
@@ -279,7 +279,7 @@ def _find_sides(roles, table, truth):
 
 
 def _identities(roles, sides, table, truth):
-    """Return the stem of columns of both sides that are identities, if any.
+    """Return what the names of the columns of identities share; None if there are none.
 
     Their name says so, and the truth does not contradict them; or they alone are equal in every
     genuine pair and in no impostor pair.
@@ -302,7 +302,7 @@ def _identities(roles, sides, table, truth):
 
 
 def refuse_truth(roles, table, others, is_wrong):
-    """Stop where the truth contradicts identities, or names of images."""
+    """Stop if the truth contradicts identities, or names of images."""
     if is_wrong.any():
         role = "genuine" if roles.column("genuine") else "impostor"
         name = roles.column(role)

@@ -8,16 +8,21 @@ import json
 from dataclasses import dataclass, field
 
 from frkit.base import InputError, listed, require, require_mapping
-from frkit.data.tables import check_header
+from frkit.data.names import MODEL, simplified
+from frkit.data.tables import UNNAMED, check_header
 
 SIDES = ("probe", "reference")
 WHO = ("probe_identity", "reference_identity")
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
 MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turned round)"}
-FLAGS = frozenset("1 0 -1 1.0 0.0 true false yes no y n".split())  # may be any kind of answer
+# may be any kind of answer; spreadsheets translate true and false
+FLAGS = frozenset(
+    "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero".split()
+)
 SAMPLE = 2000  # rows that show what a column contains
 SHOWN = 30  # columns of a message
+MOST_MODELS = 20  # systems in one table; the "models" of many speakers are no systems
 
 
 @dataclass
@@ -31,7 +36,7 @@ class Roles:
     attributes : dict of str to list of str or None
         One column for each attribute, or one for each side.
     unused : list of str
-        Columns that are left aside.
+        Columns that are ignored.
     are_models : bool
         Whether the user gave a list of scores, of which even one is a model with a name.
     who : str
@@ -56,7 +61,7 @@ class Roles:
         return [*self.columns.get("score", []), *self.columns.get("distance", [])]
 
     def free(self, header):
-        """Return columns that have no role yet; one without a name contains row numbers."""
+        """Return columns that have no role yet, without that of row numbers, which has no name."""
         taken = {*self.unused}.union(*self.columns.values(), *self.attributes.values())
         return [name for name in header if name and name not in taken]
 
@@ -82,7 +87,7 @@ class Roles:
         return {"columns": "\n".join(self.lines()), "roles": roles}
 
     def ask(self, header, why, *remedies):
-        """Stop with the columns, the roles so far, and the options that would do."""
+        """Stop, and show the columns, the roles so far, and the options that would help."""
         roles = "; ".join(self.lines()) or "none"
         options = ", or ".join(f"columns={remedy!r}" for remedy in remedies)
         error = InputError(
@@ -148,3 +153,17 @@ def given_roles(kind, columns, header):
 def some_rows(table):
     """Return rows that show what columns contain."""
     return table.iloc[:: max(1, len(table) // SAMPLE)]
+
+
+def models_column(labels):
+    """Return the column that says which model a row is of, if rows of several models repeat.
+
+    labels : pd.DataFrame without scores and embeddings.
+    """
+    candidates = [name for name in labels if simplified(name) in MODEL]
+    if len(candidates) != 1:
+        return None
+    [column] = candidates
+    rows = labels.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
+    is_repeated = rows.drop(columns=column).duplicated().any()
+    return column if is_repeated and rows[column].nunique() <= MOST_MODELS else None

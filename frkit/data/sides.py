@@ -12,7 +12,7 @@ from frkit.data.tables import numbered_runs
 
 
 def side_columns(header):
-    """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
+    """Return columns whose names differ only in the mark of a side, by what they share."""
     pairs = {}
     taken = {name for run in numbered_runs(header).values() if len(run) > 2 for name in run}
     in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in header}
@@ -30,7 +30,7 @@ def side_columns(header):
 
 
 def _pattern(mark):
-    """Return a pattern of the mark of a side in a name; a short one must be a word of its own."""
+    """Return a pattern that finds the mark of a side; a short mark must be a separate word."""
     letters = "0-9" if mark.isdigit() else "a-z"
     return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"
 
@@ -58,12 +58,12 @@ class Sides(NamedTuple):
         return np.where((probe < 0) | (reference < 0), -1, pair)
 
     def apart(self):
-        """Return references with names of their own: templates, not images that are also probes."""
+        """Return sides whose references are templates, and no images that are also probes."""
         names = np.append(self.names, "model " + self.names)
         return Sides(self.probe, self.reference + len(self.names), names)
 
     def are_one_set(self):
-        """Return whether most names of each side occur on the other side, too."""
+        """Return whether most names of each side also occur on the other one."""
         probes, references = np.unique(self.probe), np.unique(self.reference)
         n_shared = len(np.intersect1d(probes, references))
         return 2 * n_shared > max(len(probes), len(references))
@@ -88,7 +88,7 @@ class Sides(NamedTuple):
 
 
 def coded_sides(columns, roles, n):
-    """Return clean names of both sides; a name that means nobody is refused.
+    """Return clean names of both sides; refuse missing ones.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def coded_sides(columns, roles, n):
 
 
 def show_two_people(images, people):
-    """Return which images, of probes and then of references, show somebody else elsewhere."""
+    """Return for all probes, then all references, whether their image shows two people."""
     image, person = images.both(), people.both()
     person_of = np.full(len(images.names), -1)
     person_of[image] = person

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
-from frkit.data.files import encoding_of, file_kind, need, open_text, opener, reading
+from frkit.data.files import encoding_of, file_kind, need, open_text, reading
 from frkit.data.json_files import by_row, read_json
 from frkit.data.labels import ABRIDGED
 from frkit.data.names import is_known_name, simplified
@@ -46,20 +46,17 @@ def read_frame(path, names=None, n_rows=None):
         Columns of numbers, and of text as it is written, missing where blank. The index is the
         line of text, or the row, from 1.
     """
+    readers = {
+        "frame": _as_table,
+        "parquet": _read_arrow,
+        "json lines": _read_records,
+        "json": read_json,
+    }
     kind = file_kind(path)
-    if kind == "frame":
-        table = _as_table(path)
-    elif kind == "parquet":
-        table = _read_arrow(path)
-    elif kind == "json lines":
-        table = _read_records(path)
-    elif kind == "json":
-        table = read_json(path)
-        require(isinstance(table, pd.DataFrame), "it contains embeddings and no table")
-    else:
-        table = _read_text(path, names, n_rows)
+    table = readers[kind](path) if kind in readers else _read_text(path, names, n_rows)
+    require(isinstance(table, pd.DataFrame), "it contains embeddings and no table")
     require(len(table) > 0, "the file has no row of data")
-    return table if n_rows is None else table[:n_rows]
+    return table if n_rows is None else table.head(n_rows)
 
 
 def _read_arrow(path):
@@ -77,7 +74,7 @@ def _read_arrow(path):
 
 
 def _as_table(frame):
-    """Return a DataFrame with its index, unless it counts rows, as the first columns."""
+    """Return a DataFrame whose index, unless it only counts rows, became its first columns."""
     if not isinstance(frame.index, pd.RangeIndex):
         names = [name or place or "" for place, name in enumerate(frame.index.names)]
         index = frame.index.to_frame(index=False).set_axis(names, axis=1)
@@ -86,7 +83,7 @@ def _as_table(frame):
 
 
 def _read_records(path):
-    """Read one object a line."""
+    """Read a file with one JSON object per line."""
     with reading("the JSON"), open_text(path) as file:
         table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
         require(isinstance(table, pd.DataFrame), "a line is not a JSON object")
@@ -174,29 +171,29 @@ def _read_fast(path, layout, numbers):
 def _read_with_care(path, layout, numbers, n_rows):
     """Read a table with blank lines, or name the line that has another number of cells."""
     _check_cells(path, layout, n_rows)  # pandas would fill a short line with missing values
-    options = {"nrows": n_rows, "sep": layout.mark or r"\s+", "low_memory": False}
-    blanks = dict.fromkeys(range(len(layout.names)), [""])
     try:
-        missing = blanks | dict.fromkeys(numbers, NO_NUMBER)
-        return _read_csv(path, layout, numbers, na_values=missing, **options)
+        return _read_csv(path, layout, numbers, n_rows)
     except ValueError:  # pandas' errors of parsing are ValueErrors, too
-        return _read_csv(path, layout, [], na_values=blanks, **options)
+        return _read_csv(path, layout, [], n_rows)
 
 
 def text_layout(path, names=None):
-    """See from the first lines how a table is written."""
+    """Find out from the first lines how a table is written."""
     with reading("the table"), open_text(path) as file:
         head = enumerate(islice(file, HEAD), 1)
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
-        mark = _delimiter(path, [line for line in lines.values() if line[0] != "#"] or lines)
-        cells_of_lines = [[cell.strip() for cell in row] for row in _split(lines.values(), mark)]
-        rows = dict(zip(lines, cells_of_lines))
+        no_comments = [line for line in lines.values() if line[0] != "#"]
+        mark = _delimiter(path, no_comments or [*lines.values()])
+        cells = [[cell.strip() for cell in row] for row in _split(lines.values(), mark)]
+        rows = dict(zip(lines, cells))
     first, *others = rows
-    while others and lines[first][0] == "#" and _is_comment(rows, first, others):
-        del rows[first]
-        first, *others = rows
-    cells = [*rows.values()]
+    while others and lines[first][0] == "#":
+        is_above_header = all(map(is_known_name, rows[others[0]]))
+        if len(rows[first]) == len(cells[-1]) and not is_above_header:
+            break  # it is the header
+        first, *others = others
+    cells = [rows[number] for number in (first, *others)]
     has_header = names is None and _has_header(cells)
     if names is None:
         names = cells[0] if has_header else [str(place + 1) for place in range(len(cells[0]))]
@@ -207,17 +204,10 @@ def text_layout(path, names=None):
     return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
 
 
-def _is_comment(rows, first, others):
-    """Return whether a line that begins with # is a comment: another length, or above a header."""
-    is_longer = len(rows[first]) != len(rows[others[-1]])
-    return is_longer or all(is_known_name(cell) for cell in rows[others[0]])
-
-
 def _delimiter(path, lines):
     """Return the separator of the cells; None for blanks."""
     if ".tsv" in path.suffixes:
         return "\t"
-    lines = list(lines)
     for mark in "\t;,|":
         is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
         if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
@@ -229,7 +219,7 @@ def _delimiter(path, lines):
 
 
 def _split(lines, mark):
-    """Return an iterator over the cells of each line."""
+    """Iterate over the cells of each line."""
     if mark is None:
         lines = (" ".join(line.split()) for line in lines)
     return csv.reader(lines, delimiter=mark or " ")
@@ -261,7 +251,7 @@ def is_number(cell):
 
 
 def _number_columns(layout):
-    """Return the places of columns that pandas may read as numbers, as no label changes by that.
+    """Return the places of columns that can be read as numbers without changing a label.
 
     These are fractions with many decimals, and the columns of an embedding or of a matrix. What a
     spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
@@ -280,21 +270,23 @@ def _number_columns(layout):
     return places
 
 
-def _read_csv(path, layout, numbers, **options):
+def _read_csv(path, layout, numbers, n_rows):
     """Read columns of numbers as such, and others as text."""
     places = range(len(layout.names))
     table = pd.read_csv(
         path,
         header=None,
         names=places,
+        sep=layout.mark or r"\s+",
         skiprows=layout.first - 1,
+        nrows=n_rows,
         dtype=dict.fromkeys(places, str) | dict.fromkeys(numbers, float),
+        na_values=dict.fromkeys(places, [""]) | dict.fromkeys(numbers, NO_NUMBER),
         keep_default_na=False,
         skip_blank_lines=False,
         decimal=layout.decimal,
         encoding=encoding_of(path),
-        compression="gzip" if opener(path) is not open else None,
-        **options,
+        low_memory=False,
     )
     table.index += layout.first
     return table
@@ -305,9 +297,9 @@ def _check_cells(path, layout, n_rows):
     n_names = len(layout.names)
     number = layout.first
     with open_text(path) as file:
-        lines = islice(file, layout.first - 1, n_rows and layout.first - 1 + n_rows)
+        rows = _split(islice(file, layout.first - 1, None), layout.mark)
         try:
-            for number, cells in enumerate(_split(lines, layout.mark), layout.first):
+            for number, cells in enumerate(islice(rows, n_rows), layout.first):
                 if len(cells) not in (0, n_names):
                     raise InputError(
                         f"line {number} has {len(cells)} cells; the first line has {n_names} cells"
@@ -317,7 +309,7 @@ def _check_cells(path, layout, n_rows):
 
 
 def _clean(column, layout):
-    """Return text without blanks around it, with points for decimal commas; on one line."""
+    """Return text without blanks around it and with decimal points; refuse one of several lines."""
     if pd.api.types.is_numeric_dtype(column):
         return column
     long = column[column.str.contains("\n", regex=False, na=False)]
@@ -380,13 +372,13 @@ def as_numbers(column):
 
 
 def is_number_column(column, least=0.9):
-    """Return whether the cells of a column are numbers, but for a few."""
+    """Return whether almost all cells of a column are numbers."""
     values, is_missing = as_numbers(column)
     return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > least
 
 
 def refuse_cells(column, is_bad, reason):
-    """Refuse the first cell that is bad, with its line, or its row of a Parquet."""
+    """Refuse the first bad cell; the message names its line, or its row."""
     if np.any(is_bad):
         place = int(np.argmax(is_bad))
         cell = column.iloc[place]

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import tempfile
-import warnings
 import weakref
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from frkit.base import InputError, parse_number, require
+from frkit.base import InputError, parse_number, require, with_cautions
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled_control
 from frkit.explore.reading import read_apart
@@ -165,7 +164,7 @@ class OwnData:
             self.read()
 
     def data_controls(self, path):
-        """Controls of the files and their columns; the buttons are returned."""
+        """Make the controls of files and columns; return the buttons."""
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
         self.labels = control(widgets.Text, "label file", placeholder="none")
         self.upload = upload("Upload", partial(self.receive, field=self.path), multiple=True)
@@ -186,7 +185,7 @@ class OwnData:
         return [self.upload, self.read_button, self.sample_button, self.label_upload]
 
     def question_controls(self):
-        """Controls of what is asked."""
+        """Make and return the controls of the question."""
         self.by = choice("groups of", [NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
@@ -198,7 +197,7 @@ class OwnData:
         return [*chosen, self.blanks, self.varying, self.quick]
 
     def settings(self):
-        """The question, and the data that it is about."""
+        """Return the question, by the names of its options."""
         return {
             "by": None if self.by.value == NONE else self.by.value,
             "models": self.models.value,
@@ -218,7 +217,7 @@ class OwnData:
         self.save_button.disabled = is_old or self.report is None
 
     def forget_report(self):
-        """Show no report: the data are others now."""
+        """Show no report, because the data have changed."""
         self.report = None
         self.result.value = heading("Report", REPORT)
         self.link.value = ""
@@ -244,11 +243,11 @@ class OwnData:
         self.read()
 
     def named(self, name):
-        """The path of a file that was uploaded, or that lies on this machine."""
+        """Return the path of a file that was uploaded or that is on this machine."""
         return self.uploads.get(name, Path(name).expanduser())
 
     def in_words(self, text):
-        """A message with the names of uploaded files in place of where they are stored."""
+        """Return a message that names uploaded files instead of where they are stored."""
         for name, path in self.uploads.items():
             text = text.replace(str(path), name)
         return text
@@ -269,16 +268,17 @@ class OwnData:
             self.open(self.offer_columns)
 
     def begin_reading(self):
-        """Note which files are read, and show nothing of those before."""
+        """Note which files are read, and clear what was shown of others."""
         self.name_of_data = self.path.value
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [self.named(name) for name in names if name]
         self.chosen_columns = {}
         self.forget_report()
         self.offer_columns([], None)
+        self.offer_question([], [])
 
     def opening(self):
-        """Options of `open_data`."""
+        """Return the options of `open_data`."""
         labels = self.labels.value.strip()
         options = {
             "format": self.kind.value,
@@ -291,16 +291,15 @@ class OwnData:
     def open(self, use_names=None):
         """Open the file, or several files of models, and show the names of its columns."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            opened = read_apart(open_with_names, files, **self.opening())
-        names, rows, data, refusal, roles = opened
+        opened, notices = with_cautions(read_apart, open_with_names, files, **self.opening())
+        names, rows, data = opened
         if use_names is not None:
             use_names(names, rows)
-        if roles:  # found before the refusal
-            self.fill(names, roles)
-        require(data is not None, refusal)
-        self.show(data, caught)
+        if isinstance(data, InputError):
+            if hasattr(data, "roles"):  # found before the refusal
+                self.fill(names, data.roles)
+            raise data
+        self.show(data, notices)
 
     def offer_columns(self, header, rows):
         """Show the first rows of a table, and a menu of its columns for each role."""
@@ -343,10 +342,10 @@ class OwnData:
         with self.reading():
             self.open()
 
-    def show(self, data, caught=()):
+    def show(self, data, notices=()):
         """Say what was opened, and offer what can be asked of it."""
         self.data = data
-        self.notices = [str(caution.message) for caution in caught]
+        self.notices = notices
         if self.paths:
             header = list(self.columns["identity"].options[1:])
             self.fill(header, json.loads(data.attrs.get("roles", "{}")))
@@ -354,13 +353,17 @@ class OwnData:
         labels.pop("identity", None)
         attributes = [name for name, column in labels.items() if len({*column}) <= MOST_LABELS]
         models = data["model"].values.tolist() if "model" in data.dims else []
+        self.offer_question(attributes, models)
+        # the menus show which column is what
+        contents = [line for line in contents_of(data) if not line.startswith(ROLE_LINES)]
+        self.say("\n".join([*contents, *self.notices]))
+
+    def offer_question(self, attributes, models):
+        """Offer the attributes and the models of the data that were read."""
         self.by.options = [NONE, *attributes]
         self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        # the menus show which column is what
-        contents = [line for line in contents_of(data) if not line.startswith(ROLE_LINES)]
-        self.say("\n".join([*contents, *self.notices]))
 
     def evaluate(self, progress):
         """Make the report and show it."""
@@ -404,11 +407,12 @@ class OwnData:
         self.mark_old()
 
     def target(self):
-        """The folder to write: next to the data, or at home for samples and uploaded files."""
+        """Return the folder to write: next to the data, or at home for samples and uploads."""
         uploaded = {*self.uploads.values()}
         beside = [path.absolute().parent for path in self.paths if path not in uploaded]
-        base = beside[0] if beside else Path.home()
-        return base / Path(self.folder.value.strip() or FOLDER).expanduser()
+        return (
+            next(iter(beside), Path.home()) / Path(self.folder.value.strip() or FOLDER).expanduser()
+        )
 
     def show_place(self, _change=None):
         """Say which folder would be written."""
@@ -422,12 +426,12 @@ class OwnData:
             self.place.value = message(str(error), alert=True)
 
     def say(self, sentence, alert=False):
-        """A sentence beneath the controls of the files."""
+        """Show a sentence beneath the controls of the files."""
         self.status.value = message(sentence, alert)
 
     @contextmanager
     def reading(self):
-        """What cannot be read becomes words, and nothing can be evaluated then."""
+        """Show why something cannot be read; nothing can be evaluated then."""
         self.work.button.disabled = True
         try:
             yield
@@ -438,7 +442,7 @@ class OwnData:
 
 
 def upload(label, receive, **settings):
-    """A button that uploads files."""
+    """Return a button that uploads files."""
     widget = widgets.FileUpload(accept=ACCEPTED, description=label, **settings)
     widget.layout = AS_WIDE_AS_ITS_WORDS
     widget.observe(receive, names="value")
@@ -446,22 +450,22 @@ def upload(label, receive, **settings):
 
 
 def pane(title, instruction, *contents):
-    """One step: its title, what to do there, and its controls."""
+    """Return a step: its title, what to do there, and its controls."""
     return widgets.VBox([widgets.HTML(heading(title, instruction)), *contents])
 
 
 def heading(title, instruction):
-    """The title of a pane, and what it shows or what to do there."""
+    """Return the title of a pane and what to do there."""
     return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(instruction)}'
 
 
 def choice(label, options):
-    """A menu of one option; a mapping shows its keys."""
+    """Return a menu of options; a mapping shows its keys."""
     return control(widgets.Dropdown, label, options=options)
 
 
 def control(kind, label, **settings):
-    """A control that fits into the narrow column."""
+    """Return a control that fits into the narrow column."""
     widget = labelled_control(kind, label, **settings)
     widget.layout = {"width": "auto", "max_width": "38em"}
     widget.style.description_width = "10em"

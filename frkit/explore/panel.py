@@ -1,7 +1,6 @@
 """The frame of every explorer: labelled controls, figures that follow them, and their cautions."""
 
 import io
-import warnings
 from functools import lru_cache, partial
 from html import escape
 from inspect import signature
@@ -12,7 +11,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from frkit.base import DataWarning, InputError, warn
+from frkit.base import InputError, warn, with_cautions
 from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
@@ -78,7 +77,7 @@ class Panel:
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
     def box(self, label="", compute=None, steps=(), **asked):
-        """All in one column, with a button where there is something to compute.
+        """Return all in one column, with a button if there is something to compute.
 
         The button calls `compute` with the values of all controls, of those that are `asked` for
         it alone, and with `progress`, the function that `Work` gives it. steps : buttons that move
@@ -105,7 +104,7 @@ class Panel:
 
 
 def side_by_side(children):
-    """Widgets in a row; one below the other on a narrow page."""
+    """Put widgets in a row; on a narrow page one below the other."""
     return widgets.Box([*children], layout={"flex_flow": "row wrap", "align_items": "flex-start"})
 
 
@@ -132,7 +131,7 @@ class Picture:
     def redraw(self):
         """Draw with the values of the controls, and keep the warnings."""
         draw = partial(self.draw, **chosen_values(self.controls))
-        _, cautions = with_cautions(self.show, draw)
+        _, cautions = with_all_cautions(self.show, draw)
         self.cautions = [escape(caution) for caution in cautions]
 
     def fail(self, message):
@@ -152,13 +151,13 @@ class Picture:
 
 
 def write_on(ax, sentence):
-    """Words where there is nothing to draw."""
+    """Write a sentence where there is nothing to draw."""
     ax.text(0.5, 0.5, sentence, ha="center", va="center", transform=ax.transAxes)
 
 
 def cached(compute):
-    """The function with a cache; each cached result repeats its warnings."""
-    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_cautions, compute))
+    """Return a function with a cache whose results repeat their warnings."""
+    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_all_cautions, compute))
 
     def result_and_warnings(*args, **options):
         result, cautions = compute_once(*args, **options)
@@ -169,9 +168,7 @@ def cached(compute):
     return result_and_warnings
 
 
-def with_cautions(compute, *args, **options):
-    """The result of a function, and its warnings."""
-    with warnings.catch_warnings(record=True) as caught, each_time():
-        warnings.simplefilter("always")
-        result = compute(*args, **options)
-    return result, [str(each.message) for each in caught if each.category is DataWarning]
+def with_all_cautions(compute, *args, **options):
+    """Return the result of a function and its cautions, also those that were given before."""
+    with each_time():
+        return with_cautions(compute, *args, **options)

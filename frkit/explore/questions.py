@@ -49,7 +49,7 @@ class Questions:
         self.evaluated = cached(self.evaluate)
 
     def controls(self, *, without_groups):
-        """The controls of a question, by the names of the arguments of `answer`."""
+        """Return the controls of a question, by the names of the arguments of `answer`."""
         attributes = {"none": NO_GROUPS} if without_groups else {}
         attributes |= {name: name for name in self.attributes}
         require(attributes, "these scores have no attribute with two groups: name one with by=")
@@ -70,7 +70,7 @@ class Questions:
         return controls
 
     def possible(self):
-        """Schemes and weightings that these scores allow."""
+        """Return the schemes and weightings that these scores allow."""
         if not is_list(self.kept):
             return OF_IMAGES, WEIGHTINGS
         pairs_first = dict(reversed(WEIGHTINGS.items()))
@@ -80,11 +80,11 @@ class Questions:
         return sorted(schemes), pairs_first
 
     def rules(self):
-        """Which impostor pairs can be asked for."""
+        """Return which impostor pairs can be asked for."""
         return {"all": ALL} | {f"of the same {name}": name for name in self.names}
 
     def answer(self, attribute, method, scheme, replicates, weighting, impostors, models=None):
-        """The evaluation for these values of the controls."""
+        """Return the evaluation for these values of the controls."""
         require(models != (), "choose at least one model")
         draws = None if method == EFFECTIVE else Resampling(scheme, n=replicates, seed=self.seed)
         return self.evaluated(attribute, draws, weighting, impostors, models)
@@ -103,13 +103,13 @@ class Questions:
 
 
 def only_of_replicates(controls):
-    """Disable the controls that change nothing: replicates, where the interval reads none."""
+    """Disable the controls of replicates if the interval uses none."""
     for name in ("scheme", "replicates"):
         controls[name].disabled = controls["method"].value == EFFECTIVE
 
 
 def attributes_with_groups(kept):
-    """The attributes that have two to twenty labels."""
+    """Return the attributes that have two to twenty labels."""
     labels = labels_of(kept)
     labels.pop("identity", None)
     n_groups = {name: len({*column} - {UNKNOWN}) for name, column in labels.items()}

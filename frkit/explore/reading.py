@@ -9,11 +9,10 @@ import pickle
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from frkit.base import DataWarning, InputError
+from frkit.base import InputError, warn, with_cautions
 
 SECONDS = 600.0  # most that reading a file may take
 START = "import sys; sys.path[:] = {path!r}; from frkit.explore.reading import answer; answer()"
@@ -64,7 +63,7 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
     request = pickle.dumps((function, paths, options))
     result, cautions = pickle.loads(_answered(request, seconds, names))
     for caution in cautions:
-        warnings.warn(caution, DataWarning, stacklevel=2)
+        warn(caution)
     if isinstance(result, InputError):
         raise result
     _WERE_READ.update(versions)
@@ -93,12 +92,9 @@ def answer() -> None:
     output = os.dup(1)
     os.dup2(2, 1)  # what a library prints is not part of the answer
     function, paths, options = pickle.load(sys.stdin.buffer)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = function(paths, **options)
-        except (InputError, OSError) as error:
-            result = InputError(str(error))
-    cautions = [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
+    try:
+        result_and_cautions = with_cautions(function, paths, **options)
+    except (InputError, OSError) as error:
+        result_and_cautions = InputError(str(error)), []
     with open(output, "wb") as file:
-        pickle.dump((result, cautions), file, protocol=pickle.HIGHEST_PROTOCOL)
+        pickle.dump(result_and_cautions, file, protocol=pickle.HIGHEST_PROTOCOL)

@@ -14,7 +14,7 @@ AS_WIDE_AS_ITS_WORDS = {"width": "max-content", "flex": "0 0 auto"}
 
 
 class Stopped(Exception):
-    """The button that stops was pressed."""
+    """Raised after the button Stop was pressed."""
 
 
 class Work:
@@ -89,7 +89,7 @@ class Work:
         self.say(sentence)
 
     def let(self, running):
-        """Disable the controls while it runs: two drawings at a time would disturb each other."""
+        """Disable the controls while it runs, because two drawings would disturb each other."""
         for control in self.controls:
             control.disabled = running
         self.stop_button.disabled = not running
@@ -101,14 +101,14 @@ class Work:
 
 
 def button(label, action, **settings):
-    """A button that calls a function with itself."""
+    """Return a button that calls a function with itself."""
     widget = widgets.Button(description=label, layout=AS_WIDE_AS_ITS_WORDS, **settings)
     widget.on_click(action)
     return widget
 
 
 def message(sentence, alert=False):
-    """A paragraph that screen readers announce; an alert has a colour."""
+    """Return a paragraph that screen readers announce; an alert has a colour."""
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
     lines = escape(sentence).replace("\n", "<br>")
     return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{lines}</p>'

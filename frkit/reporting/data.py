@@ -38,7 +38,7 @@ def data(inputs):
 
 
 def _counts(inputs, facts, genuine, impostor, failed):
-    """Rows of the table of what was compared."""
+    """Return the rows of the table of what was compared."""
     counts = {
         "images": facts.get("n_images"),
         "people": facts.get("n_people", facts.get("n_identities")),
@@ -59,7 +59,7 @@ def _counts(inputs, facts, genuine, impostor, failed):
 
 
 def comparisons(kept):
-    """Genuine, impostor and failed comparisons of the first model, each pair of images once."""
+    """Return numbers of genuine, impostor and failed comparisons of the first model."""
     if is_list(kept):
         genuine = int(kept["genuine"].sum())
         n_failed = int(np.isnan(pairs_of_models(kept)[0].score).sum())
@@ -70,7 +70,7 @@ def comparisons(kept):
 
 
 def _warn_of_split_pairs(inputs):
-    """Say how many genuine pairs are left out where people are split by an attribute."""
+    """Warn how many genuine pairs are left out if people are split by an attribute."""
     n_pairs = []
     for options in ({}, {"by": inputs.by, "varying": "split"}):
         people = errors_by_person(inputs.scores, **inputs.levels, **options)
@@ -82,15 +82,18 @@ def _warn_of_split_pairs(inputs):
 
 
 def _warn_of_repeats(pairs):
-    """Say how many comparisons of a list meet the same two images as another one."""
+    """Warn how many comparisons of a list repeat the two images of another one."""
     sides = np.sort(np.stack([pairs[side].values for side in SIDES]).astype(str), axis=0)
-    repeated = int(pd.DataFrame(sides.T).duplicated().sum())
-    if repeated:
-        warn(say("repeats", repeated, pairs.sizes["pair"]))
+    images = pd.DataFrame(sides.T)
+    n_repeated = images.duplicated().sum()
+    if n_repeated:
+        scores = images.assign(score=pairs_of_models(pairs)[0].score)
+        n_differing = n_repeated - scores.duplicated().sum()
+        warn(say("repeats", n_repeated, pairs.sizes["pair"], n_differing))
 
 
 def _groups(inputs):
-    """People and images of every group, and of none."""
+    """Return numbers of people and images of every group, and of none."""
     images = inputs.images
     first = images.first_row
     frame = pd.DataFrame({"group": images.stratum[first], "person": images.identity[first]})

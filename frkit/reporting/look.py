@@ -1,14 +1,13 @@
 """`look`: what frkit sees in a file, before anything is computed."""
 
 import shlex
-import warnings
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, DataWarning
+from frkit.base import UNKNOWN, with_cautions
 from frkit.reporting.opening import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, facts_of_first_model
 
@@ -56,18 +55,15 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
     2 pairs: 1 genuine, 1 impostor; 2 people
     report:
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        data = open_data(path, **options)
-    notices = dict.fromkeys(f"notice: {warning.message}" for warning in caught)
-    lines = [*contents_of(data), *notices]
+    data, notices = with_cautions(open_data, path, **options)
+    lines = [*contents_of(data), *(f"notice: {notice}" for notice in notices)]
     if not isinstance(path, pd.DataFrame):
         lines.append(f"report: {_command(path, options, labels_of(data))}")
     return Text("\n".join(lines))
 
 
 def contents_of(data):
-    """Return in lines what data contain: their kind, columns, sizes, and labels of attributes."""
+    """Describe data in lines: their kind, columns, sizes, and labels of attributes."""
     from frkit.reporting.formats import TEMPLATES  # which takes a second to import
 
     kind = kind_of(data)
@@ -92,7 +88,7 @@ def contents_of(data):
 
 
 def labels_of(data):
-    """Labels of every attribute, of both sides together, and the identities."""
+    """Return labels of every attribute, of both sides together, and the identities."""
     is_swept = kind_of(data) == "kept pairs"
     sides = {}
     for column, values in (data[IMAGES].variables if is_swept else data.coords).items():
@@ -103,7 +99,7 @@ def labels_of(data):
 
 
 def _command(path, options, labels):
-    """The command that makes a report."""
+    """Return the command that makes a report."""
     paths = [path] if isinstance(path, (str, Path)) else path
     command = ["frkit", "report", *map(str, paths)]
     for name, value in options.items():

@@ -11,8 +11,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import DataWarning, InputError, listed, require, require_path, require_text
+from frkit.base import (
+    DataWarning,
+    InputError,
+    listed,
+    require,
+    require_path,
+    require_sequence,
+    require_text,
+    with_cautions,
+)
 from frkit.data.arrays import OnDisk
+from frkit.data.checks import role_of_square
 from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named, require_data
@@ -22,20 +32,24 @@ from frkit.data.pair_roles import looks_like_pairs, role_of_score
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
-from frkit.data.square import role_of_square
 from frkit.data.tables import check_header, is_number_column, read_frame
-from frkit.scores.kept import is_kept, is_list
-from frkit.scores.kept_files import contains_kept_pairs, open_kept
-from frkit.scores.matrix_files import OF_ARRAYS, both_sides, matrix_roles, open_scores
-from frkit.scores.matrix_names import is_matrix, is_nameless
-from frkit.scores.models import stack_lists, stack_matrices
+from frkit.scores.combined import stack_lists, stack_matrices
+from frkit.scores.kept import contains_kept_pairs, is_kept, is_list, open_kept
+from frkit.scores.matrix_files import (
+    OF_ARRAYS,
+    both_sides,
+    is_matrix,
+    is_nameless,
+    matrix_roles,
+    open_scores,
+)
 from frkit.scores.pair_formats import (
     format_of_header,
     kinds_of_scores,
     read_table,
     recognised_format,
 )
-from frkit.scores.pair_table import open_pairs
+from frkit.scores.pairs import open_pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 OF_FACES = "columns labels identity metadata".split()
@@ -47,7 +61,7 @@ ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf", "folder")
 
 def open_data(
     path: str | Path | Sequence[str | Path] | pd.DataFrame,
-    *,
+    *others,
     format: str | None = None,
     columns: Mapping | None = None,
     score: Iterable[str] | None = None,
@@ -60,17 +74,19 @@ def open_data(
 
     Parameters
     ----------
-    path : str or Path, a sequence of such, or pd.DataFrame
+    path : str or Path, a list of such, or pd.DataFrame
         Several files are models, named after their files, of the same images or pairs.
+    *others
+        Refused: several files are given as a list.
     format : str, optional
         "faces", "matrix", or a format of `open_pairs`, where names and contents leave it open.
     columns : mapping, optional
         What columns are: role to column, or to several. The roles are, for pairs, `score` (larger
         is more alike), `distance` (smaller is), `genuine`, `impostor` (the opposite of genuine),
-        `probe`, `reference` (names of images), `probe_identity`, `reference_identity`; for
-        embeddings `embedding`, `identity`, `image`. Any other name is an attribute, with one column
-        or with one for each side. Several columns of scores or embeddings are models. None says
-        that no column has the role.
+        `probe`, `reference` (names of images), `probe_identity`, `reference_identity`, `model`
+        (which one scored the pair of a row); for embeddings `embedding`, `identity`, `image`. Any
+        other name is an attribute, with one column or with one for each side. Several columns of
+        scores or embeddings are models. None says that no column has the role.
     score : list of str, optional
         Columns of scores, as `columns={"score": ...}`; those whose name says "distance" or "l2" are
         distances.
@@ -103,6 +119,11 @@ def open_data(
     probe_identity: 'id1'
     reference_identity: 'id2'
     """
+    require(
+        not others,
+        f"give several models as a list, fk.open_data({[path, *others]!r}), and a file of labels "
+        "by its name, labels='labels.csv'",
+    )
     if isinstance(path, (list, tuple)):
         options |= {"format": format, "columns": columns, "score": score}
         return _opened_files(by_model(path), options)
@@ -115,7 +136,7 @@ def open_data(
 
 
 def open_with_names(paths, **options):
-    """Open data, with the first file's columns, also where it is not clear what they are.
+    """Open data, and return the first file's columns even if the data are refused.
 
     Parameters
     ----------
@@ -129,23 +150,21 @@ def open_with_names(paths, **options):
         Of the columns of the first file.
     rows : pd.DataFrame or None
         The first rows, of a table.
-    data : xr.Dataset, xr.DataArray or None
-    refusal : str
-        Why there are no data.
-    roles : dict of str to list of str
-        Columns of the roles that were found nevertheless.
+    data : xr.Dataset, xr.DataArray or InputError
+        The error says why there are no data. Its attribute `roles`, if any, contains the columns of
+        the roles that are clear.
     """
     first = paths[0] if isinstance(paths, list) else paths
     with named(first):
         names, rows = column_names(first)
     try:
-        return names, rows, open_data(paths, **options), "", {}
+        return names, rows, open_data(paths, **options)
     except InputError as error:
-        return names, rows, None, str(error), getattr(error, "roles", {})
+        return names, rows, error
 
 
 def columns_read(data):
-    """Return in lines what was read as what."""
+    """Return lines that say which column was read as what."""
     return data.attrs.get("columns", "").splitlines()
 
 
@@ -164,9 +183,8 @@ def _opened(path, format, columns, score, options):
     """Open one file or DataFrame."""
     options = {name: value for name, value in options.items() if value is not None}
     if score is not None:
-        score = [score] if isinstance(score, str) else score
-        require(isinstance(score, (list, tuple)), f"score must name columns, got {score!r}")
-        columns = score_roles(score) | as_mapping(columns)
+        names = require_sequence("score", score, "names of columns")
+        columns = score_roles(names) | as_mapping(columns)
     if columns is not None:
         options["columns"] = as_mapping(columns)
     path = require_data("path", path)
@@ -180,7 +198,7 @@ def _opened(path, format, columns, score, options):
                 return _opened_files(by_model(files), options)
             arrays = [file for file in files if file.suffix == ".npy" and OnDisk(file).ndim > 1]
             if len(arrays) == 1 < len(files):
-                path = arrays[0]  # with labels beside
+                path = arrays[0]  # with labels next to it
         return _read(path, format or guess_format(path, options), options)
 
 
@@ -198,7 +216,7 @@ def _read(path, format, options):
 
 
 def score_roles(names):
-    """Return columns of scores as roles: those that are called distances are such."""
+    """Return columns of scores as roles: score, or distance for those that are called so."""
     roles = {}
     for name in names:
         roles.setdefault(role_of_score(name) or "score", []).append(name)
@@ -286,11 +304,8 @@ def opened(data, opening):
     """Open what a report is about: data, a path, a DataFrame, or a mapping of models to such."""
     if isinstance(data, Opened):
         return data
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        data, paths = _with_paths(data, opening)
-    notices = [str(warning.message) for warning in caught]
-    return Opened(data, paths, list(dict.fromkeys(notices)))
+    (data, paths), notices = with_cautions(_with_paths, data, opening)
+    return Opened(data, paths, notices)
 
 
 def _with_paths(data, opening):
@@ -334,7 +349,7 @@ def together(models):
 
 
 def kind_of(data):
-    """Tell whether something is faces, pairs or a score tensor."""
+    """Return whether something is faces, pairs, kept pairs or a score tensor."""
     if is_kept(data):
         return "pairs" if is_list(data) else "kept pairs"
     dims = set(getattr(data, "dims", ()))

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from frkit.base import UNKNOWN, listed, real_numbers, require, warn
-from frkit.data.labels import clean_labels
-from frkit.data.order import reading_order
+from frkit.data.labels import clean_labels, reading_order
 
 LABEL, METRIC = "label", "metric"
 

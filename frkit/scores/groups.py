@@ -13,9 +13,9 @@ from frkit.data.labels import (
     complete_labels,
     crossed,
     image_names,
+    reading_order,
     require_attributes,
 )
-from frkit.data.order import reading_order
 from frkit.scores.kept import (
     is_kept,
     is_list,
@@ -28,7 +28,7 @@ from frkit.scores.tensor import block_side
 
 
 def checked_scores(scores) -> xr.DataArray | xr.DataTree:
-    """A lazy tensor over (probe, reference), or kept pairs, with clean labels.
+    """Return scores with clean labels: a lazy tensor over (probe, reference), or kept pairs.
 
     Every public function passes its scores through this once; what it calls relies on that.
     """
@@ -69,7 +69,7 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
 
 
 def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
-    """A list of pairs with clean labels and float scores."""
+    """Return a list of pairs with clean labels and float scores."""
     table = pairs.to_dataset()
     score = table["score"]
     if score.dtype not in (np.float32, np.float64):
@@ -80,7 +80,7 @@ def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
 
 
 def _clean_coords(scores) -> dict:
-    """All labels as clean text; no image and no identity is without a name."""
+    """Return all labels as clean text; refuse images and identities without a name."""
     labels = {}
     for name, column in scores.coords.items():
         if column.ndim != 1 or name in ("model", "pair", "genuine"):
@@ -104,12 +104,12 @@ def ends_of_scores(kept):
 
 
 def turned(scores: xr.DataArray | xr.DataTree) -> bool:
-    """Whether scores are distances with their sign changed; thresholds are shown as distances."""
+    """Return whether scores are distances with their sign changed."""
     return bool(scores.attrs.get("distance"))
 
 
 def models_of(scores: xr.DataArray | xr.Dataset) -> list:
-    """The scores (or the rates) of each model."""
+    """Return the scores (or the rates) of each model."""
     if "model" not in scores.dims:
         return [scores]
     return [scores.isel(model=k, drop=True) for k in range(scores.sizes["model"])]
@@ -119,7 +119,7 @@ def models_of(scores: xr.DataArray | xr.Dataset) -> list:
 
 
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
-    """Labels of probes and of references, or of every pair's two sides; several are crossed."""
+    """Return labels of both sides, of images or of pairs; those of several attributes crossed."""
     names = {name.removeprefix("probe_").removeprefix("reference_") for name in scores.coords}
     names -= {"pair", "genuine", "probe", "reference", "model"}
     if by != "identity":
@@ -133,13 +133,13 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
 
 
 def is_of_people(scores: xr.DataArray, by) -> bool:
-    """Whether both sides have labels; an attribute of one side is one of comparisons."""
+    """Return whether both sides have labels; otherwise they describe the comparison."""
     names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
     return set(names) <= set(scores.coords)
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
-    """The group labels without "unknown", in reading order; where asked for there must be one."""
+    """Return the group labels without "unknown", in reading order; refuse an empty attribute."""
     groups = reading_order(labels)
     require(
         by is None or len(groups) > 0,
@@ -149,7 +149,7 @@ def groups_among(labels: np.ndarray, by) -> np.ndarray:
 
 
 def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The place of each label among the groups; behind the last one where it is "unknown"."""
+    """Return the place of each label among the groups; "unknown" comes behind the last one."""
     codes = pd.Index(groups).get_indexer(labels)  # -1 where it is "unknown"
     return np.where(codes < 0, len(groups), codes)
 
@@ -158,7 +158,7 @@ def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def shares(weighting, identities: np.ndarray) -> np.ndarray:
-    """p_k of every identity, with mean 1 (section 2.1); identities: sorted names."""
+    """Return p_k of every identity, with mean 1 (section 2.1); identities: sorted names."""
     if isinstance(weighting, str):
         require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(identities))

@@ -11,6 +11,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import remembered, require
+from frkit.data.arrays import check_heaps, open_tree
+from frkit.data.files import file_kind
 
 COMPLETE = "every image with every other"
 PROBES = "probes with references"
@@ -20,6 +22,10 @@ WITHIN = "compared_within"  # the attribute within whose groups images were comp
 ANONYMOUS = "anonymous"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
+ENGINES = {  # options with which xarray opens the root of a file
+    "netcdf": {"engine": "h5netcdf"},
+    "zarr": {"engine": "zarr", "consolidated": False},
+}
 
 
 class ModelPairs(NamedTuple):
@@ -52,46 +58,46 @@ def refuse_file_name(scores) -> None:
 
 
 def is_kept(scores) -> bool:
-    """Whether scores are kept pairs already."""
+    """Return whether scores are kept pairs already."""
     return isinstance(scores, xr.DataTree) and DESIGN in scores.attrs
 
 
 def is_list(scores) -> bool:
-    """Whether scores are a list of pairs."""
+    """Return whether scores are a list of pairs."""
     return is_kept(scores) and scores.attrs[DESIGN] == LISTED
 
 
 def is_symmetric(scores: xr.DataTree) -> bool:
-    """Whether every image was compared with every other, each pair once."""
+    """Return whether every image was compared with every other, each pair once."""
     return scores.attrs[DESIGN] == COMPLETE
 
 
 def kept_list(pairs: xr.Dataset) -> xr.DataTree:
-    """A list of scored pairs, `score` over ([model,] pair) with labels by pair, as kept pairs."""
+    """Return a list of scored pairs, `score` over ([model,] pair) with labels, as kept pairs."""
     score_attrs = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
     return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | score_attrs))
 
 
 def model_names_of(kept: xr.DataTree) -> list | None:
-    """Names of the models of kept pairs, in their order; None for one without a name."""
+    """Return the names of the models of kept pairs; None for one without a name."""
     if "model" not in kept.coords:
         return None
     return np.atleast_1d(kept["model"].values).tolist()
 
 
 def node_of_model(name: str | None) -> str:
-    """The path of a model's node."""
+    """Return the path of a model's node."""
     return PAIRS if name is None else f"{PAIRS}/{name.replace('/', '%2F')}"
 
 
 def nodes_of_models(kept: xr.DataTree) -> dict[str, xr.Dataset]:
-    """The pairs of each model of a complete design, by the path of its node."""
+    """Return the pairs of each model of a complete design, by the path of its node."""
     paths = map(node_of_model, model_names_of(kept) or [None])
     return {path: kept[path].to_dataset(inherit=False) for path in paths}
 
 
 def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
-    """The kept pairs of each model as arrays."""
+    """Return the kept pairs of each model as arrays."""
     if not is_list(kept):
         return [_pairs_of_node(pairs) for pairs in nodes_of_models(kept).values()]
     names = model_names_of(kept) or [None]
@@ -105,7 +111,7 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
 
 
 def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
-    """The pairs of a model's node."""
+    """Return the pairs of a model's node; refuse a part of them."""
     sizes = pairs.sizes["pair"], pairs.sizes["image"]
     swept = pairs.attrs["pairs_kept"], pairs.attrs["images_swept"]
     require(
@@ -127,12 +133,12 @@ def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
 
 
 def facts_of_first_model(kept: xr.DataTree) -> dict:
-    """Numbers of pairs of a complete design, of its first model."""
+    """Return the numbers of pairs of the first model of a complete design."""
     return next(iter(nodes_of_models(kept).values())).attrs
 
 
 def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
-    """How many comparisons failed, of all models, and how many there were."""
+    """Return how many comparisons of all models failed, and how many there were."""
     if is_list(kept):
         score = kept["score"].values
         return int(np.isnan(score).sum()), score.size
@@ -145,7 +151,7 @@ def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
 
 
 def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
-    """The pairs of some images with each other. chosen : (image,) of a complete design."""
+    """Return the pairs of some images of a complete design with each other; chosen : (image,)."""
     place = np.cumsum(chosen) - 1
     nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset.isel(image=chosen)}
     for path, pairs in nodes_of_models(kept).items():
@@ -160,14 +166,14 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
-    """The same pairs of a complete design with further labels of the images, (image,)."""
+    """Return the pairs of a complete design with further labels of the images, (image,)."""
     columns = {name: ("image", values) for name, values in labels.items()}
     images = kept[IMAGES].to_dataset(inherit=False).assign(columns)
     return kept.assign({IMAGES: xr.DataTree(images)})
 
 
 def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
-    """The same pairs, whose scores a function maps to others; attrs : of the new scores."""
+    """Return the pairs with scores that a function maps to others; attrs : of the new scores."""
     if is_list(kept):
         table = kept.to_dataset()
         score = table["score"].copy(data=function(table["score"].values)).assign_attrs(attrs)
@@ -184,3 +190,32 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
         nodes[path] = pairs
     return xr.DataTree.from_dict(nodes)
+
+
+# --- files of kept pairs -------------------------------------------------------------------------
+
+
+def contains_kept_pairs(path) -> bool:
+    """Return whether a file contains kept pairs, from `kept.to_netcdf(path)` or `.to_zarr`."""
+    options = ENGINES.get(file_kind(path))
+    if options is None:
+        return False
+    try:
+        if path.is_file():
+            check_heaps(path)
+        with xr.open_dataset(path, **options) as root:
+            return DESIGN in root.attrs
+    except Exception:  # its own reader says what is wrong with it
+        return False
+
+
+def open_kept(path) -> xr.DataTree:
+    """Read a whole file of kept pairs."""
+    kept = open_tree(path, "the kept pairs")
+    if is_list(kept):
+        require("score" in kept and "genuine" in kept.coords, "they contain no scored pairs")
+        return kept
+    nodes = {f"/{node_of_model(name)}" for name in model_names_of(kept) or [None]}
+    absent = sorted({f"/{IMAGES}", *nodes} - {*kept.groups})
+    require(not absent, f"these kept pairs are not complete: they have no {', '.join(absent)}")
+    return kept

@@ -1,10 +1,11 @@
-"""Score tensors from matrices of scores that exist already."""
+"""Score tensors from matrices of scores that exist already, and who is on their two sides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -16,21 +17,24 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.checks import is_lazy
-from frkit.data.labels import (
-    check_names,
-    clean_labels,
-    complete_labels,
-    image_names,
-)
+from frkit.data.alignment import aligned
+from frkit.data.checks import FEW_SCORES, WINDOW, equals_transpose, is_lazy, with_both_halves
+from frkit.data.joins import CLEAR, WAYS, people_by_name, people_of_names, share_above
+from frkit.data.labels import check_names, clean_labels, complete_labels, image_names
 from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.roles import SIDES
-from frkit.data.square import FEW_SCORES, WINDOW, equals_transpose, with_both_halves
-from frkit.scores.matrix_names import with_names
+from frkit.data.sides import Sides
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
+FEWEST_ROWS = 20  # that show what a matrix contains
+SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
+THEY_ARE_PEOPLE = "the ids are people"
+DISTANCES = (
+    "strangers have higher scores than images of one person: are these distances? Say "
+    "distance=True, or distance=False where larger means more alike"
+)
 
 
 def score_matrix(
@@ -104,40 +108,51 @@ def score_matrix(
     """
     import dask.array as da
 
-    probes = {"identity": probe_identity, "image": probe}
-    references = {"identity": reference_identity, "image": reference}
+    require_flag("distance", distance)
+    require_one_of("failed", failed, FAILED)
     attributes = {} if attributes is None else attributes
     require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    for name, sides in attributes.items():
-        is_pair = isinstance(sides, (tuple, list)) and len(sides) == 2
+    check_names(attributes)
+    probes = {"identity": probe_identity, "image": probe}
+    references = {"identity": reference_identity, "image": reference}
+    for name, labels in attributes.items():
+        is_pair = isinstance(labels, (tuple, list)) and len(labels) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
-        probes[name], references[name] = sides
-    require_flag("distance", distance)
-    values, probes, references = with_names(values, probes, references, distance)
+        probes[name], references[name] = labels
+    names = _names_of_matrix(values)
+    if isinstance(values, (pd.DataFrame, xr.DataArray)):
+        values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
     values = with_both_halves(_checked(values))
-    require_one_of("failed", failed, FAILED)
+    sides = []
+    for names_of_side, labels in zip(names, (probes, references)):
+        order = None if names_of_side is None else pd.Series(0, names_of_side)
+        _, in_order = aligned({"the matrix": order}, labels)
+        sides.append(in_order)
+    probes, references = sides
+    _take_names(values, names, sides, missing, distance)
     has_names = _on_both_sides(probes, references)
-    for side, labels, n in zip(SIDES, (probes, references), values.shape):
+    for side, labels, n in zip(SIDES, sides, values.shape):
+        if not has_names:
+            labels["image"] = [f"{side} {place}" for place in range(n)]
         labels["identity"] = complete_labels(labels["identity"], n, f"{side}_identity", side)
-        names = labels["image"] if has_names else [f"{side} {place}" for place in range(n)]
-        labels["image"] = image_names(names, n, side)
-    _add_attributes(probes, references, attributes)
-    names = ("identity", *attributes)
-    warn_of_spellings({name: [probes[name], references[name]] for name in names})
+        labels["image"] = image_names(labels["image"], n, side)
+        labels |= {name: clean_labels(labels[name], n, name) for name in attributes}
+    warn_of_spellings(
+        {name: [probes[name], references[name]] for name in ("identity", *attributes)}
+    )
     if isinstance(values, np.ndarray):
         warn_of_decisions(values)
-    labels = [name for name in probes if has_names or name != "image"]
-    symmetric = False
-    if all(np.array_equal(probes[name], references[name]) for name in labels):
-        symmetric = _is_one_set_of_images(values, missing, has_names)
+    compared = [name for name in probes if has_names or name != "image"]
+    has_equal_sides = all(np.array_equal(probes[name], references[name]) for name in compared)
+    symmetric = has_equal_sides and _is_one_set_of_images(values, missing, has_names)
     if symmetric:
         references["image"] = probes["image"]
     side = block_size(chunks, max(values.shape))
     lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":
-        low = below(*da.compute(da.nanmin(lazy), da.nanmax(lazy)))
-        lazy = da.where(da.isnan(lazy), low, lazy)
+        lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
+        lazy = da.where(da.isnan(lazy), below(lowest, highest), lazy)
     elif isinstance(values, np.ndarray):
         _warn_of_failed(lazy, probes, references, symmetric)
     attrs = {
@@ -180,16 +195,8 @@ def _on_both_sides(probes, references):
     return has_names
 
 
-def _add_attributes(probes, references, attributes):
-    """Clean the labels of both sides."""
-    check_names(attributes)
-    for name in attributes:
-        for side in (probes, references):
-            side[name] = clean_labels(side[name], len(side["image"]), name)
-
-
 def _is_one_set_of_images(values, missing, has_names):
-    """Whether a matrix with equal labels on both sides compares one set of images with itself."""
+    """Return whether a matrix with equal labels on both sides compares one set of images."""
     if not equals_transpose(values, [] if missing is None else missing):
         return False
     if has_names:
@@ -214,3 +221,106 @@ def _warn_of_failed(lazy, probes, references, symmetric):
     orders = 2 if symmetric else 1
     n_genuine = np.sum(same_person & is_of_two_images)
     warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders)
+
+
+# --- names of rows and columns --------------------------------------------------------------------
+
+
+def _names_of_matrix(values):
+    """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
+    names = [None, None]
+    if isinstance(values, pd.DataFrame):
+        names = [values.index, as_written(values.columns, values.index)]
+    elif isinstance(values, xr.DataArray):
+        names = [values.indexes.get(dim) for dim in values.dims]
+    return [None if isinstance(labels, pd.RangeIndex) else labels for labels in names]
+
+
+def as_written(columns, rows):
+    """Return names of columns as they were before pandas numbered repeated ones: a, a.1, a.2."""
+    texts, rows = pd.Index(columns).astype(str), pd.Index(rows).astype(str)
+    bare = texts.str.replace(r"\.[0-9]+$", "", regex=True)
+    is_numbered = ~texts.isin(rows) & bare.isin(rows) & bare.isin(texts)
+    return texts.where(~is_numbered, bare) if is_numbered.any() else columns
+
+
+def _take_names(values, names, sides, missing, distance):
+    """Take the names of rows and columns as images, or as people if no identities are given."""
+    has_names = all(names_of_side is not None for names_of_side in names)
+    if all(labels["identity"] is None for labels in sides):
+        require(
+            has_names, "give probe_identity= and reference_identity=, who is on each row and column"
+        )
+        people, images, _ = people_of_matrix(values, names, missing, distance, distance)
+        if not distance:
+            check_direction(values, people, missing, False, False)
+        for place, labels in enumerate(sides):
+            labels["identity"] = people[place]
+            if images is not None:
+                labels["image"] = images[place]
+    elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
+        for names_of_side, labels in zip(names, sides):
+            labels["image"] = names_of_side.astype(str).to_numpy()
+
+
+def people_of_matrix(values, names, missing, is_distance, is_direction_known):
+    """Find out whether names are people, or images that say who is in them.
+
+    They are images if each occurs once on each side, and if scores are clearly higher where a usual
+    pattern finds the same person in both names.
+
+    Parameters
+    ----------
+    values : array, (probe, reference)
+        In memory, or on disk: then some rows are read.
+    names : pair of sequences of str
+    missing : float, sequence of float or None
+        Marks of failed comparisons.
+    is_distance : bool
+        Whether smaller is more alike.
+    is_direction_known : bool
+        Whether somebody, or the diagonal, says which is more alike.
+
+    Returns
+    -------
+    people : pair of arrays
+    images : pair of arrays or None
+    source : str
+        How it is known who is who.
+    """
+    names = [np.asarray(side, str) for side in names]
+    if any(pd.Series(side).duplicated().any() for side in names):
+        return names, None, THEY_ARE_PEOPLE
+    rows, scores = some_rows(values)
+    scores = failed_as_nan(scores, missing, is_distance).ravel()
+    places, distinct = pd.factorize(np.concatenate(names))
+    probe, reference = np.split(places, [len(names[0])])
+    images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
+    _, way = people_of_names(images, scores=scores)
+    if way:
+        people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
+        return people, names, f"from names of images, {way}"
+    is_turned = not is_direction_known and people_of_names(images, scores=-scores)[1]
+    require(not is_turned, DISTANCES)
+    return names, None, THEY_ARE_PEOPLE
+
+
+def check_direction(values, people, missing, is_distance, is_guess):
+    """Refuse genuine scores that are lower than impostors', and a guess that is not confirmed."""
+    rows, scores = some_rows(values)
+    scores = failed_as_nan(scores, missing, is_distance)
+    probe, reference = (np.asarray(side).astype(str) for side in people)
+    area, errors = share_above(scores, probe[rows, None] == reference)
+    is_clear = errors > CLEAR or area == 1
+    require(is_clear if is_guess else area >= 0.5 or errors > -CLEAR, DISTANCES)
+
+
+def some_rows(values):
+    """Return places of some rows, and their scores; in a square, NaN of images with themselves."""
+    n_rows, n_columns = values.shape
+    step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
+    rows = np.arange(0, n_rows, step)
+    scores = np.array(values[::step], float)
+    if n_rows == n_columns:
+        scores[np.arange(len(rows)), rows] = np.nan
+    return rows, scores

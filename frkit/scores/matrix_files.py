@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, require_flag, warn
 from frkit.data.arrays import OnDisk, labels_beside
+from frkit.data.checks import role_of_square, with_both_halves
 from frkit.data.files import file_kind, named, require_data
-from frkit.data.joins import identities_from, is_pattern, joined
+from frkit.data.joins import CLEAR, identities_from, is_pattern, joined, share_above
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, WEAK, simplified
 from frkit.data.notices import warn_of_parts
@@ -21,19 +22,19 @@ from frkit.data.opening import read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
 from frkit.data.sides import side_columns
-from frkit.data.square import role_of_square, with_both_halves
-from frkit.data.tables import read_frame, refuse_cells, to_numbers
-from frkit.scores.matrix import score_matrix
-from frkit.scores.matrix_names import (
-    GUESS,
-    are_places,
+from frkit.data.tables import as_numbers, read_frame, refuse_cells, to_numbers
+from frkit.scores.matrix import (
     as_written,
     check_direction,
-    failed_mark,
-    is_nameless,
     people_of_matrix,
+    score_matrix,
+    some_rows,
 )
+from frkit.scores.pair_list import marks_apart, warn_of_marks
 
+GUESS = "guess"  # of `missing`: as `failed_mark` says
+MARK = -1  # of a failed comparison, in matrices of many systems
+SHOWN = 30  # rows and columns that show what a table contains
 CELLS = "all cells"  # of a file that is one matrix
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 OF_ARRAYS = ("npz", "mat", "hdf5")
@@ -122,7 +123,14 @@ def open_scores(
         name = roles.scores()[0]
         values = arrays[name] = with_both_halves(arrays[name])
         missing = failed_mark(values, missing)
-        people, images = _settle(arrays, roles, missing, pattern, distance)
+        is_given = _settle_direction(roles, values, distance)
+        is_distance = bool(roles.column("distance"))
+        people, images = _who(arrays, roles, missing, pattern, is_given or is_distance)
+        if not is_given and tuple(map(len, people)) == tuple(values.shape):
+            is_guess = is_distance and role_of_score(name) != "distance"
+            check_direction(values, people, missing, is_distance, is_guess)
+            if is_guess:
+                warn(AS_DISTANCES)
         attributes = {
             name: tuple(arrays[side] for side in (sides * 2)[:2])
             for name, sides in roles.attributes.items()
@@ -132,13 +140,13 @@ def open_scores(
             attributes |= joined(metadata, keys, attributes)
         options |= dict(zip(SIDES, images or ()))
         options |= {"attributes": attributes, "missing": missing}
-        scores = score_matrix(values, *people, distance=bool(roles.column("distance")), **options)
+        scores = score_matrix(values, *people, distance=is_distance, **options)
         _require_genuine_pairs(scores)
     return scores.assign_attrs(roles.attrs())
 
 
 def both_sides(columns, identity=None):
-    """Return roles of a matrix; those of images, such as identity, are of both its sides."""
+    """Return roles of a matrix; identity and image stand for those of both sides."""
     given = as_mapping(columns)
     if identity is not None:
         given["identity"] = identity
@@ -180,23 +188,30 @@ def _with_labels(arrays, labels):
     """Return arrays with labels of both sides, from a table for both or a file for each."""
     paths = [labels] if isinstance(labels, (str, Path)) else labels
     require(len(paths) in (1, 2), f"labels must be one path or a pair of paths, got {len(paths)}")
-    tables = [_labels_of_images(Path(path)) for path in paths]
-    if len(tables) == 2:
-        role = "image" if any("image" in table for table in tables) else "identity"
-        for side, table in zip(SIDES, tables):
-            people = [name for name in table if simplified(name) in PEOPLE][:1]
-            for name, column in table.items():
-                arrays[f"{side}_{role if name in people else name}"] = column
-        return arrays
-    if len(tables[0]) == 1 or NAMES_OF_SIDES[0] not in arrays:
-        return arrays | tables[0]
+    table, *others = [_labels_of_images(Path(path)) for path in paths]
+    if others:
+        return arrays | _of_two_sides([table, *others])
+    if len(table) == 1 or NAMES_OF_SIDES[0] not in arrays:
+        return arrays | table
     with named(paths[0]):
         names = [arrays[side] for side in NAMES_OF_SIDES]
-        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(tables[0]), names)
+        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(table), names)
+
+
+def _of_two_sides(tables):
+    """Return the labels of probes and of references; those of people get one name on both sides."""
+    has_only_names = any([*table] == ["image"] for table in tables)
+    role = "image" if has_only_names else "identity"  # as the other side has
+    columns = {}
+    for side, table in zip(SIDES, tables):
+        people = [name for name in table if simplified(name) in PEOPLE][:1]
+        for name, column in table.items():
+            columns[f"{side}_{role if name in people else name}"] = column
+    return columns
 
 
 def _labels_of_images(path):
-    """Read labels of images; a column without others has names of people, or of images."""
+    """Read labels of images; the only column has names of images, or of people."""
     with named(path):
         table = read_labels(path)
     return table if len(table) > 1 else {"image": next(iter(table.values()))}
@@ -211,10 +226,10 @@ def _by_names(table, names):
         "no column names the rows and columns of the matrix, each once, such as "
         f"{listed([*names[0][:1], *names[1][:1]])}",
     )
-    table = table.set_index(table[keys[0]].astype(str)).rename(columns={keys[0]: "image"})
+    labels = table.set_index(table[keys[0]].astype(str)).rename(columns={keys[0]: "image"})
     columns = {}
     for side, order in zip(SIDES, names):
-        columns |= {f"{side}_{name}": table[name].loc[order].to_numpy() for name in table}
+        columns |= dict(labels.loc[order].add_prefix(f"{side}_"))
     return columns
 
 
@@ -284,27 +299,22 @@ def _labels_of_sides(roles, columns, shape):
     return labels
 
 
-def _settle(columns, roles, missing, pattern, distance):
-    """Return people, and images or None, of both sides; settle whether scores are distances."""
+def _settle_direction(roles, values, distance):
+    """Take the matrix as scores or as distances; return whether the user says which."""
     [name] = roles.scores()
-    role = role_of_square(columns[name])
-    is_said = distance is not None or bool(roles.given & {*OPPOSITE})
     if distance is not None:
         role = "distance" if require_flag("distance", distance) else "score"
-    if distance is not None or not is_said and role is not None:
+    elif roles.given & {*OPPOSITE}:
+        return True
+    else:
+        role = role_of_square(values)
+    if role is not None:
         roles.columns |= {role: [name], OPPOSITE[role]: []}
-    is_distance = bool(roles.column("distance"))
-    people, images = _who(columns, roles, missing, pattern, is_said or is_distance)
-    if not is_said and tuple(map(len, people)) == tuple(columns[name].shape):
-        is_guess = is_distance and role_of_score(name) != "distance"
-        check_direction(columns[name], people, missing, is_distance, is_guess)
-        if is_guess:
-            warn(AS_DISTANCES)
-    return people, images
+    return distance is not None
 
 
 def _who(columns, roles, missing, pattern, is_direction_known):
-    """Return people, and images or None, of both sides: by their roles, or by names of images."""
+    """Return people and images (or None) of both sides: by their roles, or by names of images."""
     people, images = (
         [columns[roles.column(role)] for role in names] if all(map(roles.column, names)) else None
         for names in (WHO, SIDES)
@@ -338,3 +348,68 @@ def _require_genuine_pairs(scores):
         f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
         "names of images, say who is in them: identity='{name}_{number}.jpg'",
     )
+
+
+def failed_mark(values, missing):
+    """Return the marks of failed comparisons.
+
+    Unless the user names marks, -1 is one where all other scores are positive or far from it.
+
+    Parameters
+    ----------
+    values : array, (probe, reference)
+        In memory, or on disk: then some rows are read.
+    missing : float, sequence of float, None or "guess"
+    """
+    if not (isinstance(missing, str) and missing == GUESS):
+        return missing
+    _, scores = some_rows(values)
+    distinct, counts = np.unique(scores[~np.isnan(scores)], return_counts=True)
+    others = distinct[distinct != MARK]
+    is_apart = len(others) > 0 and others[0] >= 0 or MARK in marks_apart(distinct, counts)
+    if MARK not in distinct or not is_apart:
+        warn_of_marks(scores)
+        return None
+    warn(
+        f"the score {MARK} is read as a failed comparison, because the others are from "
+        f"{others[0]:g} to {others[-1]:g}; if it is a score, give missing=[]"
+    )
+    return MARK
+
+
+# --- which table is a matrix ----------------------------------------------------------------------
+
+
+def is_matrix(table):
+    """Return whether a table has names in its header and first column, and numbers elsewhere."""
+    if len(table.columns) < 3 or len(table) < 2:
+        return False
+    for name in range(1, min(len(table.columns), SHOWN)):
+        values, is_missing = as_numbers(table.iloc[:SHOWN, name])
+        if not (np.isfinite(values) | is_missing).all():
+            return False
+    names = [*map(str, table.columns[1:])]
+    rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
+    if are_places(rows):  # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
+        corner = _corner(table.iloc[:, 1:])
+        area, errors = share_above(corner, np.eye(len(corner), dtype=bool))
+        is_clear = abs(errors) > CLEAR or area in (0, 0.5, 1)  # 0.5: no scores on the diagonal
+        return rows == names[: len(rows)] and is_clear
+    n_shared = len({*names}.intersection(rows))
+    return n_shared >= min(len({*names}), len({*rows})) / 2
+
+
+def is_nameless(table):
+    """Return whether the first rows of a table are those of a square matrix without names."""
+    return are_places(table.columns.tolist()) and role_of_square(_corner(table)) is not None
+
+
+def are_places(names):
+    """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
+    return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))
+
+
+def _corner(table):
+    """Return the largest square at the beginning of a table as numbers."""
+    n = min(table.shape)
+    return np.column_stack([as_numbers(table.iloc[:n, place])[0] for place in range(n)])

@@ -46,24 +46,33 @@ LINES = {  # the cells of a line without a header
     "bob5": "reference_identity reference probe_identity probe score",
 }
 WITHOUT_SCORES = ("lfw", "voxceleb", "kaldi", "ijbc")
-TABLES = {  # roles and columns that a table of this format has; then those that it may have
-    "rfw": (
-        "probe img_1, reference img_2, probe_identity id_1, reference_identity id_2, "
-        "genuine label, distance dist, ethnicity ethnicity",
-        "",
-    ),
-    "bfw": (
-        "probe p1, reference p2, probe_identity id1, reference_identity id2, genuine label, "
-        "subgroup att1 att2",
-        "gender g1 g2, ethnicity e1 e2",
-    ),
-    "bob-csv": (
-        "probe_identity probe_subject_id, reference_identity bio_ref_subject_id, score score",
-        "probe probe_reference_id, probe probe_key, probe probe_template_id, "
-        "probe probe_subject_id, reference bio_ref_reference_id, reference bio_ref_key, "
-        "reference bio_ref_template_id, reference bio_ref_subject_id",
-    ),
+TABLES = {  # the columns by which a table of this format is recognised, by their roles
+    "rfw": {
+        "probe": "img_1",
+        "reference": "img_2",
+        "probe_identity": "id_1",
+        "reference_identity": "id_2",
+        "genuine": "label",
+        "distance": "dist",
+        "ethnicity": "ethnicity",
+    },
+    "bfw": {
+        "probe": "p1",
+        "reference": "p2",
+        "probe_identity": "id1",
+        "reference_identity": "id2",
+        "genuine": "label",
+        "subgroup": ("att1", "att2"),
+    },
+    "bob-csv": {
+        "probe_identity": "probe_subject_id",
+        "reference_identity": "bio_ref_subject_id",
+        "score": "score",
+    },
 }
+MORE_OF_BFW = {"gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
+# of bob's columns of a side, the first that is present names its image
+IMAGES_OF_BOB = ("reference_id", "key", "template_id", "subject_id")
 KINDS = {  # names of files, arrays or columns of scores of one kind
     "genuine": NAMES["genuine"] | {*"gen pos tar client intra authentic mates".split()},
     "impostor": NAMES["impostor"] | {*"imp neg non inter impostors imposters nonmates".split()},
@@ -92,26 +101,23 @@ def recognised_format(path):
         shape[-1] = "score"
     elif contents == ["whole", "text", "text"]:
         shape[0] = "score"
-    formats = {tuple(map(_content_of_role, roles.split())): name for name, roles in LINES.items()}
-    return formats.get(tuple(shape))
-
-
-def format_of_header(header):
-    """Return the format whose columns a table has, else None."""
-    for name, (needed, _) in TABLES.items():
-        if {column for _, *columns in _rows(needed) for column in columns} <= {*header}:
+    for name, roles in reversed(LINES.items()):  # Kaldi's before the same cells of IJB-C
+        if shape == [role if role in ("genuine", "score") else "name" for role in roles.split()]:
             return name
     return None
 
 
-def _rows(text):
-    """Return lists of a role and its columns."""
-    return [row.split() for row in text.split(",") if row.strip()]
+def format_of_header(header):
+    """Return the format whose columns a table has, else None."""
+    for name, roles in TABLES.items():
+        if len(_present(roles, header)) == len(roles):
+            return name
+    return None
 
 
-def _content_of_role(role):
-    """Return what cells of a role contain."""
-    return role if role in ("genuine", "score") else "name"
+def _present(roles, header):
+    """Return the roles whose columns are in a table."""
+    return {role: name for role, name in roles.items() if {*np.atleast_1d(name)} <= {*header}}
 
 
 def _content(cells):
@@ -134,7 +140,7 @@ def _are_numbered_pairs(rows):
 
 
 def _is_count(cells):
-    """Return whether the first line of a list as LFW's says how many pairs follow."""
+    """Return whether a line says how many pairs follow, as the first one of LFW's list does."""
     return len(cells) < 3 and all(cell.isdigit() for cell in cells)
 
 
@@ -157,7 +163,7 @@ def read_table(path):
 
 
 def read_lines(format, path):
-    """Read lines without a header, whose cells have known roles; a header is passed over."""
+    """Read lines whose cells have known roles; a header is ignored."""
     roles = LINES[format].split()
     # a label, and nothing says that 1 is genuine
     names = ["label" if role == "genuine" else role for role in roles]
@@ -174,19 +180,10 @@ def read_lines(format, path):
     return table, columns, "linked"
 
 
-def roles_of_format(format, table):
-    """Return the roles of a table's columns; of several columns the first that is there counts."""
-    roles = {}
-    for role, *columns in _rows(", ".join(TABLES[format])):
-        if {*columns} <= {*table}:
-            roles.setdefault(role, columns if len(columns) > 1 else columns[0])
-    return roles
-
-
 def read_bfw(path):
     """Read BFW's data table; by default all other numbers are scores."""
     table = read_frame(path)
-    roles = roles_of_format("bfw", table)
+    roles = _present(TABLES["bfw"] | MORE_OF_BFW, table)
     used = np.hstack([*roles.values(), NO_SCORES_OF_BFW])
     others = table.columns.difference(used, sort=False)
     return table, roles | {"score": [name for name in others if is_number_column(table[name])]}, ""
@@ -197,7 +194,7 @@ def read_rfw(path):
     if not isinstance(path, Path) or path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
         table = read_frame(path)
         table = _without_no_group(table) if "ethnicity" in table else table
-        return table, roles_of_format("rfw", table), "repeats"
+        return table, _present(TABLES["rfw"], table), "repeats"
     paths = sorted(path.rglob("*_pairs.txt")) if path.is_dir() else [path]
     require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
     races = []
@@ -210,7 +207,7 @@ def read_rfw(path):
 
 
 def _without_no_group(table):
-    """Return RFW's table without its label for unclear groups; a warning counts them."""
+    """Blank RFW's label for unclear groups; a warning counts them."""
     is_unclear = table["ethnicity"] == RFW_NO_GROUP
     if is_unclear.any():
         warn(
@@ -221,7 +218,7 @@ def _without_no_group(table):
 
 
 def read_lfw(path):
-    """Read LFW's pairs.txt, or a list of one's own in its form."""
+    """Read LFW's pairs.txt, or another list of the same form."""
     table = _numbered_pairs(path)
     return table, {name: name for name in table}, ""
 
@@ -256,9 +253,11 @@ def _numbered_pairs(path, race=None):
 def read_bob_csv(path):
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = _without_attacks(read_frame(path))
-    roles = roles_of_format("bob-csv", table)
+    roles = _present(TABLES["bob-csv"], table)
+    for name in reversed(IMAGES_OF_BOB):
+        roles |= _present({"probe": f"probe_{name}", "reference": f"bio_ref_{name}"}, table)
     fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna().unique()
-    for name in fields.drop(["subject_id", "reference_id", "key", "template_id"], errors="ignore"):
+    for name in fields.drop([*IMAGES_OF_BOB], errors="ignore"):
         sides = [f"probe_{name}", f"bio_ref_{name}"]
         roles[name] = [side if side in table else None for side in sides]
     return table, roles, "models"
@@ -293,15 +292,14 @@ def _only_scores(path):
     if file_kind(path) == "npy":
         return real_numbers("scores", read_npy(path)).ravel()
     table = read_frame(path)
-    numbers = [*table]
-    if len(numbers) > 1:
-        numbers = [name for name in table if is_number_column(table[name])]
-    require(len(numbers) == 1, "must have one number in each line, the score")
-    return to_numbers(table[numbers[0]].rename("score"))
+    if len(table.columns) > 1:
+        table = table[[name for name in table if is_number_column(table[name])]]
+    require(len(table.columns) == 1, "must have one number in each line, the score")
+    return to_numbers(table.iloc[:, 0].rename("score"))
 
 
 def kinds_of_scores(names):
-    """Return the names of genuine and of impostor scores, where a file has just these; or None."""
+    """Return the names of genuine and of impostor scores, if there are just these two; or None."""
     names = [name for name in names if name]
     if len(names) != 2:
         return None

@@ -1,8 +1,10 @@
 """A list of scored pairs, from clean or raw columns to kept pairs: every check of one."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import (
@@ -21,8 +23,10 @@ from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.scores.kept import kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
-FEWEST_DISTINCT = 20  # scores that can show which one is a mark
+FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
 APART = 0.1  # a mark such as -1 lies at least this share of the scores' spread away from them
+FEW = 100  # pairs that show that two models differ
+SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
 
 
@@ -38,7 +42,7 @@ def listed_pairs(
     missing=None,
     failed="left out",
 ) -> xr.DataTree:
-    """Return kept pairs of columns; the arguments are those of `frkit.pairs`.
+    """Return columns as kept pairs; the arguments are those of `frkit.pairs`.
 
     `images` and `people` are the names on both sides: two columns, or Sides, or None.
     """
@@ -52,15 +56,18 @@ def listed_pairs(
     columns = {"genuine": _genuine(genuine, people, n)}
     for names, sides in ((SIDES, images), (WHO, people)):
         columns |= zip(names, sides.columns()) if sides else {}
-    columns |= _attribute_labels(attributes, n)
+    check_names(attributes)
     labels = {"identity": [people.names]} if people else {}
-    for name in attributes:
-        keys = [f"{side}_{name}" for side in SIDES]
-        labels[name] = [columns[key] for key in keys if key in columns]
+    for name, attribute in attributes.items():
+        sides = zip(SIDES, _labels_of_attribute(name, attribute, n))
+        labels_of_sides = {f"{side}_{name}": each for side, each in sides if each is not None}
+        columns |= labels_of_sides
+        labels[name] = [*labels_of_sides.values()]
     warn_of_spellings(labels)
     coords = {name: ("pair", column) for name, column in columns.items()}
     if models is not None:
         coords["model"] = models
+        warn_of_same_order(dict(zip(models, values)))
     values = _settle_failed(values, columns["genuine"], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(is_distance)}
     score = ("model", "pair")[-values.ndim :], values, attrs
@@ -71,7 +78,7 @@ def listed_pairs(
 
 
 def _scores(score, model, missing, distance):
-    """Scores in float64, larger = more alike, NaN where missing; models; whether all are turned."""
+    """Return scores (larger = more alike, NaN if missing), models, whether all are distances."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
@@ -99,11 +106,33 @@ def _scores(score, model, missing, distance):
 
 
 def warn_of_distances(models) -> None:
-    """Warn of models whose scores are distances, among others whose scores are not."""
+    """Warn that the scores of some models, but not of all, are distances."""
     warn(
         f"scores of {listed(models)} are distances: they and their thresholds are shown with the "
         "sign changed, so that larger means more alike"
     )
+
+
+def warn_of_same_order(scores: Mapping) -> None:
+    """Warn of models that put all pairs in the same order, as a cosine and its distance do.
+
+    scores : of each model by its name, larger = more alike.
+    """
+    table = pd.DataFrame(scores)
+    for first, second in combinations(table, 2):
+        two_models = table[[first, second]]
+        # the first pairs suffice to tell most models apart
+        if _rank_correlation(two_models.head(FEW)) > SAME and _rank_correlation(two_models) > SAME:
+            warn(
+                f"'{first}' and '{second}' put all pairs in the same order, as one "
+                "model's similarities and distances do: they accept the same pairs, and a "
+                "comparison of the two says nothing; leave one out"
+            )
+
+
+def _rank_correlation(scores):
+    """Return Spearman's correlation of two columns; NaN where too few pairs have both."""
+    return scores.corr("spearman", min_periods=FEWEST_DISTINCT).iloc[0, 1]
 
 
 def warn_of_marks(scores: np.ndarray) -> None:
@@ -119,7 +148,7 @@ def warn_of_marks(scores: np.ndarray) -> None:
 
 
 def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
-    """The lowest or the highest score where it is frequent and apart from all others: -1, 999."""
+    """Return the lowest or highest score if it is frequent and far from all others: -1, 999."""
     marks = []
     if len(distinct) >= FEWEST_DISTINCT:
         for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
@@ -154,7 +183,7 @@ def _is_distance(distance, models):
 
 
 def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
-    """Scores in float64, larger = more alike, NaN where marked as missing."""
+    """Return scores in float64, larger = more alike, NaN where marked as missing."""
     require_exact("score", scores)
     values = scores.astype(float)
     if missing is not None:
@@ -164,7 +193,7 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
 
 
 def _settle_failed(scores, genuine, failed):
-    """Scores whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
+    """Return scores whose failed comparisons are counted in a warning, or rejected everywhere."""
     is_failed = np.isnan(scores)
     if failed == "left out":
         warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum())
@@ -175,12 +204,12 @@ def _settle_failed(scores, genuine, failed):
 
 
 def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
-    """A score that is rejected wherever one of these is."""
+    """Return a score that is rejected wherever one of these is."""
     return lowest - np.maximum(highest - lowest, 1.0) / 100
 
 
 def warn_of_failed(n_genuine: int, n_impostor: int) -> None:
-    """Say how many comparisons are left out."""
+    """Warn how many comparisons are left out."""
     if n_genuine or n_impostor:
         warn(
             f"{n_genuine} genuine and {n_impostor} impostor comparisons failed (NaN or marked as "
@@ -215,7 +244,7 @@ def _check_images(images, people):
 
 
 def _genuine(genuine, people, n):
-    """Which pairs are genuine: what was given, or what the identities say."""
+    """Return which pairs are genuine, as given or as the identities say."""
     require(
         genuine is not None or people,
         "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
@@ -247,17 +276,9 @@ def _genuine(genuine, people, n):
 # --- attributes ----------------------------------------------------------------------------------
 
 
-def _attribute_labels(attributes, n):
-    """Clean labels of both sides, or of one, for every attribute."""
-    check_names(attributes)
-    labels = {}
-    for name, values in attributes.items():
-        if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
-            require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
-            sides = [v if v is None else clean_labels(v, n, name, "pair") for v in values]
-        else:
-            sides = [clean_labels(values, n, name, "pair")] * 2
-        for side, clean in zip(SIDES, sides):
-            if clean is not None:
-                labels[f"{side}_{name}"] = clean
-    return labels
+def _labels_of_attribute(name, values, n):
+    """Return clean labels of both sides, None for a side without labels."""
+    if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
+        require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
+        return [side if side is None else clean_labels(side, n, name, "pair") for side in values]
+    return [clean_labels(values, n, name, "pair")] * 2

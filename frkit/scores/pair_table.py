@@ -1,26 +1,33 @@
-"""Lists of scored pairs from files and tables, by the roles of columns."""
+"""From a table of pairs, by the roles of its columns, to kept pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import xarray as xr
-from numpy.typing import ArrayLike
+import pandas as pd
 
-from frkit.base import listed, require, require_one_of, warn
-from frkit.data.evidence import people_of_names, strangers_called_genuine
-from frkit.data.files import named, require_data
-from frkit.data.joins import identities_from, joined
+from frkit.base import InputError, listed, real_numbers, require, warn
+from frkit.data.arrays import read_npy
+from frkit.data.files import named
+from frkit.data.joins import identities_from, joined, people_of_names, strangers_called_genuine
+from frkit.data.names import MODEL, simplified
 from frkit.data.notices import warn_of_parts
-from frkit.data.pair_roles import OPPOSITE, check_unconfirmed, pair_roles, refuse_truth
-from frkit.data.roles import SIDES, WHO, as_mapping
-from frkit.data.sides import coded_sides, show_two_people
-from frkit.data.tables import refuse_cells, to_numbers
-from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES, two_kinds
+from frkit.data.pair_roles import (
+    OPPOSITE,
+    check_unconfirmed,
+    fractions,
+    pair_roles,
+    refuse_truth,
+    role_of_score,
+)
+from frkit.data.roles import SIDES, WHO, models_column, some_rows
+from frkit.data.sides import coded_sides, show_two_people, side_columns
+from frkit.data.tables import read_frame, refuse_cells, to_numbers
+from frkit.scores.combined import stack_lists
+from frkit.scores.pair_formats import two_kinds
 from frkit.scores.pair_list import listed_pairs
-from frkit.scores.pair_scores import read_scores, refuse_two, repeats
 
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
@@ -30,93 +37,52 @@ UNSAID = (
 )
 
 
-def open_pairs(
-    path: str | Path | Sequence[str | Path],
-    *,
-    format: str = "columns",
-    scores: str | Path | ArrayLike | Mapping | None = None,
-    metadata: str | Path | None = None,
-    columns: Mapping | None = None,
-    identity: str | None = None,
-    distance: bool | None = None,
-    missing: ArrayLike | None = None,
-    failed: str = "left out",
-) -> xr.Dataset:
-    """Read a list of scored pairs from a file in one of the field's formats, also as .gz.
+def pairs_of_table(table, given, *, scores=None, **options):
+    """Return the kept pairs of a table, in which a column may name the model of each row.
 
     Parameters
     ----------
-    path : str or Path; for "vectors" a pair of them; for "rfw" also a folder
-    format : str
-        "columns" (any table), "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw"
-        (pairs.txt, or a list in its form), "bfw" (data table), "bob4", "bob5", "bob-csv",
-        "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`), "speechbrain" (`enrol test
-        label score`), "pyeer" (`probe gallery score`), "bozorth3" (`score probe gallery`), "ijbc"
-        (`tid1 tid2 label`) or "vectors" (genuine and impostor scores). `open_data` recognises most
-        of them.
-    scores : path, array, or mapping of model name to such, optional
-        For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
-        order; for trials also lines `enrol test score` in any order.
-    metadata : path, optional
-        A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
-        columns names them; its other columns become attributes, in lower case.
-    columns : mapping, optional
-        What the columns are, as in `open_data`: roles or attributes to columns, e.g. {"score":
-        ["arcface", "cosface"], "distance": "l2", "genuine": "mated?", "probe": "img1", "race":
-        ("race1", "race2"), "age_gap": ("gap", None)}. What is not named is guessed.
-    identity : str, optional
-        A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or
-        "{id}/{video}/{file}".
-    distance : bool, optional
-        True where smaller means more alike in all columns of scores. Default: as the names of the
-        columns say, such as `dist` of RFW's score table.
-    missing : float or sequence of float, optional
-        The value(s) that mark a failed comparison; blank cells always do.
-    failed : {"left out", "rejected"}
-        What a failed comparison counts as, as in `frkit.pairs`.
-
-    Returns
-    -------
-    xr.Dataset
-        As from `frkit.pairs`.
-
-    Raises
-    ------
-    InputError
-        For a malformed file, with its name and line number; for an unknown format, or an option it
-        does not have; where the pattern does not fit a name, or metadata label nobody (the message
-        names their columns).
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
+    table : pd.DataFrame
+    given : dict
+        Roles to columns, as the user says.
+    scores, **options
+        As in `open_pairs`; also, of a format, `preset` (roles to columns) and `rule` ("linked",
+        "models" or "repeats", see `pair_formats`).
     """
-    require_one_of("format", format, PAIR_FORMATS)
-    if not (format == "vectors" and isinstance(path, (list, tuple))):
-        path = require_data("path", path)
-    with named(path):
-        require(
-            format not in WITHOUT_SCORES or scores is not None,
-            "this list has no scores: give scores=, a file with one score per line, or with lines "
-            "`enrol test score`",
-        )
-        table, preset, rule = PAIR_FORMATS[format](path)
-        return pairs_of_table(
-            table,
-            as_mapping(columns),
-            preset=preset,
-            rule=rule,
-            scores=scores,
-            metadata=metadata,
-            identity=identity,
-            distance=distance,
-            missing=missing,
-            failed=failed,
-        )
+    require(len(table) > 0, "the table has no row")
+    has_layout = scores is not None or options.get("preset")
+    column = None if has_layout else given.get("model", models_column(_labels(table)))
+    if column is None:
+        return _list_of_pairs(table, given, scores=scores, **options)
+    require(column in table, f"there is no column {column!r}; the columns are {listed(table, 30)}")
+    given = {role: source for role, source in given.items() if role != "model"}
+    refuse_cells(table[column], table[column].isna().to_numpy(), "names no model")
+    lists = {}
+    for model, rows in table.groupby(column, sort=False):
+        pairs = _list_of_pairs(rows.drop(columns=column), given, **options)
+        if "model" in pairs.dims:  # a list of scores was named, or found
+            require(
+                pairs.sizes["model"] == 1,
+                f"{column!r} says which model a row is of, so only one column can be its score: "
+                "name it, as columns={'score': 'cosine'}",
+            )
+            pairs = pairs.isel(model=0, drop=True)
+        lists[str(model)] = pairs
+    pairs = stack_lists(lists)
+    pairs.attrs["columns"] = f"model: {column!r}\n{pairs.attrs['columns']}"
+    return pairs
 
 
-def pairs_of_table(
+def _labels(table):
+    """Return a table without scores, lists, and a model that is one side of a pair."""
+    scores = [name for name in table if role_of_score(name)] + fractions(some_rows(table))
+    lists = [name for name in table if np.ndim(table[name].iloc[0])]
+    sides = side_columns(list(table)).values()
+    references = [name for name, _ in sides if simplified(name) in MODEL]
+    return table.drop(columns=[*scores, *lists, *references])
+
+
+def _list_of_pairs(
     table,
     given,
     *,
@@ -128,19 +94,7 @@ def pairs_of_table(
     distance=None,
     **options,
 ):
-    """Return the kept pairs of a table.
-
-    Parameters
-    ----------
-    table : pd.DataFrame
-    given, preset : dict
-        Roles to columns, as the user and as a format says.
-    rule : str
-        Of a format: "linked", "models" or "repeats" (see `pair_formats`).
-    scores, metadata, identity, distance, **options
-        As in `open_pairs`.
-    """
-    require(len(table) > 0, "the table has no row")
+    """Return the kept pairs of a table of one model, or with a column for each of several."""
     needs_score = scores is None
     if not preset and given in ({}, {"distance": "score"}):
         pairs = two_kinds(table)
@@ -158,11 +112,19 @@ def pairs_of_table(
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
     require(images or not identity, "identity= reads the names of images, but this file has none")
-    scores, distances = _scores(table, roles, scores, images, distance)
+    if needs_score:
+        scores = {name: to_numbers(table[name]) for name in roles.scores()}
+        distances = roles.columns.get("distance", [])
+    else:
+        require(not roles.scores(), "the file contains its scores: leave scores= out")
+        scores = read_scores(scores, table, images)
+        distances = [*scores] if distance else []
     if rule == "models" and images and not images.are_one_set():
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
-        images = _unless_two_people(images, people, roles)
+        if show_two_people(images, people).any():  # so the guess was wrong
+            images = None
+            roles.unused += [name for side in SIDES for name in roles.columns.pop(side)]
     if images and identity:
         people = images.mapped(identities_from(images.names, identity))
         roles.who = f"by the pattern {identity!r} of names of images"
@@ -197,16 +159,6 @@ def pairs_of_table(
     return pairs
 
 
-def _scores(table, roles, scores, images, distance):
-    """Return scores by model, and the models of distances."""
-    if scores is None:
-        scores = {name: to_numbers(table[name]) for name in roles.scores()}
-        return scores, roles.columns.get("distance", [])
-    require(not roles.scores(), "the file contains its scores: leave scores= out")
-    scores = read_scores(scores, table, images)
-    return scores, [*scores] if distance else []
-
-
 def _sides(table, roles, names):
     """Return the names in two columns as numbers; None where a column is absent."""
     columns = [table[roles.column(name)] for name in names if roles.column(name)]
@@ -224,17 +176,8 @@ def _attributes(table, roles):
     return attributes
 
 
-def _unless_two_people(images, people, roles):
-    """Return names of images that were guessed, unless one would show two people."""
-    if not show_two_people(images, people).any():
-        return images
-    for side in SIDES:
-        roles.unused += roles.columns.pop(side)
-    return None
-
-
 def _people_by_name(images, genuine, similarity, rule, roles, table):
-    """Return who is in images, by their names, or as genuine pairs link them; else None."""
+    """Return who is in images by their names, or by the genuine pairs that link them; or None."""
     people, way = people_of_names(images, genuine, similarity)
     if people is not None:
         roles.who = f"from names of images, {way}"
@@ -273,7 +216,7 @@ def _linked(images, genuine):
 
 
 def _first_of_each(table, images, scores, genuine, roles):
-    """Return which rows are the first of their ordered pair; and the images, unless they are none.
+    """Return which rows are the first of their ordered pair; and images, None if they are people.
 
     A pair with two scores, or called genuine and impostor, is refused.
     """
@@ -292,9 +235,99 @@ def _first_of_each(table, images, scores, genuine, roles):
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
-    remedy = "leave one out; scores of several models need a column each"
+    remedy = "leave one out; scores of several models need a column each, or a column 'model'"
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
         people = dict(zip(WHO, columns))
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
     what = "has two scores" if is_same else "is called genuine and impostor"
     refuse_two(images, differing, table.index, what, remedy)
+
+
+# --- scores from a separate file ------------------------------------------------------------------
+
+
+def read_scores(scores, table, images):
+    """Return the scores of pairs by model; a model without a name is "".
+
+    Parameters
+    ----------
+    scores : path, array, or mapping of model to such
+    table : pd.DataFrame
+        The pairs, by line.
+    images : Sides or None
+        Their names, for joining lines `enrol test score`.
+    """
+    by_model = scores if isinstance(scores, Mapping) else {"": scores}
+    values = {}
+    for model, source in by_model.items():
+        is_file = isinstance(source, (str, Path))
+        if is_file:
+            with named(source):
+                scores_of_model = _score_lines(Path(source), table, images)
+        else:
+            scores_of_model = real_numbers("scores", source)
+        require(
+            scores_of_model.shape == (len(table),),
+            f"there are {len(table)} pairs, but the scores in {source if is_file else 'scores='} "
+            f"have shape {scores_of_model.shape}",
+        )
+        values[str(model)] = scores_of_model
+    return values
+
+
+def _score_lines(path, table, images):
+    """Read an .npy, one score per line, or lines `reference probe score` in any order."""
+    if path.suffix == ".npy":
+        return real_numbers("scores", read_npy(path)).astype(float)
+    scored = read_frame(path)
+    n_cells = len(scored.columns)
+    if n_cells == 1:
+        return to_numbers(scored.iloc[:, 0].rename("score"))
+    require(
+        n_cells == 3 and images is not None,
+        f"a line of scores is: score, or enrol test score; it has {n_cells} cells",
+    )
+    scored.columns = ["reference", "probe", "score"]
+    values = to_numbers(scored.score, blank=False)
+    sides = coded_sides([scored.probe, scored.reference], ("probe", "reference"), len(scored))
+    again, differing = repeats(sides, {"score": values})
+    if len(differing) > 0:
+        refuse_two(sides, differing, scored.index, "has two scores")
+    values = pd.Series(values, sides.pair_among(images.names)).drop(index=-1, errors="ignore")
+    values = values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
+    lines = table.index[np.isnan(values)]
+    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
+    return values
+
+
+def refuse_two(sides, rows, lines, what, remedy="leave one out"):
+    """Refuse two rows of a pair that contradict each other."""
+    first, second = rows
+    pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
+    raise InputError(f"the pair {pair} {what} (lines {lines[first]} and {lines[second]}): {remedy}")
+
+
+def repeats(sides, values):
+    """Return the rows that repeat an ordered pair, which are counted in a warning.
+
+    Parameters
+    ----------
+    sides : Sides
+    values : dict of array, (pair,)
+
+    Returns
+    -------
+    again : sequence of int
+    differing : sequence of int
+        Two rows of a pair with different values, if there are such; `again` is empty then.
+    """
+    pairs = pd.DataFrame(values | {"pair": sides.pair()})
+    repeated = pairs[pairs.pair.duplicated(keep=False)]
+    distinct = repeated.drop_duplicates()
+    differing = distinct.pair[distinct.pair.duplicated()]
+    if len(differing) > 0:
+        return [], distinct.index[distinct.pair == differing.iloc[0]][:2]
+    again = repeated.index[repeated.pair.duplicated()]
+    if len(again) > 0:
+        warn(f"{len(again):,} pairs occur twice with the same score: each counts once")
+    return again, []

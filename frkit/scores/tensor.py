@@ -8,7 +8,7 @@ import xarray as xr
 
 from frkit.base import require, require_flag, require_one_of, require_whole
 from frkit.data.checks import ROWS, check_faces, check_rows, is_lazy, loaded
-from frkit.data.collect import NUMBERED
+from frkit.data.dataset import NUMBERED
 from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
@@ -85,7 +85,7 @@ def score_tensor(
     if is_lazy(rows) and rows.nbytes <= KEPT:
         name = f"read-once-{rows.name}"
         rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
-    if NUMBERED in faces["image"].attrs:  # distinguishes them from other numbered images
+    if NUMBERED in faces["image"].attrs:  # distinguishes these images from other numbered ones
         attrs["images"] = faces["image"].attrs[NUMBERED]
     lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == ("image",)}
@@ -97,7 +97,7 @@ def score_tensor(
 
 
 def _unit_rows(embedding):
-    """Rows of unit length, some at a time."""
+    """Return rows of unit length, computed in steps."""
     if is_lazy(embedding):
         return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
     starts = range(0, embedding.shape[-2], ROWS)
@@ -106,7 +106,7 @@ def _unit_rows(embedding):
 
 
 def _unit(rows):
-    """Rows of unit length, formed in float64."""
+    """Return rows of unit length, computed in float64."""
     rows = rows.astype(np.float64)
     return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
 
@@ -132,7 +132,7 @@ class ReadOnce:
 
 
 def _centred_rows(embedding):
-    """Rows in float64 around their mean: distances stay the same, and lose fewer digits."""
+    """Return rows in float64 minus their mean, so that distances lose fewer digits."""
     n_rows = embedding.shape[-2]
     total = 0.0
     for start in range(0, n_rows, ROWS):
@@ -142,13 +142,13 @@ def _centred_rows(embedding):
 
 
 def _cosines(probe, reference, out):
-    """Inner products of two sets of rows of unit length, which rounding may carry beyond 1."""
+    """Write inner products of rows of unit length, clipped because rounding may exceed 1."""
     np.matmul(probe, reference.T, out=out)
     np.clip(out, -1, 1, out=out)
 
 
 def _minus_distances(probe, reference, out):
-    """Minus the Euclidean distances of two sets of float64 rows, in float32."""
+    """Write minus the Euclidean distances of two sets of float64 rows, in float32."""
     probe_squares = (probe**2).sum(1)
     reference_squares = (reference**2).sum(1)
     squares = probe_squares[:, None] + reference_squares
@@ -157,7 +157,7 @@ def _minus_distances(probe, reference, out):
 
 
 def _checked(similarity, probe, reference, out):
-    """What a user's similarity returns for two sets of rows: a number for every pair."""
+    """Write what a user's similarity returns for two sets of rows; refuse missing numbers."""
     scores = np.asarray(similarity(probe, reference), np.float32)
     require(
         scores.shape == (len(probe), len(reference)) and not np.isnan(scores).any(),
@@ -178,7 +178,7 @@ SIMILARITIES = {
 
 
 def block_side(n: int) -> int:
-    """Images along each side of a block: some tiles, so that blocks are not too many or large."""
+    """Return the images along each side of a block, so that blocks are neither many nor large."""
     side = TILE
     while n > MOST_BLOCKS * side and side < MOST_IMAGES:
         side *= 2
@@ -186,14 +186,14 @@ def block_side(n: int) -> int:
 
 
 def block_size(chunks: int | str, n: int) -> int:
-    """Images along each side of a block, where n is the longer side of the tensor."""
+    """Return the images along each side of a block; n : longer side of the tensor."""
     if isinstance(chunks, str) and chunks == "auto":
         return block_side(n)
     return -(-require_whole("chunks (or 'auto')", chunks, 1) // TILE) * TILE
 
 
 def _lazy_scores(rows, function, side):
-    """The scores of all rows with all rows, in blocks of so many."""
+    """Return the lazy scores of all rows with all rows, in blocks of `side` images."""
     import dask.array as da
 
     if rows.ndim == 3:
@@ -216,7 +216,7 @@ def _lazy_scores(rows, function, side):
 
 
 def _block(probe, reference, function, tile):
-    """A block of scores, tile by tile: no score depends on the chunks."""
+    """Return a block of scores, computed by tiles so that no score depends on the chunks."""
     [probe], [reference] = probe, reference
     is_diagonal = probe is reference
     # NumPy multiplies unaligned rows, such as a worker is sent, in another order

@@ -466,12 +466,90 @@ def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
 
 def test_columns_of_both_directions_have_thresholds_of_their_own(tmp_path):
     FORMS["two_directions.csv"][0](tmp_path / "t.csv")
-    with pytest.warns(fk.DataWarning, match="scores of 'l2' are distances"):
+    with (
+        pytest.warns(fk.DataWarning, match="'cosine' and 'l2' put all pairs in the same order"),
+        pytest.warns(fk.DataWarning, match="scores of 'l2' are distances"),
+    ):
         data = fk.open_data(tmp_path / "t.csv")
     rates = fk.evaluate(data, far=[FAR], weighting="pair")["empirical"].isel(far_level=0)
     np.testing.assert_allclose(rates.frr, [OF_PAIRS, OF_PAIRS])
     cosine, distance = rates.threshold.sel(model=["cosine", "l2"]).values
     assert distance == pytest.approx(-np.sqrt(2 - 2 * cosine), abs=1e-5)
+
+
+TITLED_TRUTH = renamed(**{"Probe ID": "image1", "Reference ID": "image2", "Score": "cosine"})
+LONG = renamed(id1="subject1", id2="subject2", img1="image1", img2="image2", score="cosine")
+OTHER = LONG.assign(score=np.random.default_rng(5).normal(LONG.score, 0.1).round(6))
+
+
+@pytest.mark.parametrize("names", [["img1", "img2"], ["id1", "id2"]])
+def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path, names):
+    pairs = LONG.assign(other=OTHER.score).drop_duplicates(names)
+    rows = {"arc": pairs.drop(columns="other"), "cos": pairs.drop(columns="score")}
+    tables = [rows["arc"], rows["cos"].rename(columns={"other": "score"})[::-1]]
+    long = pd.concat(tables, keys=rows, names=["model"]).reset_index("model")
+    long = long[["model", *names, "score"]]
+    data = fk.open_data(written(tmp_path, long))
+    wide = fk.open_data(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
+    np.testing.assert_array_equal(data["score"], wide["score"])
+    assert data["model"].values.tolist() == ["arc", "cos"]
+    renamed_column = long.rename(columns={"model": "who scored"})
+    again = fk.open_data(renamed_column, columns={"model": "who scored"})
+    np.testing.assert_array_equal(again["score"], data["score"])
+    listed = fk.open_data(long, columns={"score": ["score"]})
+    np.testing.assert_array_equal(listed["score"], data["score"])
+    with pytest.raises(fk.InputError, match="only one column can be its score"):
+        fk.open_data(long.assign(other=-long.score), columns={"score": ["score", "other"]})
+    with pytest.raises(fk.InputError, match="1 are only in 'arc'"):
+        fk.open_data(written(tmp_path, long[:-1]))
+
+
+def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
+    trials = renamed(model="subject1", test="image2", score="cosine")
+    trials = trials.drop_duplicates(["model", "test"]).assign(
+        label=lambda t: t.model.eq(t.test.str[:4])
+    )
+    assert "model" not in fk.open_data(written(tmp_path, trials)).dims
+    remark = LONG.assign(model=np.resize(["phone", "camera"], len(LONG)))
+    np.testing.assert_allclose(frr_of(fk.open_data(written(tmp_path, remark))), OF_PAIRS)
+
+
+@pytest.mark.filterwarnings("ignore:scores of")
+@pytest.mark.parametrize(("seed", "is_same"), [(0, False), (1, True)])
+def test_one_score_in_two_columns_is_noticed(seed, is_same):
+    rng = np.random.default_rng(seed)
+    other = 1 / (3 + LONG.score) if is_same else OTHER.score
+    other = other.where(rng.random(len(other)) > 0.01)  # some failed, in both
+    table = LONG.assign(score=LONG.score.where(other.notna()), other=other)
+    of_two_kinds = {"score": "score", "distance": "other"}
+    columns = of_two_kinds if is_same else {"score": ["score", "other"]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fk.open_data(table, columns=columns)
+    assert any("same order" in str(warning.message) for warning in caught) == is_same
+
+
+@pytest.mark.parametrize("names", [["subject", "image"], ["subject"]])
+def test_embeddings_of_several_models_in_one_table_are_no_further_images(names):
+    tables = [pd.DataFrame(VECTORS + shift).add_prefix("f").join(LABELS[names]) for shift in (0, 1)]
+    both = pd.concat([tables[0].assign(model="arc"), tables[1].assign(model="ada")])
+    with pytest.raises(fk.InputError, match="column 'model' seems to say which model"):
+        fk.open_data(both)
+    cameras = WIDE.drop(columns="ethn").assign(model=np.resize(["phone", "camera"], len(WIDE)))
+    np.testing.assert_allclose(frr_of(fk.open_data(cameras)), OF_FACES)
+
+
+def test_words_of_truth_in_other_languages(tmp_path):
+    for true, false in (("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADERO", "FALSO")):
+        table = TITLED_TRUTH.assign(Genuine=np.where(SAME, true, false))
+        path = tmp_path / f"{true}.csv"
+        table.to_csv(path, sep=";", decimal=",", index=False, encoding="utf-8-sig")
+        np.testing.assert_allclose(frr_of(fk.open_data(path)), OF_PAIRS)
+
+
+def test_several_files_are_a_list():
+    with pytest.raises(fk.InputError, match="as a list"):
+        fk.open_data("a.npz", "b.npz")
 
 
 TRIALS = "m1 u1 target\nm1 u2 target\nm2 u3 target\nm2 u1 nontarget\nm1 u9 nontarget\n"
@@ -558,6 +636,7 @@ def test_names_that_contradict_the_truth_name_nobody(tmp_path):
     assert "the identities of people are unknown" in fk.look(tmp_path / "t.csv")
 
 
+@pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
 def test_people_are_read_from_names_where_there_is_no_truth(tmp_path):
     table = renamed(img1="image1", img2="image2", l2="distance", score="cosine")
     np.testing.assert_allclose(frr_of(fk.open_data(table[["img1", "img2", "l2"]])), OF_PAIRS)

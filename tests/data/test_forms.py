@@ -321,6 +321,9 @@ def test_parts_that_nobody_named_are_noticed():
     pairs = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
     with pytest.warns(fk.DataWarning, match="column 'fold' are used"):
         fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
+    with pytest.warns(fk.DataWarning, match="'rank' counts from 1 to 10"):
+        fk.open_data(pairs.assign(rank=np.arange(len(pairs)) % 10 + 1))
+    fk.open_data(pairs.assign(rank=np.arange(len(pairs)) % 10 * 2))
 
 
 @pytest.mark.parametrize("point", [".", ","])
@@ -391,7 +394,7 @@ def test_a_text_is_no_answer_to_whether_scores_are_distances(tmp_path, options):
     table.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(fk.InputError, match="distance must be True or False, got 'no'"):
         fk.open_data(tmp_path / "t.csv", distance="no", **options)
-    with pytest.raises(fk.InputError, match="score must name columns, got 3"):
+    with pytest.raises(fk.InputError, match="score must be names of columns, got 3"):
         fk.open_data(tmp_path / "t.csv", score=3)
     assert fk.open_data(tmp_path / "t.csv", score="score").sizes["pair"] == len(SCORE)
 

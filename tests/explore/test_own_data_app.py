@@ -120,9 +120,10 @@ def test_what_was_found_before_a_refusal_stays_in_the_menus(tmp_path):
 
 
 def test_uploads_are_read_and_stay_in_their_folder(files):
-    app = OwnData(files[0])
+    app = OwnData("; ".join(files))
     upload(app, ("notes.pkl", b"anything"))
     assert 'role="alert"' in app.status.value and app.work.button.disabled
+    assert app.models.options == () and app.by.options == (NONE,), "of the file before"
     first, second = (Path(file).read_bytes() for file in files)
     upload(app, ("../../etc/<b>.npz", first), ("c.npz", second))
     assert not app.work.button.disabled

@@ -198,6 +198,7 @@ ROWS += "".join(
 )
 COMMENTED = "# a system\n# and its date\n" + TESTED.to_csv(sep="\t", index=False)
 PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
+PRINTED = PRINTED[["subject", "embedding", "image", "age"]]  # which extends over several lines
 OBJECTS = [
     {"file": image, "person": subject, "det_score": 0.9, "embedding": row.tolist(), "model": "A"}
     for image, subject, row in zip(LABELS.image, LABELS.subject, VECTORS)

@@ -121,9 +121,11 @@ def test_failed_comparisons_people_without_label_and_repeats():
     row, col = np.triu_indices(24, 1)
     probe, reference = np.r_[row, col[:7]].astype(str), np.r_[col, row[:7]].astype(str)
     listed = np.resize(scores[row, col], 283), np.resize(same[row, col], 283)
+    listed[0][-2:] += 0.1
     pairs = fk.pairs(*listed, probe=probe, reference=reference)
     cautions = fk.report(pairs, far=[0.1], quick=True, progress=False).cautions
-    assert any(line.startswith("7 of 283 comparisons repeat") for line in cautions)
+    [repeats] = [line for line in cautions if line.startswith("7 of 283 comparisons repeat")]
+    assert "2 of them with another score" in repeats
     scores[0, 1] = scores[3, 7] = np.nan
     group = np.where(people == "p0", "", np.where(people < "p3", "a", "b"))
     matrix = fk.score_matrix(scores, people, people, attributes={"group": (group, group)})

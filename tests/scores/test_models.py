@@ -76,6 +76,7 @@ def test_images_that_one_model_lacks_are_counted():
         fk.stack_models({"a": faces, "b": fewer})
 
 
+@pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
 def test_lists_without_names_are_not_joined_by_position_in_silence():
     bare = table(0)[["genuine", "score"]]
     ordered, shuffled = fk.pairs(bare), fk.pairs(bare.sample(frac=1, random_state=0))

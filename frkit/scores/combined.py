@@ -1,4 +1,4 @@
-"""`merge_sites`: kept pairs of several sites as one, whose impostors are of one site."""
+"""Scores of several models of the same pairs, and kept pairs of several sites, as one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import listed, require, require_text
+from frkit.base import listed, require, require_text, warn
+from frkit.data.alignment import in_one_order, places_in_order, stacked
 from frkit.data.roles import SIDES, WHO
 from frkit.scores.kept import (
     ANONYMOUS,
@@ -21,6 +23,7 @@ from frkit.scores.kept import (
     model_names_of,
     node_of_model,
 )
+from frkit.scores.pair_list import warn_of_distances, warn_of_same_order
 
 SAME_EVERYWHERE = (DESIGN, "similarity", "distance", "self_score")
 
@@ -111,19 +114,19 @@ def _require_alike(kept, attribute):
 
 
 def _form(tree):
-    """What must be the same at every site: names of models and attributes, and how it was made."""
+    """Return what must be the same at every site: models, attributes, and how pairs were made."""
     names = _table(tree).variables
     form = {"models": model_names_of(tree), "attributes": {*map(str, names)} - {"model", "score"}}
     return form | {key: tree.attrs.get(key) for key in SAME_EVERYWHERE}
 
 
 def _table(tree):
-    """The table of images; for a list, that of pairs."""
+    """Return the table of images; for a list, that of pairs."""
     return tree.to_dataset() if is_list(tree) else tree[IMAGES].to_dataset(inherit=False)
 
 
 def _named_by_site(tree, site):
-    """The table of a site with the name of the site in front of what is only a number.
+    """Return the table of a site, with the site's name in front of numbers that serve as names.
 
     Anonymous people and images are numbers, and images of embeddings without image names.
     """
@@ -139,14 +142,14 @@ def _named_by_site(tree, site):
 
 
 def _columns_of(kind, table, is_listed):
-    """The columns with names of people, or of images."""
+    """Return the columns with names of people, or of images."""
     people = WHO if is_listed else ("identity", "person")
     names = people if kind == "person" else SIDES if is_listed else ("image",)
     return [name for name in names if name in table.variables]
 
 
 def _require_strangers(tables, is_listed):
-    """Refuse a person, or an image, that is in two sites."""
+    """Refuse a person or an image that occurs at two sites."""
     for kind in ("person", "image"):
         names = {
             site: {*np.ravel([table[name] for name in _columns_of(kind, table, is_listed)])}
@@ -163,7 +166,7 @@ def _require_strangers(tables, is_listed):
 
 
 def _joined_pairs(sites):
-    """The pairs of one model: places count on through the images of all sites."""
+    """Return the pairs of one model; places count through the images of all sites."""
     facts = [pairs.attrs for pairs in sites]
     places = ["probe_image", "reference_image"]
     n_before = 0
@@ -172,8 +175,7 @@ def _joined_pairs(sites):
         shifted.append(pairs.assign({name: pairs[name] + n_before for name in places}))
         n_before += pairs.sizes["image"]
     dims = []
-    for dim in ("pair", "image"):
-        other = "image" if dim == "pair" else "pair"
+    for dim, other in (("pair", "image"), ("image", "pair")):
         tables = [pairs.drop_dims(other) for pairs in shifted]
         dims.append(xr.concat(tables, dim, combine_attrs="override"))
     joined = xr.merge(dims)
@@ -181,3 +183,63 @@ def _joined_pairs(sites):
     joined.attrs["lowest_score"] = min(facts_of_site["lowest_score"] for facts_of_site in facts)
     joined.attrs["highest_score"] = max(facts_of_site["highest_score"] for facts_of_site in facts)
     return joined
+
+
+def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
+    """Join lists of the same pairs, each scored by one model.
+
+    Pairs whose images have names are joined by these, in the order of the first list.
+    """
+    lists = {name: tree.to_dataset() for name, tree in models.items()}
+    first_name, first = next(iter(lists.items()))
+    in_order = {first_name: first}
+    for name, pairs in [*lists.items()][1:]:
+        in_order[name] = _in_order(first_name, first, name, pairs)
+    warn_of_same_order({name: pairs["score"].values for name, pairs in in_order.items()})
+    return kept_list(_stacked(in_order))
+
+
+def _in_order(first_name, first, name, pairs):
+    """Return a list of pairs in the order of the first one, by names of images or of people."""
+    for sides in (SIDES, WHO):
+        if not all(side in each.coords for side in sides for each in (first, pairs)):
+            continue
+        order, names = (
+            pd.MultiIndex.from_arrays([each[side].values for side in sides])
+            for each in (first, pairs)
+        )
+        if order.is_unique and names.is_unique:
+            places = places_in_order("pairs", (first_name, name), order, names)
+            return pairs.isel(pair=places)
+        if sides == SIDES and names.equals(order):
+            return pairs
+    labels = [label for label in ("genuine", *WHO) if label in first.coords]
+    require(
+        all(label in pairs.coords and first[label].equals(pairs[label]) for label in labels),
+        f"models {first_name!r} and {name!r} list other pairs, or the same in another order, and "
+        "no names of images join them: name the images of each pair (probe and reference), or give "
+        "one table with a column of scores for each model",
+    )
+    warn(
+        f"nothing names the pairs of models {first_name!r} and {name!r}: the same line in both is "
+        "taken as the same pair"
+    )
+    return pairs
+
+
+def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
+    """Join score matrices of the same images, each of one model, by the names of images."""
+    tensors = {name: scores.to_dataset(name="score") for name, scores in models.items()}
+    scores = _stacked(in_one_order(tensors, SIDES))["score"]
+    is_symmetric = all(scores.attrs["symmetric"] for scores in models.values())
+    return scores.assign_attrs(symmetric=int(is_symmetric))
+
+
+def _stacked(models):
+    """Return scores of models in the same order along a new dimension `model`."""
+    scores = stacked(models, "score")
+    is_distance = [name for name, data in models.items() if data["score"].attrs["distance"]]
+    if 0 < len(is_distance) < len(models):
+        warn_of_distances(is_distance)
+        scores["score"].attrs["distance"] = 0
+    return scores
