@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 
 from frkit.base import (
     listed,
@@ -19,31 +18,27 @@ from frkit.base import (
 )
 from frkit.data.labels import VARYING_RULES, attributes_of
 from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import equal_error_rates, false_acceptance, false_rejection, thresholds_at
 from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import cautions, warn_of_models
 from frkit.evaluation.options import asked_levels
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import COLUMN, of_models
+from frkit.evaluation.tables import COLUMN, of_models, rates_table
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
 from frkit.scores.kept import failed_pairs, is_list, model_names_of, pairs_of_models, with_labels
 
 BATCH, SUBSET = "batch", "subset"
+NONE = np.empty(0)
 
 
 def subset_rates(
     scores: xr.DataArray,
     *,
     by: str | list[str],
-    subsets: int = 100,
-    subset_size: int | None = None,
-    batches: int = 1,
     seed: int = 0,
-    fpr: float = 0.01,
-    threshold: ArrayLike | None = None,
     varying: str = "error",
+    **options,
 ) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
@@ -55,8 +50,10 @@ def subset_rates(
 
     Parameters
     ----------
-    scores, by, subsets, subset_size, batches, seed, fpr, threshold, varying
+    scores, by, seed, varying
         As in `n_sigma`.
+    **options
+        `subsets`, `subset_size`, `batches`, `fpr` and `threshold` of `n_sigma`.
 
     Returns
     -------
@@ -87,19 +84,9 @@ def subset_rates(
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
     require_whole("seed", seed, 0)
-    kept = swept(checked_scores(scores), threshold=threshold, by=by)
+    kept = swept(checked_scores(scores), threshold=options.get("threshold"), by=by)
     protocol, group, names = compared_groups(kept, by, varying)
-    rates = rates_of_labels(
-        kept,
-        protocol,
-        names,
-        [(group, seed)],
-        subsets=subsets,
-        subset_size=subset_size,
-        batches=batches,
-        fpr=fpr,
-        threshold=threshold,
-    )
+    rates = rates_of_labels(kept, protocol, names, [(group, seed)], **options)
     return rates.isel(labels=0).assign_attrs(by=" & ".join(attributes_of(by)), seed=int(seed))
 
 
@@ -171,8 +158,8 @@ def rates_of_labels(
         tables = []
         for name, pairs, fixed in models:
             tally = tally_pairs(pairs, columns)
-            tables.append(_rates_of_model(tally, np.array([fpr]), fixed))
-            for sentence in cautions(tally, tables[-1], np.empty(0)):
+            tables.append(_rates_of_model(tally, fpr, fixed))
+            for sentence in cautions(tally, tables[-1], NONE):
                 warned.setdefault(sentence, []).append(name)
         parts.append(of_models(tables, kept).isel({COLUMN: slice(1, -1)}))
     warn_of_models(warned)
@@ -232,13 +219,13 @@ def _counts(protocol, names, group, seed, n, size):
 
 def _check_subsets(of_all, of_subsets, fpr, subset_size):
     """Refuse groups, and subsets, without a rate; warn where their TPR is read elsewhere."""
+    remedy = "more people" if subset_size is None else f"a subset_size above {subset_size}"
     for group in of_all["group"].values.tolist():
-        everybody, subsets = of_all.sel(group=group), of_subsets.sel(group=group)
+        everybody, subsets = of_all.tpr.sel(group=group), of_subsets.sel(group=group)
         message = f"group {group!r}: there is no genuine pair, or no impostor pair"
-        require(everybody.tpr.notnull().all(), message)
-        remedy = "more people" if subset_size is None else f"a subset_size above {subset_size}"
+        require(everybody.notnull().all(), message)
         require(
-            not (subsets.eer.isnull() | subsets.tpr.isnull()).any(),
+            subsets.tpr.notnull().all(),
             f"group {group!r}: some subsets have no genuine or no impostor pair; the group needs "
             f"{remedy}, or more people with two images",
         )
@@ -256,18 +243,11 @@ def group_seed(seed, group):
     return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
-def _rates_of_model(tally, far, fixed):
+def _rates_of_model(tally, fpr, fixed):
     """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, of every column."""
-    at_far = thresholds_at(tally, far, tally.n_groups)
-    eer, _ = equal_error_rates(tally)
-    rates = {
-        "eer": (COLUMN, eer[:, -1]),
-        "far": ((COLUMN, "far_level"), false_acceptance(tally, at_far)[1]),
-        "tpr": (COLUMN, 1 - false_rejection(tally, at_far)[1][:, 0]),
-    }
+    at_far = rates_table(tally, np.array([fpr]), NONE, "all").isel(far_level=0, drop=True)
+    rates = at_far[["eer", "far"]].assign(tpr=1 - at_far.frr)
     if fixed.size:
-        thresholds = np.tile(fixed, (tally.protocol.n_columns, 1))
-        dims = (COLUMN, "threshold_level")
-        rates["fmr"] = dims, false_acceptance(tally, thresholds)[1]
-        rates["fnmr"] = dims, false_rejection(tally, thresholds)[1]
-    return xr.Dataset(rates)
+        at_thresholds = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
+        rates = rates.assign(fmr=at_thresholds.far, fnmr=at_thresholds.frr)
+    return rates
