@@ -55,6 +55,12 @@ def require_flag(name: str, value) -> bool:
     return bool(value)
 
 
+def require_progress(progress) -> None:
+    """Raise InputError unless this is None, True, False, or a function of the progress."""
+    is_kind = progress is None or isinstance(progress, bool) or callable(progress)
+    require(is_kind, f"progress must be True, False or a function, got {progress!r}")
+
+
 def require_whole(name: str, value: int, least: int) -> int:
     """Raise InputError unless the value is an integer of at least `least`."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)

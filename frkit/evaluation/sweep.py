@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, listed, require, require_flag
+from frkit.base import UNKNOWN, listed, require, require_flag, require_progress
 from frkit.data.labels import attributes_of, require_attributes
 from frkit.data.roles import SIDES, WHO
 from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
@@ -134,6 +134,7 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     n_exact = min(MARGIN * max(far) * n_pairs, MOST_EXACT)
     if n_pairs <= WHOLE:
         n_exact = n_pairs
+    require_progress(progress)
     if progress is None:
         progress = scores.size > LONG_SWEEP
     nodes = {IMAGES: images}

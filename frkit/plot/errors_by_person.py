@@ -9,7 +9,7 @@ from frkit.base import UNKNOWN, require_whole
 from frkit.plot.style import (
     COLOURS,
     UNRESOLVED,
-    curve_colours,
+    colours_of_groups,
     finish,
     new_axes,
     plain,
@@ -66,7 +66,7 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     style = {"color": COLOURS[0]}
     if "group" in bars:
         groups = np.setdiff1d(who["group"].values, UNKNOWN)  # of all people: one colour on a page
-        colours = dict(zip(groups, curve_colours(groups))) | {UNKNOWN: UNRESOLVED}
+        colours = colours_of_groups(groups) | {UNKNOWN: UNRESOLVED}
         style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
         if len(groups) > len(COLOURS):  # shades of a colour are easily confused
             names = names + ", " + bars.group.map(plain)

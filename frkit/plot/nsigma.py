@@ -17,6 +17,7 @@ from frkit.plot.style import (
     caption,
     colours_of_groups,
     curve_colours,
+    draw_edge,
     finish,
     new_axes,
     plain,
@@ -92,12 +93,15 @@ def n_sigma(
         _draw_risks(ax, levels, 1.3 * highest)
         ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     else:
-        limits = np.broadcast_to(floor.where(np.isfinite(floor)), len(table))
-        highest = np.nanmax([highest, *limits])
+        limits = np.broadcast_to(floor, len(table))
+        is_finite = np.isfinite(limits)
+        highest = np.max(limits, initial=highest, where=is_finite)
         places = np.arange(len(table))
         style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
         label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
         ax.hlines(limits, places - 0.45, places + 0.45, label=label, **style)
+        label = "equal groups: no limit"
+        draw_edge(ax, places[~is_finite], 1.3 * highest, "^", label, "black")
     ax.set_ylim(0, 1.3 * highest)
     captions = [_reference_words(result)]
     finish(ax, "", N_WORDS, captions, loc="upper left", ncols=2)

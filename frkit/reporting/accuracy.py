@@ -13,7 +13,7 @@ from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import compare, provenance
 from frkit.intervals.contributions import TARGETS, contributions
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.reading import AVERAGES, NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import (
     CLEAR,
     MOST_SENTENCES,
@@ -23,7 +23,7 @@ from frkit.reporting.contents import (
     Tile,
 )
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import SIGNIFICANT, TIE, averaged, level_words, say, share_text
+from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import ends_of_scores, turned
@@ -82,10 +82,10 @@ def _add_rate(inputs, section, rate, other):
             with no_cautions() if target == THESE_PEOPLE else nullcontext():
                 result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
-    caption = f"{rate.upper()} ({averaged(inputs.weighting)}, {share_text(inputs.level)} intervals)"
+    caption = f"{rate.upper()} ({AVERAGES[inputs.weighting]}, {share_text(inputs.level)} intervals)"
     shown = section.tables[caption] = table(columns, n_effective=rate != "eer")
     if other is not None:
-        head = f"{rate.upper()}, {averaged(other.weighting)}"
+        head = f"{rate.upper()}, {AVERAGES[other.weighting]}"
         decimals = decimals_of_result(result)
         shown[head] = column_cells(other[rate].values.ravel(), shown.index, decimals=decimals)
         section.results[head] = other[rate]
@@ -243,25 +243,22 @@ def _which_is_better(inputs, at_all_levels):
     """The tile: the models that no other one beats, and the clearest differences."""
     differences = at_all_levels.isel(inputs.leading)
     decimals = decimals_of_result(at_all_levels)
-    far = inputs.rates.far.isel(inputs.leading)
+    far = inputs.rates.far.isel(inputs.leading).to_series()
     scores = inputs.evaluation["people"]["fingerprint"].to_series()
     beaten = set()
     clear_sentences = []
     open_sentences = []
     is_traded = False
-    for place in range(differences.sizes["contrast"]):
-        frr = differences.isel(contrast=place)
-        less, more = frr.a.item(), frr.b.item()
+    for frr in differences.to_dataframe().itertuples():
+        less, more = frr.a, frr.b
         if scores[less] == scores[more]:
             clear_sentences.append(say("same_scores", [less, more]))
             continue
         if frr.estimate > 0:
             less, more = more, less
-        is_clear = bool(frr.p_holm <= SIGNIFICANT)
+        is_clear = frr.p_holm <= SIGNIFICANT
         # at fixed thresholds a model may reject less because it accepts more
-        accepts_more = inputs.along != "far_level" and bool(
-            far.sel(model=less) > far.sel(model=more)
-        )
+        accepts_more = inputs.along != "far_level" and far[less] > far[more]
         sentence = say("better", less, more, is_clear, accepts_more, frr, decimals)
         (clear_sentences if is_clear else open_sentences).append(sentence)
         if is_clear and not accepts_more:

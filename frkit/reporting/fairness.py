@@ -11,12 +11,12 @@ from frkit.base import InputError, require, warn
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor
-from frkit.intervals.reading import NEW_PEOPLE
+from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import floor, subset_rates, summarise
-from frkit.plot.style import curve_colours
+from frkit.plot.style import colours_of_groups
 from frkit.reporting.contents import UNDECIDED, Section
-from frkit.reporting.formats import SIGNIFICANT, averaged, level_words, say, share_text
+from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
 from frkit.reporting.inputs import (
     no_cautions,
     people_of_groups,
@@ -50,12 +50,13 @@ def groups(inputs):
     for rate in (*RATES, "eer"):
         section.results[f"{rate}_group"] = inputs.band(f"{rate}_group")
     bands = {f"{rate.upper()} of group": section.results[f"{rate}_group"] for rate in RATES}
-    about = f"{averaged(inputs.weighting)}, {inputs.about()}"
+    about = f"{AVERAGES[inputs.weighting]}, {inputs.about()}"
     section.tables[f"Rates of the groups ({about}, one threshold for all)"] = table(bands)
     eer = {"EER": section.results["eer_group"]}
     section.tables[f"EER of the groups ({about})"] = table(eer)
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
+    colours = colours_of_groups(inputs.rates["group"].values)  # the same on the whole page
     for name, frr in inputs.by_model(frr_bands):
         far = result_of_model(far_bands, name)
         leading_frr = result_of_model(inputs.rates.frr_group, name).isel(inputs.leading)
@@ -68,15 +69,9 @@ def groups(inputs):
             title = f"{title}, the {MOST_GROUPS} with the highest FRR {level_words(leading_frr)}"
         far, frr = far.sel(group=drawn), frr.sel(group=drawn)
         if (frr.estimate > 0).any():  # otherwise there is no group, or no error, to draw
-            section.figures[title] = partial(plot.group_roc, far, frr, colours=_colours(inputs))
+            section.figures[title] = partial(plot.group_roc, far, frr, colours=colours)
     _answer_whether_groups_differ(inputs, section)
     return section
-
-
-def _colours(inputs):
-    """One colour of each group for the whole page, as `errors_by_person` has it."""
-    names = inputs.rates["group"].values
-    return dict(zip(names, curve_colours(names)))
 
 
 def _answer_whether_groups_differ(inputs, section):
@@ -199,7 +194,8 @@ def sigmas(inputs):
             limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)
         shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)
         if np.isfinite(result.n_absolute).all():
-            draw = partial(plot.n_sigma, result, floor=limit, colours=_colours(inputs))
+            colours = colours_of_groups(inputs.rates["group"].values)
+            draw = partial(plot.n_sigma, result, floor=limit, colours=colours)
             section.figures["N-Sigma"] = draw
     except InputError as error:
         section.lines.append(f"Left out, what equal groups show: {error}")

@@ -68,7 +68,7 @@ def fixed(value, decimals, fair=None, separator=""):
 
 def percent(text):
     """The numbers of a cell in percent, rounded as they stand there: "7.4 [4.4, 13.4]"."""
-    return re.sub(r"[\d.]+(e-?\d+)?", lambda found: f"{Decimal(found[0]).scaleb(2):f}", text)
+    return re.sub(r"[\d.]+(e-?\d+)?", lambda number: f"{Decimal(number[0]).scaleb(2):f}", text)
 
 
 def rate_text(rate):
@@ -132,12 +132,8 @@ def p_text(p):
 
 def cell_of(band, decimals):
     """The value and interval of a single place."""
-    return cell(*(band[end].item() for end in ENDS), decimals=decimals, fair=band.attrs.get("fair"))
-
-
-def averaged(weighting):
-    """How rates average, in words."""
-    return AVERAGES[weighting]
+    ends = (float(getattr(band, end)) for end in ENDS)
+    return cell(*ends, decimals=decimals, fair=getattr(band, "fair", None))
 
 
 def one_in(far):
@@ -178,7 +174,7 @@ TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCA
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
     cell=cell_of,
-    averaged=averaged,
+    averaged=AVERAGES.get,
     fixed=fixed,
     one_in=one_in,
     count=count_words,

@@ -24,6 +24,8 @@ from frkit.base import (
     require_flag,
     require_inside,
     require_mapping,
+    require_progress,
+    require_whole,
 )
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.reporting import accuracy, fairness, page, people, writing
@@ -202,6 +204,8 @@ def report(
     """
     require_inside("level", level, 0, 1)
     require_flag("quick", quick)
+    require_whole("seed", seed, 0)
+    require_progress(progress)
     levels = {"far": checked_far(far).tolist()} if threshold is None else {"threshold": threshold}
     opening = {} if opening is None else opening
     require_mapping("opening", opening, "{'score': 'arcface'}", least=0)

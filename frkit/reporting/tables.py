@@ -14,7 +14,6 @@ from frkit.reporting.formats import (
     ENDS,
     LEVEL_NAMES,
     MOST_DECIMALS,
-    averaged,
     cell,
     count_words,
     decimals_of,
@@ -209,17 +208,14 @@ def _rows(result, measure):
     if CONTRAST in dims and "a" in result.coords:
         pairs = zip(result.a.values, result.b.values)
         result = result.assign_coords({CONTRAST: [f"{a} {_sign(result)} {b}" for a, b in pairs]})
-    sizes = {dim: result.sizes[dim] for dim in dims}
-    labels = np.meshgrid(*[result[dim].values.astype(object) for dim in dims], indexing="ij")
-    names = dict(zip((KEY_OF_DIM.get(dim, dim) for dim in dims), map(np.ravel, labels)))
-    names.setdefault(MEASURE, measure)
-    numbers = {
-        head: result[name].variable.set_dims(sizes).transpose(*dims).values.ravel()
-        for name, head in heads.items()
-    }
-    rows = range(result["estimate"].size)
-    frame = pd.DataFrame({key: names.get(key, "") for key in KEYS}, rows, dtype=object)
-    return frame.assign(**numbers)
+    row = "row"  # the only dim where there is a single place
+    variables = result[[*heads]].reset_coords(drop=True).expand_dims(row)
+    frame = variables.to_dataframe(dim_order=[row, *dims]).reset_index()
+    frame = frame.rename(columns=KEY_OF_DIM | heads)
+    frame = frame.assign(**{key: "" for key in KEYS if key not in frame})
+    if MEASURE not in dims:
+        frame[MEASURE] = measure
+    return frame[[*KEYS, *heads.values()]].astype(dict.fromkeys(KEYS, object))
 
 
 def decimals_of_result(result):
@@ -277,7 +273,7 @@ def short_name(measure, weighting=None):
     """
     head, comma, rest = measure.partition(", ")
     rate, _, kind = head.partition("_")
-    average = f" ({averaged(weighting)})" if head in AVERAGED and weighting in AVERAGES else ""
+    average = f" ({AVERAGES[weighting]})" if head in AVERAGED and weighting in AVERAGES else ""
     if head in OF_BOTH_RATES:
         head = head.upper()
     elif rate in RATES and kind in SHORT:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.base import require
+from frkit.base import require, require_progress
 
 Progress = bool | Callable[[float], None]
 
@@ -20,6 +20,7 @@ def along(dim, values, row, progress=False):
 
 def with_progress(steps, title, progress, total, initial=0):
     """Yield the steps, and show a progress bar (True) or call a function with the share done."""
+    require_progress(progress)
     shown = progress is True
     bar = tqdm(steps, title, total, initial=initial, leave=False, disable=not shown)
     for done, step in enumerate(bar, start=initial + 1):

@@ -52,6 +52,8 @@ def test_a_floor_without_an_end_leaves_the_axes_finite(result, ax):
     floor = (result.n_absolute.max("group") * [np.inf, 2.0]).assign_coords(quantile=0.9)
     fk.plot.n_sigma(result, ax, floor=floor)
     assert floor[1] < ax.get_ylim()[1] < 2 * floor[1]
+    (mark,) = [line for line in ax.lines if "no limit" in line.get_label()]
+    assert mark.get_xdata() == [0] and mark.get_ydata() == [ax.get_ylim()[1]]
 
 
 def test_distributions_show_means_and_intervals(scores, result, ax):

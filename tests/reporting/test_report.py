@@ -472,6 +472,19 @@ def test_progress_is_shown_and_can_stop(faces):
         fk.report(faces, **options, progress=halt)
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"progress": "yes"}, "progress must be True, False or a function, got 'yes'"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"opening": "score"}, "opening must be a mapping"),
+    ],
+)
+def test_wrong_kinds_of_options_have_a_message(faces, option, message):
+    with pytest.raises(fk.InputError, match=message):
+        fk.report(faces, far=[0.1], **option)
+
+
 def test_what_is_no_data_and_a_bad_level_are_refused(faces):
     with pytest.raises(fk.InputError, match="a report is made from faces, scores or the path"):
         fk.report(3, progress=False)
