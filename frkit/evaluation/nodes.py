@@ -7,7 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 import frkit
@@ -137,7 +136,7 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),
         "versions": versions(),
-        "labels": _digests(scores, in_order=resampling is not None),
+        "labels": _digests(scores, protocol, in_order=resampling is not None),
         "images": scores.attrs.get("images"),
     }
     images, _ = protocol.images_and_pairs()
@@ -159,7 +158,7 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
     return facts
 
 
-def _digests(scores, in_order: bool) -> dict:
+def _digests(scores, protocol: Protocol, in_order: bool) -> dict:
     """A digest of each column of labels of images or pairs, which are sorted by name.
 
     in_order : replicates are drawn in the order of the data, which then matters. It always does
@@ -167,17 +166,18 @@ def _digests(scores, in_order: bool) -> dict:
     """
     table = scores.to_dataset() if is_list(scores) else scores[IMAGES].dataset
     names = sorted({*map(str, table.variables)} - {"score", "model"})
-    columns = {name: table[name].values.astype(str) for name in names}
-    order = np.arange(len(columns[names[0]]))
-    if "image" in columns and not in_order:
-        order = np.argsort(columns["image"])
+    order = slice(None)
+    if "image" in names and not in_order:
+        order = np.argsort(table["image"].values)
     elif {"probe", "probe_identity"} <= {*names} and not in_order:
-        hashes = [pd.util.hash_array(labels.astype(object)) for labels in columns.values()]
-        order = np.lexsort(hashes)
+        row, col, *_ = protocol.listed
+        image = protocol.images.image  # the place of the name among all
+        order = np.lexsort([image[col], image[row]])
     digests = {}
-    for name, labels in columns.items():
-        text = np.array(labels[order].tolist())  # the same bytes, however wide the text is stored
-        digests[name] = hashlib.sha256(text).hexdigest()[:16]
+    for name in names:
+        labels = table[name].values.astype(str)
+        width = max(np.char.str_len(labels).max(initial=1), 1)  # however wide the text is stored
+        digests[name] = hashlib.sha256(labels[order].astype(f"U{width}")).hexdigest()[:16]
     return digests
 
 
