@@ -8,7 +8,7 @@ import xarray as xr
 from frkit.reporting.tables import Table
 
 CLEAR, UNDECIDED, TOO_LITTLE = "clear", "undecided", "too little data"
-DESCRIBED = ""  # the state of a finding that answers no question about other data
+DESCRIBED = ""  # the state of a tile that describes these data alone
 MOST_SENTENCES = 3  # of a tile
 
 
