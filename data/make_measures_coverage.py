@@ -31,9 +31,8 @@ import xarray as xr
 
 import frkit as fk
 from frkit.indices.canonical import SYSTEMS, beta_law
-from frkit.studies.collecting import Study
+from frkit.studies.collecting import Study, path_of, write_data_set
 from frkit.studies.coverage import count_covering
-from frkit.studies.store import path_of, write_data_set
 from frkit.vmf.densities import bessel_ratios
 from frkit.vmf.population import groups_of_mixture
 

@@ -23,7 +23,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 import frkit as fk
 from frkit import representation, studies
-from frkit.studies.tasks import CORNERS, N_TASKS, RACE, SEX, TASK
+from frkit.studies.biased import CORNERS, N_TASKS, RACE, SEX, TASK
 
 HERE = Path(__file__).resolve().parent
 # small: there are hundreds of estimates

@@ -1,13 +1,12 @@
 """The papers' experiments, each as one call that returns a labelled Dataset."""
 
 from frkit.studies.bias import bootstrap_bias
+from frkit.studies.biased import biased_tasks, coloured_digits, digit_encoder
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.digits import coloured_digits, digit_encoder
 from frkit.studies.finetuning import finetuning
 from frkit.studies.rlb_tables import spurious, trial, true_bias
 from frkit.studies.sample_size import sample_size
-from frkit.studies.tasks import biased_tasks
 
 __all__ = [
     "biased_tasks",

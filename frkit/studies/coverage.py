@@ -32,8 +32,7 @@ from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
 from frkit.studies.along import Progress
-from frkit.studies.collecting import Study, collect
-from frkit.studies.store import DATA_SET, read_data_set, stacked
+from frkit.studies.collecting import DATA_SET, Study, collect, read_data_set, stacked
 from frkit.vmf import IdentityLaw, Mixture
 from frkit.vmf.population import require_population
 

@@ -8,7 +8,7 @@ import xarray as xr
 import frkit as fk
 from frkit import studies as ex
 from frkit.representation import Critic, probe
-from frkit.studies.digits import PALETTES
+from frkit.studies.biased import PALETTES
 
 QUICK = Critic(hidden=16, iterations=150, patience=75)
 

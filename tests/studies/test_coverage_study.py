@@ -8,8 +8,8 @@ from scipy.stats import norm
 
 import frkit as fk
 from frkit.measures import measure
+from frkit.studies.collecting import path_of, write_data_set
 from frkit.studies.coverage import count_covering
-from frkit.studies.store import path_of, write_data_set
 
 FAR = [0.02, 0.1, 0.3]
 HOW = dict(
