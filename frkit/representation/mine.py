@@ -1,4 +1,4 @@
-"""MINE: the critic's options, its training and reading on one split of the people, its network.
+"""MINE: the critic, how it is trained and read on one split of the people, and its network.
 
 The network computes T(r, k) for every image r and every class k at once; its gradients are by hand.
 """

@@ -110,9 +110,9 @@ def test_the_same_model_twice_is_no_different(form, faces, plain):
     if not form.is_list:
         twice = form.evaluate(fk.stack_models({"first": faces, "second": faces}))
         for name in ("first", "second"):
-            of_model = fk.band(twice, "frr")[ENDS].sel(model=name, drop=True)
+            band_of_model = fk.band(twice, "frr")[ENDS].sel(model=name, drop=True)
             alone = fk.band(plain, "frr")[ENDS]
-            xr.testing.assert_allclose(of_model.drop_attrs(), alone.drop_attrs())
+            xr.testing.assert_allclose(band_of_model.drop_attrs(), alone.drop_attrs())
 
 
 def test_a_comparison_turned_round_has_the_opposite_sign(form, faces, plain):
