@@ -61,10 +61,10 @@ def warn_of_parts(roles, columns):
         if name in roles.given or bare not in NAMES_OF_SPLIT | {"rank"}:
             continue
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
-        if bare == "rank" and roles.scores() and labels == {*map(str, range(1, len(labels) + 1))}:
+        if bare == "rank" and roles.scores():
             warn(
-                f"{name!r} counts from 1 to {len(labels)}: a list of only the best candidates of "
-                "each probe has the most similar impostor pairs, so that FAR is too high"
+                f"{name!r} suggests that the list has only the best candidates of each probe: then "
+                "its impostor pairs are the most similar ones, and FAR is too high"
             )
         elif len(labels) > 1 and labels <= SPLITS:
             warn(

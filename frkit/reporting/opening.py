@@ -121,8 +121,8 @@ def open_data(
     """
     require(
         not others,
-        f"give several models as a list, fk.open_data({[path, *others]!r}), and a file of labels "
-        "by its name, labels='labels.csv'",
+        "give several models as a list, fk.open_data(['a.npz', 'b.npz']), and a file of labels by "
+        "its name, labels='labels.csv'",
     )
     if isinstance(path, (list, tuple)):
         options |= {"format": format, "columns": columns, "score": score}

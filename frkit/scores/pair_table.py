@@ -54,7 +54,10 @@ def pairs_of_table(table, given, *, scores=None, **options):
     column = None if has_layout else given.get("model", models_column(_labels(table)))
     if column is None:
         return _list_of_pairs(table, given, scores=scores, **options)
-    require(column in table, f"there is no column {column!r}; the columns are {listed(table, 30)}")
+    require(
+        isinstance(column, str) and column in table,
+        f"there is no column {column!r}; the columns are {listed(table, 30)}",
+    )
     given = {role: source for role, source in given.items() if role != "model"}
     refuse_cells(table[column], table[column].isna().to_numpy(), "names no model")
     lists = {}
