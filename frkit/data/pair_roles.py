@@ -264,7 +264,8 @@ def _find_sides(roles, table, truth):
         if len(given) == 1:
             why = f"{given[0]} is {roles.column(given[0])!r}; name the other side, too"
             roles.ask(table, why, dict.fromkeys({*names}.difference(given), "..."))
-    sides = side_columns(roles.free(table))
+    # sysA_score and sysB_score are scores of two models
+    sides = side_columns([name for name in roles.free(table) if not role_of_score(name)])
     people = _identities(roles, sides, table, truth)
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}

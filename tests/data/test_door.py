@@ -547,6 +547,14 @@ def test_words_of_truth_in_other_languages(tmp_path):
         np.testing.assert_allclose(frr_of(fk.open_data(path)), OF_PAIRS)
 
 
+def test_scores_of_systems_a_and_b_are_no_labels_of_two_sides():
+    table = renamed(ref="image1", probe="image2", match="same", sysA_score="cosine")
+    table["sysB_score"] = OTHER.score
+    table["sysC_score"] = np.random.default_rng(6).normal(PAIRS.cosine, 0.2)
+    data = fk.open_data(table)
+    assert data["model"].values.tolist() == ["sysA_score", "sysB_score", "sysC_score"]
+
+
 def test_several_files_are_a_list():
     with pytest.raises(fk.InputError, match="as a list"):
         fk.open_data("a.npz", "b.npz")
