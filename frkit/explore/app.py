@@ -291,8 +291,9 @@ class OwnData:
     def open(self, use_names=None):
         """Open the file, or several files of models, and show the names of its columns."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
-        opened, notices = with_cautions(read_apart, open_with_names, files, **self.opening())
-        names, rows, data = opened
+        (names, rows, data), notices = with_cautions(
+            read_apart, open_with_names, files, **self.opening()
+        )
         if use_names is not None:
             use_names(names, rows)
         if isinstance(data, InputError):
@@ -410,9 +411,8 @@ class OwnData:
         """Return the folder to write: next to the data, or at home for samples and uploads."""
         uploaded = {*self.uploads.values()}
         beside = [path.absolute().parent for path in self.paths if path not in uploaded]
-        return (
-            next(iter(beside), Path.home()) / Path(self.folder.value.strip() or FOLDER).expanduser()
-        )
+        folder = Path(self.folder.value.strip() or FOLDER).expanduser()
+        return next(iter(beside), Path.home()) / folder
 
     def show_place(self, _change=None):
         """Say which folder would be written."""
