@@ -109,7 +109,7 @@ def places_in_order(what, models, order, names):
         len(only_first) == len(only_other) == 0,
         f"models must have the same {what}, but {len(only_first):,} are only in {models[0]!r} "
         f"and {len(only_other):,} only in {models[1]!r}, such as "
-        f"{listed([*only_first[:2], *only_other[:2]])}: leave them out, or add them to the other",
+        f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them",
     )
     return names.get_indexer(order)
 
@@ -150,7 +150,8 @@ def merged_labels(models):
                 raise InputError(
                     f"model {model!r} must agree in {name!r} with those before it, but differs in "
                     f"{len(places):,} of {len(values):,} places, such as "
-                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them"
+                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them, or give the "
+                    "images names, by which they are put in one order"
                 )
             merged[name] = labels.variable.copy(data=values)
     return merged

@@ -108,7 +108,7 @@ def labels_beside(path):
     names = listed(sorted(other.name for other in present)) or "no file of labels"
     require(
         len(present) == 1,
-        f"an .npy needs labels, and next to it there is {names}: give labels=, a table with a row "
+        f"an .npy of embeddings or a score matrix needs labels, and next to it there is {names}: give labels=, a table with a row "
         "for each image",
     )
     if not present[0].name.startswith(f"{path.stem}."):
@@ -167,7 +167,7 @@ def read_mat(path):
         try:
             variables = loadmat(path, simplify_cells=True)
         except NotImplementedError:
-            pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
+            pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "pymatreader")
             check_heaps(path)
             variables = pymatreader.read_mat(path)
     columns = {
@@ -263,7 +263,7 @@ def read_zarr(path):
 @contextmanager
 def zarr_store(path):
     """Open a Zarr store, a folder or a .zip, with its arrays by name, none of them pickled."""
-    zarr = need("zarr", "reading Zarr", "frkit[zarr]")
+    zarr = need("zarr", "reading Zarr", "zarr")
     open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
     with open_store(path, read_only=True) as store:
         members = zarr.open_group(store, mode="r").members(max_depth=None)

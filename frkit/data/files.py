@@ -2,6 +2,7 @@
 
 import gzip
 import stat
+import sys
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -152,7 +153,8 @@ def need(module, purpose, package):
     try:
         return import_module(module)
     except ImportError:
-        raise InputError(f"{purpose} needs a package: pip install {package}") from None
+        command = f"{sys.executable} -m pip install {package}"
+        raise InputError(f"{purpose} needs the package {package}: {command}") from None
 
 
 def not_read(names, why):

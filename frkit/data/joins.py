@@ -212,7 +212,7 @@ def joined(metadata, keys, taken=()):
         again = [name for name in attributes if name.lower() in taken]
         require(
             not again,
-            f"columns {listed(again)} are also in the file of scores or embeddings: leave one out",
+            f"columns {listed(again)} are also in the file of scores or embeddings: remove one",
         )
     labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
     names = names_of_kinds[kind]

@@ -63,7 +63,7 @@ def _read_arrow(path):
     """Read Parquet or Feather."""
     is_feather = path.suffix.lower() == ".feather"
     module = "feather" if is_feather else "parquet"
-    arrow = need(f"pyarrow.{module}", "reading Parquet", "frkit[parquet]")
+    arrow = need(f"pyarrow.{module}", "reading Parquet", "pyarrow")
     options = {} if is_feather else {"pre_buffer": False}
     with reading("the table"):
         # without threads, which hang in a forked process

@@ -373,6 +373,6 @@ def by_model(paths):
     names = [endings.sub("", require_path("each file", path).name) for path in paths]
     require(
         len(set(names)) == len(names),
-        f"files of several models need distinct names, got {listed(names)}",
+        f"files of several models need distinct names, got {listed(names)}: rename one",
     )
     return dict(zip(names, paths))

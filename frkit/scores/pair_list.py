@@ -126,7 +126,7 @@ def warn_of_same_order(scores: Mapping) -> None:
             warn(
                 f"'{first}' and '{second}' put all pairs in the same order, as one "
                 "model's similarities and distances do: they accept the same pairs, and a "
-                "comparison of the two says nothing; leave one out"
+                "comparison of the two says nothing; remove one"
             )
 
 

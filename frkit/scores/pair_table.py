@@ -238,7 +238,7 @@ def _first_of_each(table, images, scores, genuine, roles):
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
-    remedy = "leave one out; scores of several models need a column each, or a column 'model'"
+    remedy = "remove one; scores of several models need a column each, or a column 'model'"
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
         people = dict(zip(WHO, columns))
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
@@ -303,7 +303,7 @@ def _score_lines(path, table, images):
     return values
 
 
-def refuse_two(sides, rows, lines, what, remedy="leave one out"):
+def refuse_two(sides, rows, lines, what, remedy="remove one"):
     """Refuse two rows of a pair that contradict each other."""
     first, second = rows
     pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
