@@ -150,8 +150,8 @@ def merged_labels(models):
                 raise InputError(
                     f"model {model!r} must agree in {name!r} with those before it, but differs in "
                     f"{len(places):,} of {len(values):,} places, such as "
-                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them, or give the "
-                    "images names, by which they are put in one order"
+                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them, "
+                    "or name the images, so that they are put in one order"
                 )
             merged[name] = labels.variable.copy(data=values)
     return merged

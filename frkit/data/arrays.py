@@ -108,8 +108,8 @@ def labels_beside(path):
     names = listed(sorted(other.name for other in present)) or "no file of labels"
     require(
         len(present) == 1,
-        f"an .npy of embeddings or a score matrix needs labels, and next to it there is {names}: give labels=, a table with a row "
-        "for each image",
+        f"embeddings or a score matrix in an .npy need labels, and next to it there is {names}: "
+        "give labels=, a table with a row for each image",
     )
     if not present[0].name.startswith(f"{path.stem}."):
         warn(f"labels are read from {present[0].name}, the only ones in the folder, in their order")

@@ -370,9 +370,8 @@ def failed_mark(values, missing):
     if MARK not in distinct or not is_apart:
         warn_of_marks(scores)
         return None
-    n_failed = f" in {np.sum(values == MARK):,} cells" if isinstance(values, np.ndarray) else ""
     warn(
-        f"the score {MARK}{n_failed} is read as a failed comparison, because the others are from "
+        f"the score {MARK} is read as a failed comparison, because the others are from "
         f"{others[0]:g} to {others[-1]:g}; if it is a score, give missing=[]"
     )
     return MARK

@@ -86,7 +86,7 @@ def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
 def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
     np.save(path, SCORES)
-    with pytest.raises(InputError, match="needs labels, .*no file of labels: give labels="):
+    with pytest.raises(InputError, match="need labels, .*no file of labels: give labels="):
         fk.open_scores(path)
     ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="no array says who is on each row and each column"):
