@@ -2,7 +2,7 @@
 
 Columns are the data, the replicates and the V-statistic. A curve is a group, or behind the last
 group all pairs. Pairs are in the order of their errors, so that those which err at a threshold are
-the first ones, and hardly any rate takes a look at all of them.
+the first ones, and few rates need to read all of them.
 """
 
 import numpy as np
@@ -10,14 +10,15 @@ import numpy as np
 from frkit.engine import kernels
 from frkit.engine.tally import Pairs, Tally
 
-TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
+TOLERANCE = 1e-12  # a FAR within this of a level (relatively) does not exceed it
 
 
 def thresholds_at(tally: Tally, far, curve: int, n_columns: int | None = None):
     """The threshold at each FAR level, (column, level): inf {t : FAR(t) <= level} (D.1).
 
-    It is the smallest observed impostor score at which the FAR keeps to the level: from the highest
-    score down, the first one at which the weight of the accepted pairs would exceed its share.
+    It is the smallest observed impostor score at which the FAR does not exceed the level: from the
+    highest score down, the first one at which the weight of the accepted pairs would exceed its
+    share.
     """
     impostors = tally.impostors
     totals = curves(tally.totals, tally.n_groups, 0)[curve, :n_columns]
@@ -96,7 +97,7 @@ def _rates(tally: Tally, pairs: Pairs, totals, thresholds, n_errors):
         errors[:, order] = pairs.sums(n_errors[0, order], n_cells).cumsum(0).transpose(2, 0, 1)
     else:
         numbers, sums = np.zeros(1, int), np.zeros((1, 1, n_columns))
-        if pairs is tally.impostors:  # hardly any rate takes a look at all of them
+        if pairs is tally.impostors:  # few rates need to read all of them
             numbers, sums = tally.marks[:2]
         for column in range(n_columns):
             order = np.argsort(n_errors[column])

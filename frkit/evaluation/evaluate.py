@@ -61,7 +61,7 @@ def evaluate(
         `open_pairs`, or kept pairs from `sweep`; several models are evaluated on the same
         replicates.
     far : sequence of float in (0, 1), optional
-        FAR levels; the threshold at each is the smallest observed impostor score that keeps to it
+        FAR levels; the threshold at each is the smallest observed impostor score that meets it
         (D.1). Default: 1e-5 to 0.1, four per decade, unless `threshold` is given.
     threshold : sequence of float, mapping or xr.DataArray, optional
         Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a
@@ -71,7 +71,7 @@ def evaluate(
         were read with distance=True, thresholds are distances: accept means distance < threshold.
     far_of : {"all", "worst group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
-        of every group keeps to the level (Remark 2 of Conti & Clémençon), found again in every
+        of every group meets the level (Remark 2 of Conti & Clémençon), found again in every
         replicate. A group without impostor pairs is ignored. BFAR and BFRR of Conti et al. (2022)
         are then `far_max_min` and `frr_max_min` of this evaluation.
     by : str or list of str, optional

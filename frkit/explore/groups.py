@@ -17,6 +17,7 @@ from frkit.explore.questions import Questions
 from frkit.intervals import band, decision_zones, fair_floor
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
+from frkit.scores.kept import model_names_of
 
 SHARES = [(f"{percent} %", percent / 100) for percent in (100, 70, 50, 35, 25, 17, 12, 8, 5)]
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
@@ -117,7 +118,7 @@ def fairness_indices(
     Parameters
     ----------
     scores : xr.DataArray or xr.DataTree
-        Score tensor, list of pairs or kept pairs of one model.
+        Score tensor, list of pairs or kept pairs, of one or several models.
     by : str or list of str
         Attribute(s) whose groups are compared.
     score_maps : dict of str to score map
@@ -125,7 +126,7 @@ def fairness_indices(
     permutations : int
         How often the people's labels are permuted, for the floor.
     **start
-        Values to begin with: group, share, bins, score_map, balance.
+        Values to begin with: group, share, bins, score_map, balance, model.
 
     Returns
     -------
@@ -160,16 +161,20 @@ def fairness_indices(
         "score_map": menu("score map", options=list(score_maps)),
         "balance": tick("DFI: half of the mass to each kind of pair", value=False),
     }
+    models = model_names_of(kept)
+    if models:
+        controls["model"] = menu("model", options=models)
 
     @cached
-    def indices_of(group, share, score_map, **options):
-        fewer = indices.with_fewer_people(kept, by=by, keep={group: share} if share < 1 else {})
+    def indices_of(group, share, score_map, model=None, **options):
+        pairs = kept if model is None else kept.sel(model=model)
+        fewer = indices.with_fewer_people(pairs, by=by, keep={group: share} if share < 1 else {})
         return indices.fairness_indices(
             fewer, by=by, score_map=score_maps[score_map], permutations=permutations, **options
         )
 
-    def histograms(ax, group, share, bins, score_map):
-        result = indices_of(group, share, score_map, bins=bins)
+    def histograms(ax, group, share, bins, score_map, model=None):
+        result = indices_of(group, share, score_map, model, bins=bins)
         weights = ", ".join(f"{float(weight):.3f}" for weight in result.weights)
         plot.score_histograms(result, ax)
         ax.set_title(f"weights of the groups: {weights}", loc="left")

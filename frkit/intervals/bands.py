@@ -64,7 +64,7 @@ def band(
     fewer than about 2.5 independent false accepts it has no upper end (inf). Other functions of
     rates get estimate ± t standard errors (delta method).
 
-    `p` tests whether groups have equal rates. If they do, people differ alike in all of them, so
+    `p` tests whether groups have equal rates. If they do, people vary equally in all of them, so
     the variance comes from the people of all groups: of FRR as in a one-way analysis of variance
     over people, of FAR by ratios of quasi-likelihoods with effective numbers (Wedderburn 1974; Rao
     & Scott 1984), whose variance has a part of people and a part of pairs of people. EERs are equal

@@ -57,7 +57,7 @@ def compare(
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
     intervals of their difference and ratio are those of `band` for two groups; the variance comes
-    from the people of all groups, since people differ alike in groups that are equal.
+    from the people of all groups, since people vary equally in groups that are equal.
 
     Parameters
     ----------

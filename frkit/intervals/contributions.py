@@ -20,7 +20,7 @@ dims but no labels, which saves most of the time. Each returns a dict of
 - most: the largest possible effective number; unseen: further units that are assumed to err;
 - weight and pairs: of each person, how much it weighs and (of FRR) how many genuine pairs it has;
 - accepting: of FRR at a FAR level, the effective number of pairs of people that are accepted;
-- alike: of the FRR of groups, the effective number if people differ alike in all groups;
+- alike: of the FRR of groups, the effective number if people vary equally in all groups;
 - partly_alike: of the FAR of groups, the effective number to which the people of all groups
   contribute; of_people: as in `effective.jeffreys`;
 - share_of_frr, far_variance, curve: of the EER of groups, a / (a + b), the variance of the FAR at
@@ -159,7 +159,7 @@ def _by_image(people):
 def far(people, g, h):
     """FAR between two groups, or of all, at a fixed threshold: φ_k = Σ_l m_kl (a_kl - FAR).
 
-    Each pair counts for both of its people. Its noise is in Σ φ_k² twice, and comes off once.
+    Each pair counts for both of its people. Its noise is twice in Σ φ_k² and is subtracted once.
     """
     accepted = _between(people, "accepted", g, h)
     compared = _between(people, "compared", g, h)
@@ -242,12 +242,13 @@ def frr(people, g):
 
 
 def _variance_of_mean(rejected, genuine, pairs):
-    """Variance V of FRR = Σ w_k r_k over new people, whatever the weights, and what it is worth.
+    """Variance V of FRR = Σ w_k r_k over new people, and its degrees of freedom.
 
-    A person with a large weight draws the mean to its own r_k, so that d_k = r_k - FRR hides much
-    of its variance σ_k²: E Σ w_k² d_k² = V (1 + Σ w_k²) - 2 Σ w_k³ σ_k². What is hidden is taken
-    from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k pairs, as in `pooled_frr`,
-    and on average the variance of r_k. With equal weights V is that variance over K.
+    The weights may be any. A person with a large one pulls the mean towards its own r_k, so that
+    d_k = r_k - FRR hides much of its variance σ_k²: E Σ w_k² d_k² = V (1 + Σ w_k²) - 2 Σ w_k³ σ_k².
+    What is hidden is taken from all people: σ_k² is in proportion to ρ + (1 - ρ) / m_k for m_k
+    pairs, as in `pooled_frr`, and on average the variance of r_k. With equal weights V is that
+    variance over K.
 
     The mean over all people counts a person by its weight, up to the median one, so
     that neither many pairs nor a single one outweigh the others. The degrees of freedom are
@@ -282,7 +283,7 @@ def _variance_of_mean(rejected, genuine, pairs):
 
 
 def alike(people, g):
-    """Effective number of a group's FRR at a fixed threshold, if people differ alike in all."""
+    """Effective number of a group's FRR at a fixed threshold, if people vary equally in all."""
     frr_of_all = frr(people, _every_group(people))
     numbers = xr.apply_ufunc(
         pooled_frr,
@@ -380,7 +381,7 @@ def with_error_of_threshold(people, kind, fixed, g, h):
     """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
     reference, level_group = far_at_level(people)
     if kind == "far" and g is None and level_group is None:
-        return fixed  # the rate that the threshold keeps to the level
+        return fixed  # the rate whose level the threshold meets
     slope = _slope(people, reference, level_group, _curve(people, kind, g, h))
     nothing_accepted = reference["rate"] == 0
     change = (slope / reference["rate"]).where(~nothing_accepted, 0.0)
@@ -412,7 +413,7 @@ def with_error_of_threshold(people, kind, fixed, g, h):
 
 
 def far_at_level(people):
-    """The FAR that the threshold keeps to the level, and its group.
+    """The FAR whose level the threshold meets, and its group.
 
     That of all (None), or of the group with the highest (far_of="worst group").
     """
@@ -425,7 +426,7 @@ def far_at_level(people):
 
 
 def threshold_at_far(people):
-    """The FAR that the threshold keeps to the level, and the data's own curve of it.
+    """The FAR whose level the threshold meets, and the data's own curve of it.
 
     change : d threshold / d FAR. curve_far, curve_threshold : over `place`, with rising FAR.
     """

@@ -3,7 +3,7 @@
 A rate p whose variance over new people is v is worth n = p (1 - p) / v independent comparisons
 (design effect: Kish 1965). The variance comes from what each person adds to the rate
 (`frkit.intervals.contributions`). Few people make most errors: where few of them were seen, the
-variance is too small, and n is drawn towards the number of people (`effective_number`).
+variance is too small, and n is shrunk towards the number of people (`effective_number`).
 """
 
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def n_among_units(contribution):
 def drawn_to_units(n, units, erring, unseen=UNSEEN):
     """An effective number, where some units with errors were not seen: n (U/n)^(u / (erring + u)).
 
-    What was not seen may be all comparisons of a unit. u : 2 units, of an EER 1.
+    All comparisons of a unit may err together. u : 2 unseen units, or 1 for an EER.
     """
     power = unseen / (erring + unseen)
     return n * np.minimum(units / n, 1) ** power

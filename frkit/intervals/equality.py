@@ -219,8 +219,9 @@ def disparity_interval(evaluation, chosen, level, target):
     """Interval of a disparity measure, and the p-value of equal groups.
 
     The ends are its smallest and largest value over the rates that the test accepts. A measure of
-    two rates (FDR, IR, GARBE) joins both lines, each at 1 - (1 - level) / 2, with twice the smaller
-    p: its ends are at those rates that are its ends with the other rate as observed.
+    two rates (FDR, IR, GARBE) takes the union of both lines, each at 1 - (1 - level) / 2
+    (Bonferroni), with twice the smaller p: its ends are at those rates that are its ends with the
+    other rate as observed.
     """
     names = rates_of_line(chosen, data_of(evaluation))
     test = equality_test(evaluation, names, target)
@@ -233,7 +234,7 @@ def disparity_interval(evaluation, chosen, level, target):
         name: at_each_place(evaluation, name, target, compatible_rates, dims, **options)
         for name in names
     }
-    # variables without labels, which takes a tenth of the time
+    # variables without labels, which are ten times as fast
     lower, upper = (end.variable for end in _ends(chosen, data, truths))
     lower = np.minimum(lower, estimate.variable)
     upper = np.maximum(upper, estimate.variable)

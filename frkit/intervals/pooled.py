@@ -52,7 +52,7 @@ def pooled_frr(rate, pairs, weight):
     and one ρ in [0, 1] for the people of all groups. A group's rate r = Σ w_k r_k, with Σ w_k = 1
     in the group, has the variance Σ w_k² Var r_k. The group's own people estimate it, too, by
     Σ w_k² (r_k - r)² / (1 - w_k) (Bell & McCaffrey 2002). With the ρ that is chosen, own variances
-    are as large as these on average over groups, which count by their people.
+    are as large as these on average over groups, weighted by their people.
 
     rate, pairs, weight : r_k, m_k and w_k on any scale, (..., group, person); weight 0 where a
     person is not in a group.
@@ -178,7 +178,7 @@ def p_of_equality(groups):
     """p-value of equal rates.
 
     A group of few people hides differences of others in X²: where there is one, p is twice the
-    smaller of those with and without such groups.
+    smaller of the p-values with and without such groups.
     """
     p = _p_of_equality(groups)
     large = large_groups(groups)
@@ -279,7 +279,7 @@ def chi_square(groups, truth):
     z = (r - truth) √(n / (truth (1 - truth))) where X² follows the people of all groups. Where it
     is chi-square, z² is twice the logarithm of the likelihood ratio (`_deviance`).
     """
-    if np.isfinite(groups.n_people):
+    if np.isfinite(groups.n_people):  # FRR and EER; otherwise FAR
         spread = np.maximum(truth * (1 - truth), TINY)
         z = excess_of(groups, truth) * np.sqrt(groups.n / spread)
     else:

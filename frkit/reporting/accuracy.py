@@ -158,10 +158,10 @@ def _add_tiles(inputs, section, other):
             "far": level if far_is_reached else far,
             "far_is_reached": far_is_reached,
             "frr": frr,
-            "decimals": decimals_of_result(every_frr),
+            "decimals": decimals_of_result(every_frr.isel(inputs.leading)),
             "other": None if other is None else result_of_model(other, name).isel(inputs.leading),
             "threshold": threshold,
-            "decimals_of_threshold": decimals_of_result(every_threshold),
+            "decimals_of_threshold": decimals_of_result(every_threshold.isel(inputs.leading)),
             "distance": turned(inputs.scores),
             "genuine_pairs": comparisons(inputs.scores)[0],
             "few_rejects": few_rejects,
@@ -242,7 +242,7 @@ def models(inputs):
 def _which_is_better(inputs, at_all_levels):
     """The tile: the models that no other one beats, and the clearest differences."""
     differences = at_all_levels.isel(inputs.leading)
-    decimals = decimals_of_result(at_all_levels)
+    decimals = decimals_of_result(differences)
     far = inputs.rates.far.isel(inputs.leading).to_series()
     scores = inputs.evaluation["people"]["fingerprint"].to_series()
     beaten = set()

@@ -32,7 +32,7 @@ def self_normalised(t, z, shares):
     """Terms (n,) of the bound SN = E T(r, z) - E log sum_k p_k exp T(r, k).
 
     Each is the log of the probability that T implies for the image's class, over the class's share.
-    Adding a function of r alone to T changes none.
+    Adding a function of r alone to T changes none of them.
     """
     return t[np.arange(len(z)), z] - logsumexp(t, axis=1, b=shares)
 
@@ -58,10 +58,10 @@ def detectable_information(x, person, n_classes, train_share):
     - 1) d / n_train is the noise of the means, and its standard error is sqrt(2 · kept / n). Kept
     = 4 standard errors, so kept = 2 · 4² / n, is solved for I. n counts independent images
     (images over the design effect of people), d independent directions (participation ratio of
-    the covariance). In simulations, that much was detected in 38 of 40 data sets, half of it in 18
-    and twice as much in all (data/representation_checks.csv, `detection`). Classes that differ
-    strongly in a few directions are detected earlier. Where the entropy of the attribute is less
-    than I, the formula does not apply.
+    the covariance). In simulations, this amount was detected in 38 of 40 data sets, half of it in
+    18, and twice as much in all 40 (data/representation_checks.csv, `detection`). Classes that
+    differ strongly in a few directions are detected earlier. Where the entropy of the attribute is
+    less than I, the formula does not apply.
 
     x: (n, d); person: (n,) codes; train_share: of the images that a network is trained on.
     """

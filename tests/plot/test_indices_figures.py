@@ -52,3 +52,13 @@ def test_the_explorer_follows_its_controls():
         find(box, label).value = value
         seen.add(picture(box))
     assert len(seen) == 4
+
+
+def test_the_explorer_shows_each_of_several_models():
+    mixture = fk.vmf.mixture(12, 8, seed=0, groups={"a": {}, "b": {}})
+    models = {name: mixture.sample(4, seed=seed) for seed, name in enumerate(("one", "two"))}
+    scores = fk.score_tensor(fk.stack_models(models))
+    box = fk.explore.fairness_indices(scores, by="group", permutations=5)
+    first = picture(box)
+    find(box, "model").value = "two"
+    assert picture(box) != first
