@@ -212,7 +212,7 @@ def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
     with pytest.raises(InputError, match="unknown format; frkit reads .npz, .npy"):
         open_faces(tmp_path / "f.docx")
     np.save(tmp_path / "lone.npy", embedding())
-    with pytest.raises(InputError, match="an .npy needs labels, .*'f.csv.gz', 'f.parquet': give"):
+    with pytest.raises(InputError, match="an .npy need labels, .*'f.csv.gz', 'f.parquet': give"):
         open_faces(tmp_path / "lone.npy")
 
 
