@@ -149,7 +149,7 @@ def rates_of_labels(
     n_columns = 1 + subsets * batches
     models = list(zip(model_names_of(kept) or [None], pairs_of_models(kept), thresholds))
     warned: dict = {}
-    parts = []
+    rates_of_each = []
     same_group = np.where(np.eye(len(names) + 1, dtype=bool), 0, -1)
     same_group[-1] = -1
     for group, seed in labels:
@@ -161,9 +161,9 @@ def rates_of_labels(
             tables.append(_rates_of_model(tally, fpr, fixed))
             for sentence in cautions(tally, tables[-1], NONE):
                 warned.setdefault(sentence, []).append(name)
-        parts.append(of_models(tables, kept).isel({COLUMN: slice(1, -1)}))
+        rates_of_each.append(of_models(tables, kept).isel({COLUMN: slice(1, -1)}))
     warn_of_models(warned)
-    rates = xr.concat(parts, "labels")
+    rates = xr.concat(rates_of_each, "labels")
     rates = rates.coarsen({COLUMN: n_columns}).construct({COLUMN: ("group", "replicate")})
     rates = rates.assign_coords(group=names)
     of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))

@@ -113,7 +113,7 @@ def p_of_chance(errors, pairs):
     multiple of a chi-square law that has the mean and the variance of X² (Haldane 1937). Errors
     that share an image count as more than chance.
 
-    errors, pairs : (person,) of each person.
+    errors, pairs : (person,) of each person; a false accept counts for both of its people.
     """
     compared = pairs > 0
     errors, pairs = errors[compared], pairs[compared]

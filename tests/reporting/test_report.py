@@ -319,6 +319,28 @@ def test_chance_of_unevenly_spread_errors():
     assert n_rejected > 200
 
 
+def test_chance_of_unevenly_spread_false_accepts():
+    """Each counts for two people: equal people are called unequal in no more than .05."""
+    rng = np.random.default_rng(1)
+    images = rng.integers(2, 12, 60)
+    first, second = np.triu_indices(60, 1)
+    for difficulty, least, most in ((1, 0.005, 0.06), (5, 0.9, 1)):
+        pairs = images[first] * images[second]
+        hard = np.where(np.arange(60) < 6, difficulty, 1)
+        chance = pairs * hard[first] * hard[second]
+        drawn = rng.multinomial(80, chance / chance.sum(), size=400)
+        p = [
+            p_of_chance(*(count_of_both(values, first, second) for values in (errors, pairs)))
+            for errors in drawn
+        ]
+        assert least < np.mean(np.array(p) <= 0.05) <= most
+
+
+def count_of_both(values, first, second):
+    """The sums over pairs of people of each of them."""
+    return np.bincount(first, values, 60) + np.bincount(second, values, 60)
+
+
 def test_models_with_the_same_scores_are_no_open_question(faces):
     good = faces.sel(model="good", drop=True)
     bad = faces.sel(model="bad", drop=True)
