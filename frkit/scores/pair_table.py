@@ -238,7 +238,10 @@ def _first_of_each(table, images, scores, genuine, roles):
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
-    remedy = "remove one; scores of several models need a column each, or a column 'model'"
+    remedy = (
+        "remove one; scores of several models need a column each, or a column that says which "
+        "model a row is of, such as columns={'model': 'network'}"
+    )
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
         people = dict(zip(WHO, columns))
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
