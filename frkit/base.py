@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 LARGEST_WHOLE = 2**53  # above it float64 cannot represent every integer
-_REMEMBERED: dict[int, dict] = {}  # of objects in memory
 
 
 class InputError(ValueError):
@@ -261,14 +259,6 @@ def listed(items, limit: int = 5) -> str:
     items = list(items)
     text = ", ".join(repr(str(item)) for item in items[:limit])
     return text if len(items) <= limit else f"{text}, ... ({len(items)} in all)"
-
-
-def remembered(owner, topic, kind):
-    """A set or dict that lasts as long as its owner (an evaluation, an array) is in memory."""
-    if id(owner) not in _REMEMBERED:
-        _REMEMBERED[id(owner)] = {}
-        weakref.finalize(owner, _REMEMBERED.pop, id(owner), None).atexit = False
-    return _REMEMBERED[id(owner)].setdefault(topic, kind())
 
 
 def compiled(**options) -> Callable:

@@ -64,7 +64,7 @@ def sweep_scores(
 ) -> tuple[dict[str, np.ndarray], dict]:
     """Scan every block of a lazy array that contains pairs, some blocks at a time.
 
-    Returns the columns of the kept pairs, in the order of their places, and of the images; and
+    Returns the columns of the kept pairs, by rising score, and of the images; and
     numbers of pairs, with the lowest and the highest score of two images that were swept.
 
     n_exact : impostor pairs that are all kept, the highest. thresholds : above which all are kept.
@@ -269,7 +269,7 @@ def _by_group(groups, n_groups):
 
 
 def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col, lowest):
-    """The kept pairs of all blocks, in the order of their places, each of them once."""
+    """The kept pairs of all blocks by rising score, failed ones last, each of them once."""
     cuts = {}
     columns = {}
     for group, selection in selections.items():
@@ -297,7 +297,8 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
         "stands_for": np.append(number, np.ones(len(genuine) + single.sum(), np.int32)),
     }
     del row, col, score, number  # no pair is in memory twice, and columns are sorted singly
-    order = _order_of_places(columns["probe_image"], columns["reference_image"], len(sides.person))
+    order = _each_pair_once(columns["probe_image"], columns["reference_image"], len(sides.person))
+    order = order[np.argsort(columns["score"][order], kind="stable")]
     for name in columns:
         columns[name] = columns[name][order]
     facts = {
@@ -327,8 +328,8 @@ def _numbers_of_pairs(sides, row, col, score, cuts):
     return number
 
 
-def _order_of_places(row, col, n_images):
-    """The order of pairs by row and column, with each pair of two populations once."""
+def _each_pair_once(row, col, n_images):
+    """The places of pairs by row and column, those of pairs in two populations once."""
     place = row.astype(np.int64) * n_images + col
     order = np.argsort(place)
     place = place[order]

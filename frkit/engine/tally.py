@@ -1,6 +1,5 @@
 """All pairs of one model with their weights, the worst errors first: what rates are read from."""
 
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -189,22 +188,16 @@ def _require_memory(n_groups, n_cells, n_columns) -> None:
 
 
 def _by_score(kept: ModelPairs):
-    """The pairs by rising score, NaN last, and their places before.
-
-    Both are remembered as long as the scores are in memory, and found anew where pairs changed.
-    """
-    if np.all(kept.score[:-1] <= kept.score[1:]):
+    """The pairs by rising score, NaN last, and their places before; a sweep sorts its own."""
+    n_scored = len(kept.score) - np.count_nonzero(np.isnan(kept.score))
+    score = kept.score[:n_scored]
+    if np.all(score[:-1] <= score[1:]):
         return kept, np.arange(len(kept.score))
+    order = np.argsort(kept.score)
     columns = {name: getattr(kept, name) for name in ("score", "row", "col", "stands_for")}
     columns = {name: column for name, column in columns.items() if column is not None}
-    key = tuple(zlib.crc32(np.ascontiguousarray(column).data) for column in columns.values())
-    if key not in kept.memory:
-        order = np.argsort(kept.score)
-        in_order: dict[str, Any] = {name: column[order] for name, column in columns.items()}
-        order = order.astype(np.int32 if len(order) < 2**31 else np.int64)
-        kept.memory.clear()
-        kept.memory[key] = kept._replace(memory={}, **in_order), order
-    return kept.memory[key]
+    in_order: dict[str, Any] = {name: column[order] for name, column in columns.items()}
+    return kept._replace(**in_order), order
 
 
 def kinds_of_pairs(kept: ModelPairs, protocol: Protocol, order=slice(None)) -> tuple:

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from frkit.base import InputError, warn, with_cautions
 from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
-from frkit.intervals.reading import each_time
 from frkit.plot.style import THEME
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
@@ -131,7 +130,7 @@ class Picture:
     def redraw(self):
         """Draw with the values of the controls, and keep the warnings."""
         draw = partial(self.draw, **chosen_values(self.controls))
-        _, cautions = with_all_cautions(self.show, draw)
+        _, cautions = with_cautions(self.show, draw)
         self.cautions = [escape(caution) for caution in cautions]
 
     def fail(self, message):
@@ -157,7 +156,7 @@ def write_on(ax, sentence):
 
 def cached(compute):
     """Return a function with a cache whose results repeat their warnings."""
-    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_all_cautions, compute))
+    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_cautions, compute))
 
     def result_and_warnings(*args, **options):
         result, cautions = compute_once(*args, **options)
@@ -166,9 +165,3 @@ def cached(compute):
         return result
 
     return result_and_warnings
-
-
-def with_all_cautions(compute, *args, **options):
-    """Return the result of a function and its cautions, also those that were given before."""
-    with each_time():
-        return with_cautions(compute, *args, **options)

@@ -351,6 +351,7 @@ def replicate_curves(
     chosen = find_measure(measure)
     result = values_of(evaluation, chosen)
     if recentered:
-        result["replicates"] = (result.replicates - result.centre) + result.estimate
+        moved = (result.replicates - result.centre) + result.estimate
+        result = result.assign(replicates=moved)
     result = with_resolved(result, chosen, evaluation)
     return with_attrs(result, evaluation, chosen, "recentered" if recentered else "naive")

@@ -13,7 +13,7 @@ from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
-from frkit.intervals.equality import group_contrast
+from frkit.intervals.equality import equal_groups, group_contrast
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -368,11 +368,12 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
         "or name a method that reads replicates",
     )
     resolved = with_resolved(rate, chosen, evaluation).get("resolved")
-    groups = rate["group"].values.tolist()
+    names = rate["group"].values.tolist()
+    groups = equal_groups(evaluation, name, target)
     rows = []
     for a, b in pairs:
-        others = [group for group in groups if group != a] if b == REST else [b]
-        row = group_contrast(evaluation, name, ([a], others), target, level)
+        others = [group for group in names if group != a] if b == REST else [b]
+        row = group_contrast(evaluation, groups, ([a], others), level)
         if resolved is not None:
             row["resolved"] = resolved.sel(group=[a, *others]).all("group")
         rows.append(row.assign_attrs(DIFFERENCE))

@@ -36,7 +36,7 @@ import xarray as xr
 
 from frkit.base import require, require_one_of
 from frkit.intervals.pooled import FARS, partly_pooled_far, pooled_frr
-from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, computed_once
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
@@ -47,7 +47,6 @@ UNSEEN = 2  # further units that are assumed to err
 OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
 
 
-@computed_once
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
     """What units add to a rate (or to the threshold), at every model, level and group.
 
@@ -114,7 +113,6 @@ def _at_level(people, kind, g, h, fixed_threshold):
     return with_error_of_threshold(people, kind, fixed, g, h)
 
 
-@computed_once
 def _people(evaluation, target):
     """The node `people`, its rows sorted by unit, with the first row of each unit."""
     require_one_of("target", target, TARGETS)

@@ -22,7 +22,6 @@ from frkit.intervals.pooled import (
 )
 from frkit.intervals.reading import (
     NEW_PEOPLE,
-    computed_once,
     data_of,
     estimate_of,
     names_people,
@@ -66,7 +65,16 @@ def with_two_people(evaluation, chosen, target):
     names = rates_of_line(chosen, data_of(evaluation))
     if not names or "people" not in evaluation.children:
         return evaluation, []
-    return _with_two_people(evaluation, names, target)
+    enough = have_two_people(evaluation, names, target)
+    if enough.all():
+        return evaluation, []
+    left_out = data_of(evaluation)["group"].values[~enough].tolist()
+    require(
+        enough.sum() > 1,
+        f"a disparity needs two groups with two people each who were compared, which is not so of "
+        f"{listed(left_out)}",
+    )
+    return evaluation.isel(group=np.flatnonzero(enough)), left_out
 
 
 def have_two_people(evaluation, names, target):
@@ -80,25 +88,9 @@ def have_two_people(evaluation, names, target):
     return enough
 
 
-@computed_once
-def _with_two_people(evaluation, names, target):
-    """`with_two_people` of the rates with these names."""
-    enough = have_two_people(evaluation, names, target)
-    if enough.all():
-        return evaluation, []
-    left_out = data_of(evaluation)["group"].values[~enough].tolist()
-    require(
-        enough.sum() > 1,
-        f"a disparity needs two groups with two people each who were compared, which is not so of "
-        f"{listed(left_out)}",
-    )
-    return evaluation.isel(group=np.flatnonzero(enough)), left_out
-
-
 # --- the numbers of groups, if they are equal ----------------------------------------------------
 
 
-@computed_once
 def equal_groups(evaluation, name, target):
     """Rates of groups, `n_effective` if they are equal, and what their test needs.
 
@@ -111,8 +103,7 @@ def equal_groups(evaluation, name, target):
     if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
         precision = (("group", OTHER), np.eye(rate.sizes["group"]))
-        alone = alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
-        return alone
+        return alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= 2) & rate.notnull()
     influence = added.influence.where(estimable, 0.0)
@@ -164,10 +155,8 @@ def _over_groups(function, *values, dims=(), results=1):
     )
 
 
-@computed_once
-def at_each_place(evaluation, name, target, function, dims=(), **options):
-    """Apply a function of `pooled.Groups` at every level and model."""
-    groups = equal_groups(evaluation, name, target)
+def at_each_place(groups, function, dims=(), **options):
+    """Apply a function of `pooled.Groups` at every level and model; groups : `equal_groups`."""
     if "people_variance" not in groups:  # other rates than FAR
         n = groups.n_effective
         groups = groups.assign(people_variance=0 * n, pairs_variance=1 / n)
@@ -182,16 +171,16 @@ def at_each_place(evaluation, name, target, function, dims=(), **options):
     )
 
 
-@computed_once
-def equality_test(evaluation, names, target):
-    """The p-value of equal rates of groups, of one rate or of several together, and n_effective."""
+def equality_test(evaluation, groups_of_rates):
+    """The p-value of equal rates of groups, of one rate or of several together, and n_effective.
+
+    groups_of_rates : `equal_groups` of each rate, by its name.
+    """
     p = []
-    for name in names:
-        p_of_rate = at_each_place(evaluation, name, target, p_of_equality)
-        p.append(_tested(p_of_rate, evaluation, equal_groups(evaluation, name, target)))
+    for groups in groups_of_rates.values():
+        p.append(_tested(at_each_place(groups, p_of_equality), evaluation, groups))
     test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
-    if len(names) == 1:
-        groups = equal_groups(evaluation, *names, target)
+    if len(groups_of_rates) == 1:
         test["n_effective"] = groups.n_effective.sum("group", skipna=False)
     return xr.Dataset(test)
 
@@ -208,11 +197,12 @@ def draws_of_equal_groups(evaluation, chosen, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
     names = rates_of_line(chosen, data_of(evaluation))
     dims = "replicate", "group"
+    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
     drawn = {
-        name: at_each_place(evaluation, name, target, equal_draws, dims, draws=DRAWS)
-        for name in names
+        name: at_each_place(groups, equal_draws, dims, draws=DRAWS)
+        for name, groups in groups_of_rates.items()
     }
-    return chosen(xr.Dataset(drawn)), equality_test(evaluation, names, target)
+    return chosen(xr.Dataset(drawn)), equality_test(evaluation, groups_of_rates)
 
 
 def disparity_interval(evaluation, chosen, level, target):
@@ -224,15 +214,16 @@ def disparity_interval(evaluation, chosen, level, target):
     other rate as observed.
     """
     names = rates_of_line(chosen, data_of(evaluation))
-    test = equality_test(evaluation, names, target)
+    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
+    test = equality_test(evaluation, groups_of_rates)
     data = data_of(evaluation)[[*names]]
     estimate = estimate_of(evaluation, chosen)
     is_of_ratios = _depends_on_ratios_alone(chosen, data)
     options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
     dims = "truth", "group"
     truths = {
-        name: at_each_place(evaluation, name, target, compatible_rates, dims, **options)
-        for name in names
+        name: at_each_place(groups, compatible_rates, dims, **options)
+        for name, groups in groups_of_rates.items()
     }
     # variables without labels, which are ten times as fast
     lower, upper = (end.variable for end in _ends(chosen, data, truths))
@@ -246,8 +237,8 @@ def disparity_interval(evaluation, chosen, level, target):
     is_defined = estimate.variable.notnull() | without_errors
     ends = {name: end.where(is_defined) for name, end in ends.items()}
     result = xr.Dataset(ends | dict(test.data_vars.variables), estimate.coords)
-    for name in names:
-        result.attrs |= equal_groups(evaluation, name, target).attrs
+    for groups in groups_of_rates.values():
+        result.attrs |= groups.attrs
     return result
 
 
@@ -280,12 +271,14 @@ def _depends_on_ratios_alone(chosen, data):
 # --- two groups, or one and the rest -------------------------------------------------------------
 
 
-def group_contrast(evaluation, name, sides, target, level):
-    """The difference and the ratio of two sides, each of some groups, with p and intervals."""
-    groups = equal_groups(evaluation, name, target)
+def group_contrast(evaluation, groups, sides, level):
+    """The difference and the ratio of two sides, each of some groups, with p and intervals.
+
+    groups : `equal_groups` of the rate.
+    """
     weights = tuple(tuple(np.isin(groups["group"], side).tolist()) for side in sides)
     options = {"weights": weights, "level": level}
-    values = at_each_place(evaluation, name, target, contrast, ("value",), **options)
+    values = at_each_place(groups, contrast, ("value",), **options)
     result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
     result["p"] = _tested(result["p"], evaluation, groups)
     return result.assign_attrs(groups.attrs)

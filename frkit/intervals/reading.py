@@ -1,14 +1,9 @@
 """Attributes and warnings of a result: what made its evaluation, whom it is about, its limits."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
-
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, remembered, require, warn
+from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.nodes import NO_EVALUATION, facts_of
 from frkit.evaluation.tables import RESOLVED
@@ -39,29 +34,6 @@ KINDS = {
     "model": "of model",
 }
 MOST_PLACES = 4  # sets of levels, groups and models that a caution names
-_AGAIN = ContextVar("again", default=False)
-REMEMBERED = 20_000_000  # bytes of a result that stay in memory as long as the evaluation
-
-
-def computed_once(function):
-    """Keep what a function of (evaluation, *arguments) returned, unless it is large."""
-
-    @wraps(function)
-    def kept(evaluation, *arguments, **options):
-        results = remembered(evaluation, function, dict)
-        key = arguments, *options.items()
-        try:
-            hash(key)
-        except TypeError:  # the function itself says what is wrong with a list, say
-            return function(evaluation, *arguments, **options)
-        if key in results:
-            return results[key]
-        result = function(evaluation, *arguments, **options)
-        if getattr(result, "nbytes", 0) <= REMEMBERED:
-            results[key] = result
-        return result
-
-    return kept
 
 
 def data_of(evaluation):
@@ -71,7 +43,6 @@ def data_of(evaluation):
     return evaluation["empirical"].to_dataset()
 
 
-@computed_once
 def estimate_of(evaluation, chosen):
     """A measure of the data; where a variable is missing, the error says how to get it."""
     return chosen(data_of(evaluation))
@@ -156,7 +127,6 @@ def with_resolved(result, chosen, evaluation):
     return result if resolved is None else result.assign(resolved=resolved)
 
 
-@computed_once
 def _resolved(evaluation, reads, dims):
     """Where the errors of these variables are enough; None without these dims."""
     data = data_of(evaluation)
@@ -186,23 +156,10 @@ def _label(chosen, weighting):
 # --- cautions ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def each_time() -> Iterator[None]:
-    """Within it every caution is given, even if it was given before: for figures drawn again."""
-    before = _AGAIN.set(True)
-    try:
-        yield
-    finally:
-        _AGAIN.reset(before)
-
-
 def warn_of(evaluation, chosen, result):
-    """Warn where the interval is less certain than its level; once for each evaluation."""
-    given = remembered(evaluation, "cautions", set)
+    """Warn where the interval is less certain than its level."""
     for message in _cautions(data_of(evaluation), chosen, result):
-        if message not in given or _AGAIN.get():
-            given.add(message)
-            warn(message)
+        warn(message)
 
 
 def _cautions(data, chosen, result):

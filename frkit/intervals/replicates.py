@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.effective import logarithm
-from frkit.intervals.reading import computed_once, estimate_of
+from frkit.intervals.reading import estimate_of
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
@@ -100,7 +100,6 @@ def quantiles(values, probabilities):
 # --- the three values of a measure ---------------------------------------------------------------
 
 
-@computed_once
 def values_of(evaluation, chosen):
     """A measure of the data (`estimate`), the V-statistic (`centre`) and the `replicates`."""
     estimate = estimate_of(evaluation, chosen)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import remembered, require
+from frkit.base import require
 from frkit.data.arrays import check_heaps, open_tree
 from frkit.data.files import file_kind
 
@@ -35,7 +35,6 @@ class ModelPairs(NamedTuple):
     question. score : (pair,) NaN where the comparison failed. stands_for : (pair,) for how many
     pairs each one stands, or None where all were kept. self_score : (image,), or None.
     failed : (image,) whether all its comparisons failed, or None. lowest, highest : score of all.
-    memory : what else is known of these scores, as long as they are in memory.
     """
 
     row: np.ndarray | None
@@ -46,7 +45,6 @@ class ModelPairs(NamedTuple):
     failed: np.ndarray | None
     lowest: float
     highest: float
-    memory: dict
 
 
 def refuse_file_name(scores) -> None:
@@ -100,13 +98,10 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """Return the kept pairs of each model as arrays."""
     if not is_list(kept):
         return [_pairs_of_node(pairs) for pairs in nodes_of_models(kept).values()]
-    names = model_names_of(kept) or [None]
-    scores = np.atleast_2d(kept["score"].transpose(..., "pair").values)
     every_model = []
-    for name, score in zip(names, scores):
+    for score in np.atleast_2d(kept["score"].transpose(..., "pair").values):
         lowest, highest = float(np.nanmin(score)), float(np.nanmax(score))
-        memory = remembered(kept["score"].values, name, dict)
-        every_model.append(ModelPairs(None, None, score, None, None, None, lowest, highest, memory))
+        every_model.append(ModelPairs(None, None, score, None, None, None, lowest, highest))
     return every_model
 
 
@@ -128,7 +123,6 @@ def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
         failed=pairs["failed"].values,
         lowest=pairs.attrs["lowest_score"],
         highest=pairs.attrs["highest_score"],
-        memory=remembered(pairs["score"].values, "pairs", dict),
     )
 
 
