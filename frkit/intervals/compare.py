@@ -13,7 +13,7 @@ from frkit.evaluation.nodes import facts_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
-from frkit.intervals.equality import equal_groups, group_contrast
+from frkit.intervals.equality import equal_groups, group_contrasts
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -370,14 +370,15 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
     resolved = with_resolved(rate, chosen, evaluation).get("resolved")
     names = rate["group"].values.tolist()
     groups = equal_groups(evaluation, name, target)
-    rows = []
+    sides = []
     for a, b in pairs:
         others = [group for group in names if group != a] if b == REST else [b]
-        row = group_contrast(evaluation, groups, ([a], others), level)
-        if resolved is not None:
-            row["resolved"] = resolved.sel(group=[a, *others]).all("group")
-        rows.append(row.assign_attrs(DIFFERENCE))
-    return rows
+        sides.append(([a], others))
+    result = group_contrasts(evaluation, groups, sides, level).assign_attrs(DIFFERENCE)
+    if resolved is not None:
+        of_both = [resolved.sel(group=[*a, *others]).all("group") for a, others in sides]
+        result["resolved"] = xr.concat(of_both, CONTRAST)
+    return [result.isel({CONTRAST: place}) for place in range(len(pairs))]
 
 
 def _from_replicates(a, b, method, level, scale):

@@ -13,7 +13,7 @@ from frkit.intervals.pooled import (
     FARS,
     Groups,
     compatible_rates,
-    contrast,
+    contrasts,
     equal_draws,
     p_of_equality,
     pooled_far,
@@ -271,14 +271,14 @@ def _depends_on_ratios_alone(chosen, data):
 # --- two groups, or one and the rest -------------------------------------------------------------
 
 
-def group_contrast(evaluation, groups, sides, level):
-    """The difference and the ratio of two sides, each of some groups, with p and intervals.
+def group_contrasts(evaluation, groups, pairs, level):
+    """Differences and ratios of two sides, each of some groups, with p and intervals.
 
-    groups : `equal_groups` of the rate.
+    groups : `equal_groups` of the rate. pairs : of lists of names of groups. Over `contrast`.
     """
-    weights = tuple(tuple(np.isin(groups["group"], side).tolist()) for side in sides)
+    weights = np.array([[np.isin(groups["group"], side) for side in sides] for sides in pairs])
     options = {"weights": weights, "level": level}
-    values = at_each_place(groups, contrast, ("value",), **options)
+    values = at_each_place(groups, contrasts, ("contrast", "value"), **options)
     result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
     result["p"] = _tested(result["p"], evaluation, groups)
     return result.assign_attrs(groups.attrs)

@@ -521,17 +521,24 @@ def equal_draws(groups, *, draws):
 # --- contrasts -----------------------------------------------------------------------------------
 
 
-def contrast(groups, *, weights, level):
-    """Difference and ratio of two (weighted means of) groups, by the test and intervals above.
+def contrasts(groups, *, weights, level):
+    """Differences and ratios of two (weighted means of) groups, by the test and intervals above.
 
-    weights : of the groups in both sides, (2, group). Returns the difference, its ends, p, the
-    effective number of both sides, the ratio and its ends.
+    weights : of the groups in both sides, (contrast, 2, group). Returns (contrast, value): the
+    difference, its ends, p, the effective number of both sides, the ratio and its ends.
     """
     was_compared = np.isfinite(groups.rate + groups.n)
-    weights = np.array(weights)[:, was_compared]
-    if not weights.any(1).all():
-        return np.full(8, np.nan)
-    sides = weighted_means(chosen_of(groups, was_compared), weights)
+    compared = chosen_of(groups, was_compared)
+    correlation = np.linalg.pinv(compared.precision, hermitian=True)
+    values = np.full((len(weights), 8), np.nan)
+    for row, both_sides in zip(values, weights[:, :, was_compared]):
+        if both_sides.any(1).all():
+            row[:] = _contrast(weighted_means(compared, both_sides, correlation), level)
+    return values
+
+
+def _contrast(sides, level):
+    """The values of `contrasts` for two sides, given as two groups."""
     a, b = sides.rate
     rates = compatible_rates(sides, level=level, free_level=True)
     differences = rates[:, 0] - rates[:, 1]
@@ -542,7 +549,7 @@ def contrast(groups, *, weights, level):
     lowest = ratios.min() if a > 0 else 0.0
     highest = ratios.max() if b > 0 else np.inf
     ends = min(differences.min(), a - b), max(differences.max(), a - b)
-    return np.array([a - b, *ends, p_of_equality(sides), sides.n.sum(), ratio, lowest, highest])
+    return a - b, *ends, p_of_equality(sides), sides.n.sum(), ratio, lowest, highest
 
 
 def chosen_of(groups, chosen):
@@ -558,10 +565,9 @@ def chosen_of(groups, chosen):
     )
 
 
-def weighted_means(groups, weights):
+def weighted_means(groups, weights, correlation):
     """Means of groups that weigh by their numbers, as groups; weights : (mean, group)."""
     weights = weights * groups.n / (weights * groups.n).sum(1, keepdims=True)
-    correlation = np.linalg.pinv(groups.precision, hermitian=True)
 
     def covariance(variances):
         sd = np.sqrt(variances)
