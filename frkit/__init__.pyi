@@ -34,7 +34,6 @@ from .intervals import compare as compare
 from .intervals import decision_zones as decision_zones
 from .intervals import fair_floor as fair_floor
 from .intervals import replicate_curves as replicate_curves
-from .intervals import permutation_test as permutation_test
 from .intervals import uncertainty as uncertainty
 from .nsigma import n_sigma as n_sigma
 from .reporting.look import look as look

@@ -3,7 +3,6 @@
 from frkit.intervals.bands import METHODS, band, replicate_curves, uncertainty
 from frkit.intervals.compare import compare
 from frkit.intervals.floors import fair_floor
-from frkit.intervals.permutation import permutation_test
 from frkit.intervals.reading import provenance
 from frkit.intervals.zones import decision_zones
 
@@ -14,7 +13,6 @@ __all__ = [
     "decision_zones",
     "replicate_curves",
     "fair_floor",
-    "permutation_test",
     "provenance",
     "uncertainty",
 ]

@@ -66,7 +66,7 @@ def fair_floor(
         `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's
         own dimensions; with effective numbers `n_effective`, that of all groups together. Infinite
         draws count as the largest, NaN are left out. attrs["size"] says how far `p` keeps its
-        level; `permutation_test` is exact.
+        level.
 
     Raises
     ------

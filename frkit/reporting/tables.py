@@ -59,7 +59,6 @@ COLUMNS = {  # variable of a result -> column of its numbers
 P_KINDS = {  # method of a result -> column of its p
     "effective": "p (fair)",
     "fair floor": "p (floor)",
-    "permutation of labels": "p (permutation)",
 }
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
@@ -81,7 +80,7 @@ def table(*results: object, n_effective: bool = False) -> "Table":
     Parameters
     ----------
     *results
-        What `band`, `compare`, `fair_floor`, `permutation_test`, `fairness_indices`, `n_sigma`,
+        What `band`, `compare`, `fair_floor`, `fairness_indices`, `n_sigma`,
         `representation_bias` or `uncertainty` returned. Rows of the same measure, model, level and
         group are joined. One mapping of name to result gives each result a column, such as
         {"new people": ..., "these people": ...}.
@@ -170,7 +169,7 @@ def numbers_of(result):
         return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
     require(
         "estimate" in variables,
-        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
+        "a table takes what band, compare, fair_floor, fairness_indices, "
         f"n_sigma or representation_bias returned, got {type(result).__name__}",
     )
     measure = result.attrs.get("measure", VALUE)

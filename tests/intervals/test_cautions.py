@@ -73,13 +73,6 @@ def test_few_errors_are_named_where_others_have_none():
     assert "threshold -2 of" in no_error and "at threshold 0.5," in few_errors
 
 
-def test_a_permutation_test_without_an_error_says_that_there_is_no_p_value():
-    scores = tensor(("a", 10), ("b", 10))
-    options = dict(by="group", threshold=[BELOW_ALL], n=9)
-    result, [message] = warned(fk.permutation_test, scores, "frr_max_min", **options)
-    assert np.isnan(result.p).all() and "undefined at threshold -2" in message
-
-
 # --- resolved -------------------------------------------------------------------------------------
 def test_at_fixed_thresholds_the_errors_of_each_rate_count():
     """All 60 genuine pairs are rejected and nobody is accepted, or the other way round."""

@@ -129,21 +129,6 @@ def test_ages_as_groups_are_named_in_one_sentence_with_what_to_do():
     assert "pd.cut" in str(report)
 
 
-@quiet
-@pytest.mark.parametrize("measure", ["far_max_min", "frr_max_min", "fdr"])
-def test_a_permutation_test_leaves_out_a_group_that_cannot_be_estimated(measure):
-    faces = fk.vmf.mixture(40, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
-    k = np.array([int(name[2:]) for name in faces.identity.values])
-    group = np.where(k == 0, "rare", np.where(k % 2, "b", "a"))
-    tests = []
-    for labels in (group, np.where(k == 0, "", group)):  # left out, and without a label
-        scores = fk.score_tensor(faces.assign_coords(group=("image", labels)))
-        tests.append(fk.permutation_test(scores, measure, by="group", far=[0.1], n=49))
-    assert tests[0].attrs["left_out"] == ["rare"]
-    for name in ("estimate", "p", "limit"):
-        np.testing.assert_array_equal(tests[0][name], tests[1][name])
-
-
 def test_ends_are_not_rounded_across_the_fair_value():
     assert cell(3.2, 1.31, 60.4, decimals=0, fair=1) == "3 [1.3, 60]"
     assert two_digits(1.004) == "1.004" and two_digits(12.34) == "12" and two_digits(1.0) == "1.0"
