@@ -242,35 +242,3 @@ def crossing(impostor_score, genuine_score, curve, impostors, genuine, totals, s
     share = (far - frr) / rise if rise > 0 else 0.0
     eer = far + share * (far_at - far)
     return (0.0 if abs(eer) < TOLERANCE else eer), score
-
-
-@compiled(**COMPILE)
-def add_couples(impostors, weight, genuine, genuine_weight, n_above, curve, sums):
-    """Add the weight of each impostor pair times that of genuine pairs above it to sums (column,).
-
-    impostors, genuine: cells, rows, partners and the counts of both sides. genuine_weight: (2,
-    pair) in the data, and in the last column. n_above: (impostor pair,) how many of the genuine
-    pairs, which are sorted, have higher scores; rising. curve: the cell of the pairs that count,
-    or -1.
-    """
-    cell, row, partner, row_counts, col_counts = impostors
-    cell_g, row_g, partner_g, row_counts_g, col_counts_g = genuine
-    last = len(sums) - 1
-    above = np.zeros(len(sums))
-    j = len(cell_g)
-    for i in range(len(n_above)):
-        while j > len(cell_g) - n_above[i]:
-            j -= 1
-            if curve >= 0 and cell_g[j] != curve:
-                continue
-            v = row_counts_g[np.uintp(row_g[j])]
-            w = col_counts_g[np.uintp(partner_g[j])]
-            for b in range(last):
-                above[b] += genuine_weight[0, j] * times(v[b], w[b])
-            above[last] += genuine_weight[1, j]
-        if curve >= 0 and cell[i] != curve:
-            continue
-        v = row_counts[np.uintp(row[i])]
-        w = col_counts[np.uintp(partner[i])]
-        for b in range(len(sums)):
-            sums[b] += weight[i] * times(v[b], w[b]) * above[b]

@@ -208,34 +208,28 @@ def equal_error_rates(tally: Tally):
 
 
 def auc(tally: Tally):
-    """AUC, (column, curve): the share of couples, by weight, whose scores are in order.
+    """AUC of the data, (curve,): the share of couples, by weight, whose scores are in order.
 
     A couple is an impostor pair and a genuine pair; one of equal scores counts half.
     """
     impostors, genuine = tally.impostors, tally.genuine
-    n_genuine = len(genuine.score)
     n_below = [np.searchsorted(genuine.score, impostors.score, side) for side in ("left", "right")]
-    sums = [impostors.sums([len(impostors.score)], tally.protocol.n_cells)[0], tally.genuine_totals]
-    totals = np.prod([curves(each, tally.n_groups, 0) for each in sums], axis=0)
-    sides = [
-        (pairs.cell, pairs.row, pairs.partner, pairs.row_counts, pairs.col_counts)
-        for pairs in (impostors, genuine)
-    ]
-    weights = np.stack([genuine.weight, genuine.vstatistic_weight])
-    in_order = np.zeros_like(totals)  # (curve, column)
-    for curve, weight_of_curve in enumerate(in_order):
-        for number in n_below:
-            cell = _cell_of(curve, tally)
-            kernels.add_couples(
-                sides[0],
-                impostors.weight,
-                sides[1],
-                weights,
-                n_genuine - number,
-                cell,
-                weight_of_curve,
-            )
-    return ratio(in_order / 2, totals).T
+    shares = []
+    for curve in range(tally.n_groups + 1):
+        cell = _cell_of(curve, tally)
+        impostor_weight, genuine_weight = (_weight_in_data(p, cell) for p in (impostors, genuine))
+        weight_below = np.append(0.0, genuine_weight.cumsum())
+        weight_above = weight_below[-1] - weight_below[n_below].mean(0)
+        couples = impostor_weight.sum() * weight_below[-1]
+        shares.append(ratio(impostor_weight @ weight_above, couples))
+    return np.array(shares)
+
+
+def _weight_in_data(pairs, cell):
+    """The weight of each pair in the data, (pair,); 0 in other cells; cell -1 means all."""
+    cells, row, partner, weight, row_counts, col_counts = pairs.column(0)
+    in_cell = (cells == cell) | (cell < 0)
+    return weight * row_counts[row] * col_counts[partner] * in_cell
 
 
 # --- whole distributions -------------------------------------------------------------------------

@@ -118,10 +118,11 @@ def evaluate(
         groups. Where pairs were thinned, `thinned` and `thinned_group` are relative standard errors
         of the FAR there, because only a sample of the pairs is kept. `people` contains what each
         image adds to the error rates, from which intervals come without replicates. A histogram
-        adds `auc`, and for kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and
-        `<kind>_histogram` over score_bin (sum 1), with weighting "pair" also `<kind>_pairs` (how
-        many), and `images`; all of them also with `_group`. Further dims: `model` in front, then
-        `replicate`. The tree's attribute `provenance` is one JSON text for people to read.
+        adds `auc` (of the data alone), and for kind in genuine, impostor `<kind>_mean`,
+        `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with weighting "pair"
+        also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
+        `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text for
+        people to read.
 
     Raises
     ------

@@ -108,7 +108,7 @@ def distribution_table(tally, edges, with_auc=True):
         f"({low:.6g}, {high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
     protocol = tally.protocol
-    curve_variables = {"auc": ([COLUMN], auc(tally))} if with_auc else {}
+    curve_variables = {"auc": ([], auc(tally))} if with_auc else {}
     totals = []
     for kind in ("genuine", "impostor"):
         summary = moments_and_histogram(tally, kind, edges)

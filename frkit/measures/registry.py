@@ -238,6 +238,8 @@ def variable(tallies, name):
         remedies.append("by='the name of an attribute'")
     if not name.startswith(("far", "frr", "eer", "threshold")):
         remedies.append("histogram=100")
+    if name.startswith("auc"):
+        remedies.append("its interval without a method, as replicates have no AUC")
     require(
         name in tallies,
         f"this evaluation contains no {name!r}: evaluate with {' and '.join(remedies) or 'scores'}",

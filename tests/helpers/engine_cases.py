@@ -117,6 +117,8 @@ def groups_of(twin) -> list:
 def check_node(node, expected, where) -> None:
     """One node has all of the twin's dictionary: thresholds equal, rates within 1e-12."""
     for name, value in expected.items():
+        if name.startswith("auc") and where != "empirical":
+            continue  # the AUC is that of the data alone
         values = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims])
         label = f"{name} in {where}"
         if "_sd" in name:  # the root of a variance of 0 would be a rounding error of 1e-8
