@@ -2,7 +2,10 @@
 
     python3 binder/local.py execute                       all notebooks
     python3 binder/local.py execute notebooks/01_*.ipynb  these only
-    python3 binder/local.py execute --fast                with small parameters; writes nothing
+    python3 binder/local.py execute --check               writes nothing; says which cells differ
+
+Two run at a time. Numbers of stored outputs and of new ones may differ by a thousandth. The text of
+a figure says what it shows (`drawn.py`), so its points and colours are compared, too.
 
 A notebook has one code cell tagged "parameters". Its metadata `{"frkit": {"fast": {"n": 20}}}` give
 values of some of those parameters that make it run in seconds. Pictures are stored with 64 colours;
@@ -13,9 +16,13 @@ values of some of those parameters that make it run in seconds. Pictures are sto
 import argparse
 import base64
 import io
+import math
 import os
 import re
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -33,6 +40,12 @@ LINE = 25  # pixels of a short line in a legend
 EVEN = 6  # levels by which a colour of that area may be off
 LONG = 500  # characters of a table from which its copy in plain text is left out
 ONCE = "frkit: compiling"  # a line of the first run on a machine only
+AT_ONCE = 2  # notebooks
+TOLERANCE = 1e-3  # of each number: other processors round otherwise
+NOTHING = 1e-12  # differs from zero by rounding only
+NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)")
+AROUND = 150  # characters that are shown before and behind a difference
+MEMORY = re.compile(r"VmHWM:\s+(\d+) kB")
 # what differs from run to run
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
@@ -48,12 +61,16 @@ TABLE_STYLE = re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 
 def main():
     parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
-    parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="say which cells differ; write nothing"
+    )
     defaults = "all by default"
     parser.add_argument("notebooks", nargs="*", type=Path, help=defaults)
     arguments = parser.parse_args()
-    for path in arguments.notebooks or paths():
-        run(path.resolve(), arguments.fast)
+    files = [path.resolve() for path in arguments.notebooks or paths()]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(check if arguments.check else write, files))
+    sys.exit("\n\n".join(text for texts in found for text in texts) or None)
 
 
 def paths():
@@ -66,20 +83,71 @@ def read(path):
     return nbformat.read(path, as_version=4)
 
 
-def run(path, fast):
-    """Execute one notebook file; write it back unless the parameters were the fast ones."""
+def write(path):
+    """Execute one notebook file and write it back; nothing to say about it."""
+    notebook = run(path)
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    small = path.parent / "thumbnails" / f"{path.name[:2]}.png"  # for the map of notebook 00
+    if small.exists():
+        small.write_bytes(thumbnail(first_picture(notebook)))
+    return []
+
+
+def check(path):
+    """Execute one notebook file as it is stored; say which cells show something else."""
+    return [f"{path.name}, {text}" for text in differences(read(path), run(path))]
+
+
+def run(path):
+    """The notebook of this file as it is executed now; prints its time and peak of memory."""
     start = time.monotonic()
     notebook = read(path)
-    execute(with_fast_parameters(notebook) if fast else notebook, path.parent)
-    if not fast:
-        text, numbers = nbformat.writes(normalise(notebook)), {}
-        text = TABLE_PART.sub(lambda part: numbers.setdefault(part[0], f"{len(numbers):04x}"), text)
-        path.write_text(text + "\n", encoding="utf-8")
-        small = path.parent / "thumbnails" / f"{path.name[:2]}.png"  # for the map of notebook 00
-        if small.exists():
-            small.write_bytes(thumbnail(first_picture(notebook)))
-    seconds, size = time.monotonic() - start, path.stat().st_size
-    print(f"{path.name}: {seconds:.0f} s, {size // 1000} kB", flush=True)
+    kilobytes = execute(notebook, path.parent)
+    minutes = (time.monotonic() - start) / 60
+    print(f"{path.name}: {minutes:.1f} min, peak {kilobytes / 1000:.0f} MB", flush=True)
+    text, numbers = nbformat.writes(normalise(notebook)), {}
+    text = TABLE_PART.sub(lambda part: numbers.setdefault(part[0], f"{len(numbers):04x}"), text)
+    return nbformat.reads(text, as_version=4)
+
+
+def differences(stored, executed):
+    """Sentences about the cells whose outputs differ: both texts around the first difference."""
+    sentences = []
+    for old, new in zip(stored.cells, executed.cells, strict=True):
+        before, now = output_texts(old), output_texts(new)
+        if (place := first_difference(before, now)) is not None:
+            part = slice(max(place - AROUND, 0), place + AROUND)
+            sentence = f"cell [{old.execution_count}]\nstored: {before[part]}\nnow:    {now[part]}"
+            sentences.append(sentence)
+    return sentences
+
+
+def output_texts(cell):
+    """All that a cell shows but its pictures, whose text says what was drawn."""
+    texts = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {"text/plain": output.get("text", "")})
+        texts += [f"{kind}: {text}" for kind, text in data.items() if kind.startswith("text/")]
+    return "\n".join(texts)
+
+
+def first_difference(stored, now):
+    """Where a word differs, or a number by more than the tolerance; None if nothing does."""
+    place = 0
+    parts, others = NUMBER.split(stored), NUMBER.split(now)
+    for part, other in zip_longest(parts, others, fillvalue=""):
+        if part != other and not are_close(part, other):
+            return place + len(os.path.commonprefix([part, other]))
+        place += len(part)
+    return None
+
+
+def are_close(text, other):
+    """Whether both are numbers and differ by rounding only."""
+    if not (NUMBER.fullmatch(text) and NUMBER.fullmatch(other)):
+        return False
+    values = [float(number.replace(",", "")) for number in (text, other)]
+    return math.isclose(*values, rel_tol=TOLERANCE, abs_tol=NOTHING)
 
 
 def with_fast_parameters(notebook):
@@ -98,25 +166,43 @@ def tagged(notebook, tag):
 
 
 def execute(notebook, folder, timeout=900, kernel=None):
-    """Run all cells in a kernel; the first error is raised.
+    """Run all cells in a kernel; the first error is raised. Returns its peak of memory in kB.
 
     The kernel is a fresh one whose working folder is `folder`, unless a manager of one that runs is
     given.
     """
-    path = {"metadata": {"path": str(folder)}}
+    peaks = [math.nan]
     client = NotebookClient(
-        notebook, km=kernel, timeout=timeout, resources=path, coalesce_streams=True
+        notebook,
+        km=kernel,
+        timeout=timeout,
+        resources={"metadata": {"path": str(folder)}},
+        coalesce_streams=True,
+        extra_arguments=["--IPKernelApp.extra_extensions=drawn"],
+        on_cell_executed=lambda **_: peaks.append(peak_memory(client.km.provisioner.pid)),
     )
     try:
-        return client.execute(env=kernel_environment())
+        client.execute(env=kernel_environment())
     finally:
         if kernel is not None:
             client.kc.stop_channels()
+    return peaks[-1]
+
+
+def peak_memory(process):
+    """The most memory that a process has used so far, in kB; unknown outside Linux."""
+    status = Path(f"/proc/{process}/status")
+    return int(MEMORY.search(status.read_text())[1]) if status.exists() else math.nan
 
 
 def kernel_environment():
-    """This process's environment, without what would change the pictures in a notebook."""
-    return {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    """This process's environment, without what would change the pictures in a notebook.
+
+    Kernels find `drawn.py` there.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    folders = [str(Path(__file__).parent), *filter(None, [kept.get("PYTHONPATH")])]
+    return kept | {"PYTHONPATH": os.pathsep.join(folders)}
 
 
 def normalise(notebook):

@@ -3,6 +3,7 @@
 import ast
 import re
 
+import drawn
 import figure_checks
 import nbformat
 import pytest
@@ -44,10 +45,95 @@ def kernel(tmp_path_factory):
 @each_notebook
 def test_runs_with_fast_parameters(path, kernel):
     """What Chromium runs in this session is not run twice."""
-    executed = run_notebooks.execute(watched(path), ".", timeout=300, kernel=kernel)
-    assert [output for output in outputs(executed) if output.output_type == "error"] == []
-    assert any(map(has_picture, outputs(executed)))
-    assert executed.cells[-1].outputs[0].text.strip() == ""
+    notebook = watched(path)
+    run_notebooks.execute(notebook, ".", timeout=300, kernel=kernel)
+    assert [output for output in outputs(notebook) if output.output_type == "error"] == []
+    assert any(map(has_picture, outputs(notebook)))
+    assert notebook.cells[-1].outputs[0].text.strip() == ""
+
+
+@pytest.mark.slow
+@pytest.mark.notebooks
+@each_notebook
+def test_shows_what_is_stored(path):
+    """Executed with its own parameters, every cell prints and draws what the file contains."""
+    assert run_notebooks.check(path) == []
+
+
+@pytest.mark.notebooks
+def test_a_cell_that_shows_something_else_is_named(tmp_path):
+    path = tmp_path / "tiny.ipynb"
+    sources = [
+        "n = 3",
+        "print(n, 'of 10')",
+        "from matplotlib import pyplot\npyplot.plot([1, n, 2]);",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    run_notebooks.write(path)
+    executed = run_notebooks.read(path)
+    assert run_notebooks.check(path) == []
+
+    other_number = run_notebooks.read(path)
+    other_number.cells[1].outputs[0].text = "2 of 10\n"
+    [sentence] = run_notebooks.differences(other_number, executed)
+    assert all(words in sentence for words in ("cell [2]", "2 of 10", "3 of 10"))
+
+    other_data = run_notebooks.read(path)
+    figure = other_data.cells[2].outputs[0].data
+    figure["text/plain"] = figure["text/plain"].replace("y 1 to 3", "y 1 to 3.01")
+    [sentence] = run_notebooks.differences(other_data, executed)
+    assert "cell [3]" in sentence and "y 1 to 3.01" in sentence
+
+    executed.cells[0].source = "n = 4"
+    nbformat.write(executed, path)
+    texts = run_notebooks.check(path)
+    assert [text.partition("\n")[0] for text in texts] == [
+        "tiny.ipynb, cell [2]",
+        "tiny.ipynb, cell [3]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "stored, now, is_same",
+    [
+        ("FRR 0.1234", "FRR 0.12345", True),
+        ("FRR 0.1234", "FRR 0.1237", False),
+        ("12,345 pairs", "12,346 pairs", True),
+        ("123 pairs", "124 pairs", False),
+        ("0 off", "3e-17 off", True),
+        ("2e-5 off", "3e-5 off", False),
+        ("1.5", "-1.5", False),
+        ("FRR 0.1234", "FAR 0.1234", False),
+        ("one line", "one line\nand one more", False),
+    ],
+)
+def test_words_are_equal_and_numbers_nearly(stored, now, is_same):
+    assert (run_notebooks.first_difference(stored, now) is None) == is_same
+
+
+def figure_text(values, colour="C0", **settings):
+    """The text of a figure with a line, points and bars, drawn with these settings."""
+    with plt.rc_context(settings):
+        figure, ax = plt.subplots(layout="constrained")
+        ax.plot(values, values, label="a line")
+        ax.scatter(values, values[::-1], c=colour)
+        ax.bar(["one", "two", "three"], values)
+        ax.set(yscale="log", title="what it says")
+        ax.legend()
+        text = drawn.description(figure)
+        plt.close(figure)
+    return text
+
+
+def test_the_text_of_a_figure_changes_with_data_and_not_with_letters():
+    text = figure_text([0.1, 0.3, 0.2])
+    assert "what it says" in text and "a line" in text and "three" in text
+    other_letters = {"font.family": "monospace", "font.size": 14}
+    assert figure_text([0.1, 0.3, 0.2], **other_letters) == text
+    for changed in ([0.1, 0.2, 0.3], [0.1, 0.301, 0.2]):
+        assert run_notebooks.first_difference(text, figure_text(changed)) is not None
+    assert run_notebooks.first_difference(text, figure_text([0.1, 0.3, 0.2], "C1")) is not None
 
 
 @each_notebook
