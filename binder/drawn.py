@@ -25,7 +25,7 @@ def load_ipython_extension(shell):
 
 
 def description(figure):
-    """The figure's words, and for each of its axes a line for each kind of marks."""
+    """The figure's words, and for each of its axes a line for each label of what is drawn."""
     figure.draw_without_rendering()
     lines = [" | ".join(words(figure))]
     for number, ax in enumerate(figure.axes, 1):
@@ -38,11 +38,12 @@ def words(figure):
     """All texts that are shown, but for the ticks' numbers: these depend on the letters' size."""
     along_axes = {text for axis in figure.findobj(Axis) for text in axis.findobj(Text)}
     texts = [text for text in figure.findobj(Text) if text.get_visible()]
-    return [
+    shown = [
         " ".join(text.get_text().split())
         for text in texts
         if text.get_text().strip() and (text not in along_axes or has_word(text.get_text()))
     ]
+    return list(dict.fromkeys(shown))
 
 
 def has_word(text):
@@ -51,27 +52,26 @@ def has_word(text):
 
 
 def marks_by_name(ax):
-    """What is drawn inside the axes: lists of artists by kind and label, in their order."""
+    """What is drawn inside the axes: lists of artists by label, or by kind without one."""
     by_name = {}
     for artist in ax.get_children():
         is_mark = isinstance(artist, (Line2D, Patch, Collection))
         is_frame = artist is ax.patch or isinstance(artist, Spine)
         if is_mark and not is_frame and artist.get_visible():
             label = str(artist.get_label())
-            kind = type(artist).__name__
-            name = kind if label.startswith("_") else f"{kind} {label}"
-            by_name.setdefault(name.strip(), []).append(artist)
+            name = type(artist).__name__ if label.startswith("_") or not label else label
+            by_name.setdefault(name, []).append(artist)
     return by_name
 
 
 def summary(ax, marks):
-    """How many marks, where they lie along both axes, and their colours."""
+    """How many points, where they lie along both axes, and the colours."""
     pixels = np.concatenate([places(mark) for mark in marks])
     to_data = (ax.transLimits + ax.transAxes).inverted()  # the logarithm, where an axis has that
     x, y = to_data.transform(np.ma.filled(pixels.astype(float), np.nan)).T
-    shades = np.concatenate([colours(mark) for mark in marks])
-    parts = [f"{len(marks)} with {len(x)} points", f"x {checksum(x)}", f"y {checksum(y)}"]
-    return ", ".join([*parts, f"colour {checksum(shades.ravel())}"])
+    shades = np.concatenate([colours(mark) for mark in marks]).ravel()
+    along = f"x {extent(x)} ({checksum(x)}), y {extent(y)} ({checksum(y)})"
+    return f"{len(x)} points, {along}, colour {checksum(shades)}"
 
 
 def places(mark):
@@ -94,13 +94,20 @@ def colours(mark):
     )
 
 
-def checksum(values):
-    """Smallest and largest value, and a sum that changes with every value and with their order."""
-    values = values[np.isfinite(values)]
-    if not len(values):
+def extent(values):
+    """Smallest and largest finite value."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
         return "nowhere"
-    least, most = values.min(), values.max()
-    shares = (values - least) / max(most - least, NOTHING)
-    total = shares @ np.cos(np.arange(len(values)))
-    least, most = np.round([least, most], DECIMALS) + 0.0  # without -0
-    return f"{least:.4g} to {most:.4g} ({total:.3f})"
+    least, most = np.round([finite.min(), finite.max()], DECIMALS) + 0.0  # without -0
+    return f"{least:.4g} to {most:.4g}"
+
+
+def checksum(values):
+    """A sum that changes with every finite value and with their order."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return 0.0
+    shares = (finite - finite.min()) / max(np.ptp(finite), NOTHING)
+    total = shares @ np.cos(np.arange(len(finite)))
+    return round(float(total), 3) + 0.0
