@@ -47,7 +47,6 @@ from .scores.matrix_files import open_scores as open_scores
 from .scores.matrix import score_matrix as score_matrix
 from .scores.pairs import open_pairs as open_pairs
 from .scores.pairs import pairs as pairs
-from .scores.combined import merge_sites as merge_sites
 from .scores.tensor import score_tensor as score_tensor
 
 __version__: str

@@ -14,7 +14,7 @@ from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import shares
 from frkit.scores.images import Images, list_images, table_images
-from frkit.scores.kept import WITHIN, is_list, is_symmetric
+from frkit.scores.kept import is_list, is_symmetric
 
 MOST_COPIES = 255  # of an image in a replicate: counts are bytes
 
@@ -211,7 +211,7 @@ def make_protocol(
     resampling: Resampling | None = None,
 ) -> Protocol:
     """The protocol of kept pairs; options are those of `evaluate`."""
-    labels = _labels_of_impostors(kept, impostors)
+    labels = dict(impostors) if isinstance(impostors, Mapping) else {}
     scheme = None if resampling is None else resampling.scheme
     people_are_named = not is_list(kept) or "probe_identity" in kept.coords
     listed = None
@@ -264,19 +264,6 @@ def make_protocol(
         "there is no genuine pair: no identity has two images to compare; check the identities",
     )
     return protocol
-
-
-def _labels_of_impostors(kept, impostors) -> dict:
-    """Which labels of which attributes impostors have: "same" or "other" ones."""
-    labels = dict(impostors) if isinstance(impostors, Mapping) else {}
-    if WITHIN in kept.attrs:
-        site = kept.attrs[WITHIN]
-        require(
-            labels.get(site) != "other",
-            f"impostors={{{site!r}: 'other'}}: images of different sites were not compared",
-        )
-        labels[site] = "same"
-    return labels
 
 
 def group_cells(n_groups: int, impostors: str | Mapping):

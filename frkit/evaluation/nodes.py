@@ -17,7 +17,7 @@ from frkit.data.opening import demo_file
 from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import COLUMN
-from frkit.scores.kept import IMAGES, WITHIN, is_list
+from frkit.scores.kept import IMAGES, is_list
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -132,7 +132,6 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
         "weighting": averages,
         "impostors": impostors if isinstance(impostors, str) else dict(impostors),
         "by": by if by is None or isinstance(by, str) else list(by),
-        "compared_within": scores.attrs.get(WITHIN),
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),
         "versions": versions(),

@@ -18,7 +18,6 @@ COMPLETE = "every image with every other"
 PROBES = "probes with references"
 LISTED = "a list of pairs"
 DESIGN = "design"
-WITHIN = "compared_within"  # the attribute within whose groups images were compared, if any
 ANONYMOUS = "anonymous"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model

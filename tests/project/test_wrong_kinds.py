@@ -92,10 +92,6 @@ WRONG = {
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
     "format": (lambda ev: fk.open_data("README.md", format=["lfw"]), "format must be a text"),
-    "site": (
-        lambda ev: fk.merge_sites({"a": fk.sweep(SCORES), "b": fk.sweep(SCORES)}, attribute=["a"]),
-        "attribute must be the name of a new attribute",
-    ),
     "figure": (
         lambda ev: fk.plot.score_histograms(SCORES),
         "result must be what a function of frkit returned",
