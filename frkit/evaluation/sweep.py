@@ -9,25 +9,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, listed, require, require_flag, require_progress
+from frkit.base import UNKNOWN, listed, require, require_progress
 from frkit.data.labels import attributes_of, require_attributes
-from frkit.data.roles import SIDES, WHO
 from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 from frkit.engine.sweep import Sides, sweep_scores
 from frkit.evaluation.options import asked_levels
 from frkit.scores.groups import checked_scores, models_of
-from frkit.scores.kept import (
-    ANONYMOUS,
-    COMPLETE,
-    DESIGN,
-    IMAGES,
-    PROBES,
-    is_kept,
-    is_list,
-    is_symmetric,
-    node_of_model,
-    nodes_of_models,
-)
+from frkit.scores.kept import COMPLETE, DESIGN, IMAGES, PROBES, is_kept, node_of_model
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
 LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is given
@@ -51,7 +39,6 @@ def sweep(
     far: ArrayLike = FAR,
     threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     by: str | list[str] | None = None,
-    anonymous: bool = False,
     progress: bool | Callable[[float], None] | None = None,
 ) -> xr.DataTree:
     """Read all scores once and keep the pairs that answer every later question.
@@ -72,7 +59,7 @@ def sweep(
     ----------
     scores : xr.DataArray, xr.Dataset or xr.DataTree
         From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is
-        swept. A list of pairs, or kept pairs, are returned as they are, unless `anonymous`.
+        swept. A list of pairs, or kept pairs, are returned as they are.
     far : float or sequence of float in (0, 1)
         The deepest FAR level that will be asked for: impostor pairs above its threshold are all
         kept, up to 20 million.
@@ -80,11 +67,6 @@ def sweep(
         As in `evaluate`; impostor pairs above the lowest one are all kept, too.
     by : str or list of str, optional
         Attributes whose groups will be asked for. Default: all with up to 20 labels.
-    anonymous : bool
-        True removes all names: images and people get random numbers, and the images (in a list, the
-        pairs) a random order, new ones each time. All results stay the same, but replicates are
-        drawn anew. Labels and scores remain personal data: whoever knows the scores of some people
-        can recognise them, and a rare label may identify somebody.
     progress : bool or callable, optional
         As in `evaluate`.
 
@@ -107,16 +89,24 @@ def sweep(
     Examples
     --------
     >>> import frkit as fk
-    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1))
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1)
+    >>> scores = fk.score_tensor(faces)
     >>> kept = fk.sweep(scores)
     >>> kept["pairs"].sizes["pair"]
     3160
     >>> float(fk.evaluate(kept, far=[0.1])["empirical"].far[0].round(3))
     0.1
+
+    Without names: images in a random order, people as numbers. Scores and labels stay personal
+    data: whoever knows the scores of some people can recognise them.
+
+    >>> import numpy as np, pandas as pd
+    >>> shuffled = faces.isel(image=np.random.default_rng().permutation(80))
+    >>> person = pd.factorize(shuffled["identity"].values)[0]
+    >>> nameless = fk.faces(shuffled["embedding"].values, person)
+    >>> kept = fk.sweep(fk.score_tensor(nameless))
     """
-    require_flag("anonymous", anonymous)
-    kept = swept(checked_scores(scores), far, threshold, by, progress)
-    return _without_names(kept) if anonymous else kept
+    return swept(checked_scores(scores), far, threshold, by, progress)
 
 
 def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTree:
@@ -252,46 +242,3 @@ def _node_of_pairs(columns, facts) -> xr.Dataset:
     for name, (dim, long_name) in COLUMNS.items():
         variables[name] = dim, columns[name], {"long_name": long_name}
     return xr.Dataset(variables, attrs=facts | {"highest_score": float(highest)})
-
-
-def _without_names(kept: xr.DataTree) -> xr.DataTree:
-    """Kept pairs in random order, with random numbers for the names of images and people."""
-    rng = np.random.default_rng()  # from entropy: nobody can draw the same numbers again
-    attrs = kept.attrs | {ANONYMOUS: 1, "images": rng.bytes(8).hex()}
-    if is_list(kept):
-        table = kept.to_dataset()
-        table = table.isel(pair=rng.permutation(table.sizes["pair"]))
-        for names in (SIDES, WHO):
-            if names[0] in table.coords:
-                numbers = _random_numbers(np.concatenate([table[n].values for n in names]), rng)
-                columns = zip(names, np.split(numbers, 2))
-                table = table.assign_coords({name: ("pair", column) for name, column in columns})
-        return xr.DataTree(table.assign_attrs(attrs))
-    images = kept[IMAGES].to_dataset(inherit=False)
-    order = rng.permutation(images.sizes["image"])
-    images = images.isel(image=order)
-    for name in {"identity", "person"} & {*images}:
-        images[name] = "image", _random_numbers(images[name].values, rng)
-    images = images.assign_coords(image=_random_numbers(images["image"].values, rng))
-    nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: images}
-    for path, pairs in nodes_of_models(kept).items():
-        nodes[path] = _reordered(pairs, order, is_symmetric(kept))
-    return xr.DataTree.from_dict(nodes)
-
-
-def _reordered(pairs, order, symmetric):
-    """The pairs of a model where the table of images has another order: by its places."""
-    place = np.argsort(order)
-    row, col = (place[pairs[name].values] for name in ("probe_image", "reference_image"))
-    if symmetric:
-        row, col = np.minimum(row, col), np.maximum(row, col)
-    for name, values in (("probe_image", row), ("reference_image", col)):
-        pairs = pairs.assign({name: pairs[name].copy(data=values.astype(pairs[name].dtype))})
-    return pairs.isel(pair=np.lexsort((col, row)), image=order)
-
-
-def _random_numbers(names, rng):
-    """A number of ten digits in place of each distinct name."""
-    distinct, code = np.unique(names, return_inverse=True)
-    numbers = np.unique(rng.integers(10**9, 10**10, 2 * len(distinct) + 9))
-    return rng.permutation(numbers)[code].astype(str)

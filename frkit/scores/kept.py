@@ -18,7 +18,6 @@ COMPLETE = "every image with every other"
 PROBES = "probes with references"
 LISTED = "a list of pairs"
 DESIGN = "design"
-ANONYMOUS = "anonymous"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
 ENGINES = {  # options with which xarray opens the root of a file

@@ -1,4 +1,4 @@
-"""Kept pairs: what is kept, whatever the chunks; what they answer, stored, anonymous or in part."""
+"""Kept pairs: what is kept, whatever the chunks; what they answer, stored or in part."""
 
 import dask
 import numpy as np
@@ -294,54 +294,6 @@ def test_an_image_of_which_all_comparisons_failed_is_marked_and_left_out():
     rates = [fk.evaluate(s, far=FAR, weighting="pair")["empirical"] for s in (kept, left)]
     for name in ("threshold", "far", "frr", "eer"):
         np.testing.assert_allclose(rates[0][name], rates[1][name], rtol=1e-12)
-
-
-DESIGNS = ("tensor", "asymmetric", "rectangle", "models", "list")
-
-
-def names_of(kept):
-    """Names of people and of images, in the order of the file."""
-    if "images" in kept.children:
-        table = kept["images"].dataset
-        return table["identity"].values, table["image"].values
-    return kept["probe_identity"].values, kept["probe"].values
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-def test_kept_pairs_without_names_give_the_same_rates(design):
-    named = fk.sweep(designs()[design])
-    evaluations = [
-        fk.evaluate(kept, far=FAR, by="gender") for kept in (named, fk.sweep(named, anonymous=True))
-    ]
-    for node in ("empirical", "vstatistic"):
-        first, second = (evaluation[node].to_dataset() for evaluation in evaluations)
-        xr.testing.assert_allclose(first, second, rtol=1e-9)
-    bands = [fk.band(evaluation, "frr_group") for evaluation in evaluations]
-    xr.testing.assert_allclose(*bands, rtol=1e-6)
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-def test_nothing_in_anonymous_pairs_gives_names_back(design):
-    """Neither the ranks of numbers, nor places, nor attributes, nor a second file say who it is."""
-    named = fk.sweep(designs()[design])
-    first, second = (fk.sweep(named, anonymous=True) for _ in range(2))
-    for kind in (0, 1):
-        names, numbers, others = (names_of(kept)[kind] for kept in (named, first, second))
-        assert all(number.isdigit() for number in numbers)
-        assert not {*numbers} & ({*names} | {*others})
-        codes = [np.unique(each, return_inverse=True)[1] for each in (names, numbers, others)]
-        assert not any(np.array_equal(codes[0], code) for code in codes[1:])
-        ranks = [np.argsort(each, kind="stable") for each in (names, numbers)]
-        assert not np.array_equal(*ranks)
-    fingerprints = {str(kept.attrs.get("images")) for kept in (named, first, second)}
-    assert len(fingerprints) == 3
-
-
-def test_an_anonymous_list_hands_on_no_order_of_its_pairs():
-    named = fk.sweep(designs()["list"])
-    scores = [kept["score"].values for kept in (named, fk.sweep(named, anonymous=True))]
-    assert not np.array_equal(*scores)
-    np.testing.assert_array_equal(*map(np.sort, scores))
 
 
 def test_a_part_of_the_kept_pairs_is_refused():
