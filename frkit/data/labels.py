@@ -154,6 +154,13 @@ def _text(value, name):
     return normalize("NFC", text.strip())
 
 
+def narrow_text(labels) -> np.ndarray:
+    """Return labels as text as wide as the longest one: equal labels have equal bytes."""
+    text = labels.astype(str)
+    width = max(np.char.str_len(text).max(initial=1), 1)
+    return text.astype(f"U{width}")
+
+
 def complete_labels(values, n, name, of="image"):
     """Return labels; refuse missing ones, because a person "unknown" would be many people."""
     codes, labels = complete_codes(values, n, name, of)

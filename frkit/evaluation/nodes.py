@@ -13,6 +13,7 @@ import frkit
 from frkit.base import UNKNOWN, require, require_path, warn
 from frkit.data.arrays import open_tree
 from frkit.data.files import named
+from frkit.data.labels import narrow_text
 from frkit.data.opening import demo_file
 from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
@@ -174,9 +175,8 @@ def _digests(scores, protocol: Protocol, in_order: bool) -> dict:
         order = np.lexsort([image[col], image[row]])
     digests = {}
     for name in names:
-        labels = table[name].values.astype(str)
-        width = max(np.char.str_len(labels).max(initial=1), 1)  # however wide the text is stored
-        digests[name] = hashlib.sha256(labels[order].astype(f"U{width}")).hexdigest()[:16]
+        labels = narrow_text(table[name].values)
+        digests[name] = hashlib.sha256(labels[order]).hexdigest()[:16]
     return digests
 
 

@@ -15,21 +15,13 @@ from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 from frkit.engine.sweep import Sides, sweep_scores
 from frkit.evaluation.options import asked_levels
 from frkit.scores.groups import checked_scores, models_of
-from frkit.scores.kept import COMPLETE, DESIGN, IMAGES, PROBES, is_kept, node_of_model
+from frkit.scores.kept import COLUMNS, COMPLETE, DESIGN, PROBES, is_kept, kept_tree, node_of_model
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
 LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is given
 MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
 MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
-COLUMNS = {  # of kept pairs: their dim, and what they are
-    "probe_image": ("pair", "place of the probe among the images"),
-    "reference_image": ("pair", "place of the reference"),
-    "score": ("pair", "similarity score; NaN: failed"),
-    "stands_for": ("pair", "how many pairs it represents"),
-    "self_score": ("image", "of the image with itself"),
-    "failed": ("image", "all comparisons with others failed"),
-}
 PASSED_ON = ("similarity", "distance", "self_score", "images")  # attributes of the scores
 
 
@@ -127,19 +119,18 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     require_progress(progress)
     if progress is None:
         progress = scores.size > LONG_SWEEP
-    nodes = {IMAGES: images}
+    pairs_of_models = {}
     models = scores["model"].values.tolist() if "model" in scores.dims else [None]
     for name, model, fixed in zip(models, models_of(scores), thresholds):
         columns, facts = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
         if "self_score" in scores.attrs:
             columns["self_score"] = _exact_self_scores(columns, facts, scores.attrs["self_score"])
         facts["impostor_pairs"] = n_pairs
-        nodes[node_of_model(name)] = _node_of_pairs(columns, facts)
+        pairs_of_models[node_of_model(name)] = _node_of_pairs(columns, facts)
     attrs = {DESIGN: COMPLETE if symmetric else PROBES, "similarity": "given", "distance": 0}
     attrs |= {name: scores.attrs[name] for name in PASSED_ON if name in scores.attrs}
     coords = {"model": scores["model"].variable} if "model" in scores.dims else {}
-    nodes["/"] = xr.Dataset(coords=coords, attrs=attrs)
-    return xr.DataTree.from_dict(nodes)
+    return kept_tree(xr.Dataset(coords=coords, attrs=attrs), images, pairs_of_models)
 
 
 def _is_triangle_enough(scores: xr.DataArray) -> bool:

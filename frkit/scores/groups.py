@@ -17,10 +17,10 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.scores.kept import (
+    check_kept,
     is_kept,
     is_list,
     kept_list,
-    nodes_of_models,
     pairs_of_models,
     refuse_file_name,
 )
@@ -33,11 +33,8 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
     Every public function passes its scores through this once; what it calls relies on that.
     """
     if is_kept(scores):
-        if is_list(scores):
-            return _checked_list(scores)
-        for pairs in nodes_of_models(scores).values():
-            refuse_infinite(pairs["score"].values)
-        return scores
+        check_kept(scores)
+        return _checked_list(scores) if is_list(scores) else scores
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
     dims = {*getattr(scores, "dims", ())} - {"model"}
@@ -83,7 +80,7 @@ def _clean_coords(scores) -> dict:
     """Return all labels as clean text; refuse images and identities without a name."""
     labels = {}
     for name, column in scores.coords.items():
-        if column.ndim != 1 or name in ("model", "pair", "genuine"):
+        if column.ndim != 1 or name in ("pair", "genuine"):
             continue
         [dim] = column.dims
         clean = clean_labels

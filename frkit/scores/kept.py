@@ -6,6 +6,8 @@ xarray tree, whose attribute `design` says who was compared with whom.
 
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
+from zlib import crc32
 
 import numpy as np
 import xarray as xr
@@ -13,6 +15,7 @@ import xarray as xr
 from frkit.base import require
 from frkit.data.arrays import check_heaps, open_tree
 from frkit.data.files import file_kind
+from frkit.data.labels import narrow_text
 
 COMPLETE = "every image with every other"
 PROBES = "probes with references"
@@ -20,6 +23,26 @@ LISTED = "a list of pairs"
 DESIGN = "design"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
+FORM = 1  # version of the form; a change of what a node means is another one
+COLUMNS = {  # of a model's pairs: their dim, and what they are
+    "probe_image": ("pair", "place of the probe among the images"),
+    "reference_image": ("pair", "place of the reference"),
+    "score": ("pair", "similarity score; NaN: failed"),
+    "stands_for": ("pair", "how many pairs it represents"),
+    "self_score": ("image", "of the image with itself"),
+    "failed": ("image", "all comparisons with others failed"),
+}
+NUMBERS = (  # attributes of a model's pairs
+    "pairs_kept",
+    "images_swept",
+    "genuine_pairs",
+    "impostor_pairs",
+    "genuine_pairs_failed",
+    "impostor_pairs_failed",
+    "lowest_score",
+    "highest_score",
+)
+WHO_IS_COMPARED = ("image", "identity", "person", "probe", "reference")  # in the table of images
 ENGINES = {  # options with which xarray opens the root of a file
     "netcdf": {"engine": "h5netcdf"},
     "zarr": {"engine": "zarr", "consolidated": False},
@@ -71,7 +94,71 @@ def is_symmetric(scores: xr.DataTree) -> bool:
 def kept_list(pairs: xr.Dataset) -> xr.DataTree:
     """Return a list of scored pairs, `score` over ([model,] pair) with labels, as kept pairs."""
     score_attrs = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
-    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED} | score_attrs))
+    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED, "form": FORM} | score_attrs))
+
+
+def kept_tree(root: xr.Dataset, images: xr.Dataset, pairs_of_models: dict) -> xr.DataTree:
+    """Return kept pairs of a complete design, with digests by which changes are noticed.
+
+    root : its attributes describe the scores. pairs_of_models : pairs by the path of their node.
+    """
+    root = root.assign_attrs(form=FORM)
+    nodes = {"/": root, IMAGES: images}
+    table_digest = _digest_of_table(root, images)
+    for path, pairs in pairs_of_models.items():
+        nodes[path] = pairs.assign_attrs(digest=_digest_of_pairs(pairs, table_digest))
+    return xr.DataTree.from_dict(nodes)
+
+
+def check_kept(kept: xr.DataTree) -> None:
+    """Refuse kept pairs of another version, and those that were changed after the sweep."""
+    form = kept.attrs.get("form")
+    require(
+        form == FORM,
+        f"another version of frkit made these kept pairs (form {form}; this one reads form "
+        f"{FORM}): make them again, kept = fk.sweep(scores), or open the list again",
+    )
+    if is_list(kept):
+        require(
+            "score" in kept and "genuine" in kept.coords,
+            "these kept pairs are not complete: a list of pairs has variables score and genuine; "
+            "sweep the scores again, kept = fk.sweep(scores), or open the list again",
+        )
+        return
+    paths = {f"/{node_of_model(name)}" for name in model_names_of(kept) or [None]}
+    absent = sorted({f"/{IMAGES}", *paths} - {*kept.groups})
+    require(
+        not absent,
+        f"these kept pairs are not complete: they have no {', '.join(absent)}; name models before "
+        "the sweep, and sweep the scores again: kept = fk.sweep(scores)",
+    )
+    table_digest = _digest_of_table(kept, kept[IMAGES])
+    for pairs in nodes_of_models(kept).values():
+        require(
+            pairs.attrs.get("digest") == _digest_of_pairs(pairs, table_digest),
+            "these are not the kept pairs that a sweep returned: some were selected, reordered or "
+            "changed, or images have other names or identities, so that rates would be wrong; do "
+            "this before the sweep, and sweep the scores again: kept = fk.sweep(scores)",
+        )
+
+
+def _digest_of_table(root, images) -> int:
+    """Return a checksum of who is compared with whom; other labels may be changed."""
+    digest = crc32(f"{root.attrs[DESIGN]} {root.attrs.get('distance')}".encode())
+    for name in WHO_IS_COMPARED:
+        if name in images.variables:
+            digest = crc32(narrow_text(images[name].values), crc32(name.encode(), digest))
+    return digest
+
+
+def _digest_of_pairs(pairs, table_digest) -> str:
+    """Return a checksum of the pairs of a model and of the table of images."""
+    numbers = [str(pairs.attrs.get(name)) for name in NUMBERS]
+    digest = crc32(" ".join(numbers).encode(), table_digest)
+    for name in COLUMNS:
+        if name in pairs:
+            digest = crc32(np.ascontiguousarray(pairs[name].values), digest)
+    return f"{digest:08x}"
 
 
 def model_names_of(kept: xr.DataTree) -> list | None:
@@ -83,7 +170,7 @@ def model_names_of(kept: xr.DataTree) -> list | None:
 
 def node_of_model(name: str | None) -> str:
     """Return the path of a model's node."""
-    return PAIRS if name is None else f"{PAIRS}/{name.replace('/', '%2F')}"
+    return PAIRS if name is None else f"{PAIRS}/model={quote(name, safe='')}"
 
 
 def nodes_of_models(kept: xr.DataTree) -> dict[str, xr.Dataset]:
@@ -104,14 +191,7 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
 
 
 def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
-    """Return the pairs of a model's node; refuse a part of them."""
-    sizes = pairs.sizes["pair"], pairs.sizes["image"]
-    swept = pairs.attrs["pairs_kept"], pairs.attrs["images_swept"]
-    require(
-        sizes == swept,
-        f"these are {sizes[0]:,} of {swept[0]:,} kept pairs, of {sizes[1]:,} of {swept[1]:,} "
-        "images, whose rates would be wrong: select images before the sweep, or take all pairs",
-    )
+    """Return the pairs of a model's node."""
     return ModelPairs(
         row=pairs["probe_image"].values,
         col=pairs["reference_image"].values,
@@ -145,7 +225,8 @@ def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
 def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
     """Return the pairs of some images of a complete design with each other; chosen : (image,)."""
     place = np.cumsum(chosen) - 1
-    nodes = {"/": kept.to_dataset(), IMAGES: kept[IMAGES].dataset.isel(image=chosen)}
+    images = kept[IMAGES].to_dataset(inherit=False).isel(image=chosen)
+    pairs_of_images = {}
     for path, pairs in nodes_of_models(kept).items():
         sides = {side: pairs[side].values for side in ("probe_image", "reference_image")}
         stays = np.flatnonzero(np.logical_and(*(chosen[rows] for rows in sides.values())))
@@ -153,8 +234,8 @@ def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
         for side, rows in sides.items():
             pairs[side] = "pair", place.astype(rows.dtype)[rows[stays]]
         sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
-        nodes[path] = pairs.assign_attrs(sizes)
-    return xr.DataTree.from_dict(nodes)
+        pairs_of_images[path] = pairs.assign_attrs(sizes)
+    return kept_tree(kept.to_dataset(), images, pairs_of_images)
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
@@ -170,7 +251,7 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         table = kept.to_dataset()
         score = table["score"].copy(data=function(table["score"].values)).assign_attrs(attrs)
         return kept_list(table.assign(score=score))
-    nodes = {"/": kept.to_dataset().assign_attrs(attrs), IMAGES: kept[IMAGES].dataset}
+    mapped = {}
     for path, pairs in nodes_of_models(kept).items():
         self_scores = pairs["self_score"].values.copy()
         has_score = ~np.isnan(self_scores)
@@ -180,8 +261,9 @@ def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
         pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=self_scores))
         for end in ("lowest_score", "highest_score"):
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
-        nodes[path] = pairs
-    return xr.DataTree.from_dict(nodes)
+        mapped[path] = pairs
+    images = kept[IMAGES].to_dataset(inherit=False)
+    return kept_tree(kept.to_dataset().assign_attrs(attrs), images, mapped)
 
 
 # --- files of kept pairs -------------------------------------------------------------------------
@@ -204,10 +286,5 @@ def contains_kept_pairs(path) -> bool:
 def open_kept(path) -> xr.DataTree:
     """Read a whole file of kept pairs."""
     kept = open_tree(path, "the kept pairs")
-    if is_list(kept):
-        require("score" in kept and "genuine" in kept.coords, "they contain no scored pairs")
-        return kept
-    nodes = {f"/{node_of_model(name)}" for name in model_names_of(kept) or [None]}
-    absent = sorted({f"/{IMAGES}", *nodes} - {*kept.groups})
-    require(not absent, f"these kept pairs are not complete: they have no {', '.join(absent)}")
+    check_kept(kept)
     return kept

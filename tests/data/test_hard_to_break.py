@@ -232,20 +232,6 @@ def test_failed_comparisons_are_left_out(name, form):
 PLACES = {"genuine": (0, 0), "impostor": (0, -1)}
 
 
-def as_kept(values, scores):
-    """Kept pairs into which the values were written after the sweep."""
-    kept = fk.sweep(scores)
-    [place] = np.flatnonzero(np.isinf(values.ravel()))
-    pairs = kept["pairs"].to_dataset(inherit=False)
-    images = kept["images"].image.values
-    names = [scores.probe.values[place // values.shape[1]]]
-    names += [scores.reference.values[place % values.shape[1]]]
-    is_pair = images[pairs.probe_image] == names[0]
-    is_pair &= images[pairs.reference_image] == names[1]
-    changed = pairs.score.where(~is_pair, values.ravel()[place])
-    return kept.assign(pairs=xr.DataTree(pairs.assign(score=changed)))
-
-
 def as_tensor(values, scores):
     """A tensor whose similarity returns the values."""
     return scores.copy(data=values)
@@ -253,7 +239,7 @@ def as_tensor(values, scores):
 
 @pytest.mark.parametrize("infinite", [np.inf, -np.inf])
 @pytest.mark.parametrize("kind", PLACES)
-@pytest.mark.parametrize("form", [matrix, as_list, as_tensor, as_kept])
+@pytest.mark.parametrize("form", [matrix, as_list, as_tensor])
 def test_an_infinite_score_is_refused_wherever_it_stands(form, kind, infinite):
     """An infinite genuine score of a matrix gave an ordinary FRR, and d' was NaN."""
     values = VALUES.copy()

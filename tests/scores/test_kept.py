@@ -1,0 +1,259 @@
+"""Kept pairs that were changed after the sweep are refused; labels and models may be chosen."""
+
+import pickle
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+
+FAR = [0.1, 0.3]
+OPTIONS = {"far": FAR, "by": "gender"}
+NAMES = ["model", "a/b", "a%2Fb", "a%252Fb", "..", ".", "two words"]
+NAMES += ['it\'s "one"', "größe ☃", "images", "%"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+def faces_of(seed=1):
+    """Six people with three images each."""
+    faces = fk.vmf.mixture(6, 8, seed=0).sample(3, seed=seed)
+    return faces.assign_coords(gender=("image", np.repeat(["f", "m"], 9)))
+
+
+FACES = faces_of()
+MODELS = {"one": FACES, "two": FACES.assign(embedding=FACES.embedding.roll(feature=1) ** 3)}
+
+
+def kept_of(design):
+    """Kept pairs of each form."""
+    scores = fk.score_tensor(fk.stack_models(MODELS) if design == "models" else FACES)
+    if design == "rectangle":
+        scores = scores.isel(probe=slice(0, 12), reference=slice(2, None)).assign_attrs(symmetric=0)
+    return fk.sweep(scores)
+
+
+def changed(value):
+    """Another value of the same kind."""
+    if isinstance(value, (str, bytes)):
+        return value + type(value)(b"?" if isinstance(value, bytes) else "?")
+    return 1 - value if value in (0, 1) else np.nan_to_num(value) + 1
+
+
+def refused(path):
+    """A changed file is refused with its name and what to do."""
+    with pytest.raises(fk.InputError, match=rf"{path.name}.*fk\.sweep\(scores\)"):
+        fk.open_data(path)
+
+
+@pytest.mark.parametrize("design", ["tensor", "rectangle", "models"])
+def test_a_file_of_which_any_variable_or_number_was_changed_is_refused(design, tmp_path):
+    kept_of(design).to_netcdf(tmp_path / "kept.nc")
+    path = tmp_path / "changed.nc"
+    n_refused = 0
+    with h5py.File(tmp_path / "kept.nc") as file:
+        names = []
+        file.visititems(lambda name, item: names.append(name) if hasattr(item, "dtype") else None)
+        groups = [name.rpartition("/")[0] for name in names if name.endswith("/score")]
+        places = [(name, None) for name in names if name != "images/gender"]
+        places += [(group, number) for group in groups for number in file[group].attrs]
+    places += [("/", number) for number in ("design", "distance", "form")]
+    for name, number in places:
+        if name.rpartition("/")[2] in ("image", "pair") and not name.startswith("images"):
+            continue  # the length of a dimension
+        shutil.copy(tmp_path / "kept.nc", path)
+        with h5py.File(path, "r+") as file:
+            if number is None:
+                file[name][0] = changed(file[name][0])
+            else:
+                file[name].attrs[number] = changed(file[name].attrs[number])
+        refused(path)
+        n_refused += 1
+    assert (
+        n_refused == {"tensor": 8 + 9 + 3, "rectangle": 10 + 9 + 3, "models": 15 + 18 + 3}[design]
+    )
+
+
+@pytest.mark.parametrize("design", ["probes with references", "a list of pairs"])
+def test_another_design_in_a_file_is_refused(design, tmp_path):
+    kept = kept_of("tensor")
+    kept.attrs["design"] = design
+    kept.to_netcdf(tmp_path / "kept.nc")
+    refused(tmp_path / "kept.nc")
+
+
+SHUFFLED = np.random.default_rng(0).permutation(FACES.sizes["image"])
+
+
+def with_images(kept, images):
+    """Kept pairs with another table of images."""
+    return kept.assign({"images": xr.DataTree(images)})
+
+
+CHANGES = {
+    "permuted images": lambda kept: kept.isel(image=SHUFFLED),
+    "people exchanged": lambda kept: kept.isel(image=np.roll(np.arange(18), 3)),
+    "some images": lambda kept: kept.isel(image=slice(0, 9)),
+    "sorted table": lambda kept: with_images(
+        kept, kept["images"].dataset.sortby("image", ascending=False)
+    ),
+    "some pairs": lambda kept: kept.isel(pair=slice(0, 50)),
+    "permuted pairs": lambda kept: kept.isel(pair=slice(None, None, -1)),
+    "permuted table": lambda kept: with_images(kept, kept["images"].dataset.isel(image=SHUFFLED)),
+    "merged people": lambda kept: with_images(
+        kept, kept["images"].dataset.assign(identity=("image", np.repeat(["p", "q"], 9)))
+    ),
+    "place out of range": lambda kept: kept.map_over_datasets(
+        lambda node: node.assign(probe_image=node.probe_image + 18) if "score" in node else node
+    ),
+    "no number of pairs": lambda kept: kept.map_over_datasets(
+        lambda node: node.drop_vars("stands_for", errors="ignore")
+    ),
+    "no table": lambda kept: kept.drop_nodes("images"),
+    "other table": lambda kept: with_images(
+        kept, kept["images"].dataset.assign_coords(image=[f"i{k}" for k in range(18)])
+    ),
+}
+
+
+@pytest.mark.parametrize("design", ["tensor", "models"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_parts_permutations_and_edits_are_refused(change, design):
+    kept = change(kept_of(design))
+    for question in (fk.evaluate, fk.sweep, fk.errors_by_person, fk.verification_metrics):
+        with pytest.raises(fk.InputError, match=r"sweep the scores again: kept = fk\.sweep"):
+            question(kept)
+
+
+def test_scores_changed_in_place_are_refused():
+    kept = kept_of("tensor")
+    fk.evaluate(kept, far=FAR)
+    kept["pairs"]["score"].values[3] -= 0.5
+    with pytest.raises(fk.InputError, match="sweep the scores again"):
+        fk.evaluate(kept, far=FAR)
+
+
+def test_pairs_of_another_sweep_are_refused():
+    other = fk.sweep(fk.score_tensor(FACES.assign_coords(image=FACES.image.values[::-1])))
+    kept = kept_of("tensor").assign(pairs=other["pairs"].copy())
+    with pytest.raises(fk.InputError, match="sweep the scores again"):
+        fk.evaluate(kept, far=FAR)
+
+
+def test_models_with_new_names_are_refused():
+    kept = kept_of("models").map_over_datasets(
+        lambda node: node.assign_coords(model=["one", "three"]) if "model" in node.dims else node
+    )
+    with pytest.raises(fk.InputError, match="three.*before the sweep"):
+        fk.evaluate(kept, far=FAR)
+
+
+def test_labels_may_be_added_replaced_renamed_and_removed(tmp_path):
+    kept = kept_of("tensor")
+    labels = np.resize(["x", "y", "y"], 18)
+    images = kept["images"].dataset
+    of_people = np.repeat(["x", "y", "x"], 6)
+    added = with_images(kept, images.assign(site=("image", of_people)))
+    replaced = with_images(kept, images.assign(gender=("image", of_people)))
+    renamed = with_images(kept, images.rename(gender="site").assign(site=("image", of_people)))
+    removed = with_images(kept, images.drop_vars("gender"))
+    before = fk.score_tensor(FACES.assign_coords(site=("image", of_people)))
+    right = fk.evaluate(before, far=FAR, by="site")["empirical"]
+    for data, by in ((added, "site"), (replaced, "gender"), (renamed, "site")):
+        data.to_netcdf(tmp_path / f"{by}.nc")
+        for each in (data, fk.open_data(tmp_path / f"{by}.nc")):
+            rates = fk.evaluate(each, far=FAR, by=by)["empirical"]
+            np.testing.assert_array_equal(rates.frr_group, right.frr_group)
+            np.testing.assert_array_equal(rates.far_group, right.far_group)
+        (tmp_path / f"{by}.nc").unlink()
+    np.testing.assert_array_equal(fk.evaluate(removed, far=FAR)["empirical"].frr, right.frr)
+    with pytest.raises(fk.InputError, match="varies"):
+        varying = with_images(kept, images.assign(site=("image", labels)))
+        fk.evaluate(varying, far=FAR, by="site")
+
+
+@pytest.mark.parametrize("design", ["tensor", "rectangle", "models"])
+def test_kept_pairs_travel(design, tmp_path):
+    kept = kept_of(design)
+    right = fk.evaluate(kept, **OPTIONS)["empirical"]
+    copies = [pickle.loads(pickle.dumps(kept)), kept.copy(deep=True)]
+    kept.to_netcdf(tmp_path / "kept.nc")
+    copies.append(fk.open_data(tmp_path / "kept.nc"))
+    copies.append(xr.open_datatree(tmp_path / "kept.nc", engine="h5netcdf"))
+    for copy in copies:
+        copy["pairs"].attrs["note"] = "attributes may be added"
+        xr.testing.assert_equal(fk.evaluate(copy, **OPTIONS)["empirical"].dataset, right.dataset)
+    copies[-1].close()
+
+
+@pytest.mark.filterwarnings("ignore::Warning")  # Zarr says that its form of text may change
+def test_kept_pairs_travel_by_zarr(tmp_path):
+    pytest.importorskip("zarr")
+    kept = kept_of("models")
+    kept.to_zarr(tmp_path / "kept.zarr")
+    rates = [
+        fk.evaluate(each, **OPTIONS)["empirical"].dataset
+        for each in (kept, fk.open_data(tmp_path / "kept.zarr"))
+    ]
+    xr.testing.assert_equal(*rates)
+
+
+def test_rows_of_a_list_may_be_selected():
+    row, col = np.triu_indices(18, 1)
+    who = FACES.identity.values
+    score = np.round(np.random.default_rng(0).normal(size=len(row)) + 2 * (who[row] == who[col]), 6)
+    listed = fk.pairs(score, probe_identity=who[row], reference_identity=who[col])
+    part = np.random.default_rng(1).permutation(len(row))[:100]
+    selected = fk.evaluate(listed.isel(pair=part), far=FAR)["empirical"]
+    same = who[row[part]] == who[col[part]]
+    for far, threshold, frr in zip(FAR, selected.threshold.values, selected.frr.values):
+        assert (score[part][~same] > threshold).mean() <= far
+        assert frr == pytest.approx((score[part][same] <= threshold).mean(), abs=1e-12)
+
+
+# --- names of models -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_may_have_any_name(name, tmp_path):
+    models = {name: MODELS["one"], "a%2Fb" if name == "a/b" else "a/b": MODELS["two"]}
+    if name == "a%2Fb":
+        models["a%252Fb"] = MODELS["one"]
+    scores = fk.score_tensor(fk.stack_models(models))
+    kept = fk.sweep(scores)
+    kept.to_netcdf(tmp_path / "kept.nc")
+    right = {
+        model: fk.evaluate(fk.score_tensor(faces), far=FAR)["empirical"].frr.values
+        for model, faces in models.items()
+    }
+    for data in (scores, kept, fk.open_data(tmp_path / "kept.nc")):
+        evaluation = fk.evaluate(data, far=FAR)
+        assert evaluation["empirical"].model.values.tolist() == [*models]
+        for model, frr in right.items():
+            np.testing.assert_array_equal(evaluation["empirical"].frr.sel(model=model), frr)
+    comparison = fk.compare(fk.evaluate(kept.isel(model=[0, 1]), far=FAR), "frr")
+    first, second = [*models][:2]
+    difference = right[first] - right[second]
+    np.testing.assert_allclose(np.abs(comparison.estimate).values.ravel(), np.abs(difference))
+
+
+def test_models_may_be_selected_and_reordered():
+    kept = kept_of("models")
+    right = fk.evaluate(kept, far=FAR)["empirical"].frr
+    turned = fk.evaluate(kept.isel(model=[1, 0]), far=FAR)["empirical"].frr
+    np.testing.assert_array_equal(turned, right.isel(model=[1, 0]))
+    assert turned.model.values.tolist() == ["two", "one"]
+    for model in ("one", "two"):
+        alone = fk.evaluate(kept.sel(model=model), far=FAR)["empirical"].frr
+        np.testing.assert_array_equal(alone, right.sel(model=model))
+
+
+@pytest.mark.parametrize("names", [["", "b"], ["a", "a"], [None, "b"]])
+def test_models_without_a_name_of_their_own_are_refused(names):
+    scores = fk.score_tensor(fk.stack_models(MODELS)).assign_coords(model=names)
+    for question in (fk.evaluate, fk.sweep):
+        with pytest.raises(fk.InputError, match="model"):
+            question(scores)
