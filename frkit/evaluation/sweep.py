@@ -66,12 +66,14 @@ def sweep(
     -------
     xr.DataTree
         Node `images`: a table of the images with their identities and attributes, over `image`;
-        `probe` and `reference` say on which side an image is where sides differ. Node `pairs`,
-        or for several models a node in it for each: `probe_image` and `reference_image` (places in
-        that table), `score` (larger = more alike, NaN where the comparison failed) and `stands_for`
-        (how many pairs each represents) over `pair`, in the order of the images; `self_score` (of
-        an image with itself) and `failed` (all its comparisons with others failed) over `image`.
-        The attribute `design` says who was compared with whom.
+        `probe` and `reference` say on which side an image is where sides differ. Node `pairs`, or
+        in it a node for each of several models, such as `pairs/model=Ash`: `probe_image` and
+        `reference_image` (places in that table), `score` (larger = more alike, NaN where the
+        comparison failed) and `stands_for` (how many pairs each represents) over `pair`, in the
+        order of the images; `self_score` (of an image with itself) and `failed` (all its
+        comparisons with others failed) over `image`. The attribute `design` says who was compared
+        with whom. Models may be selected, and attributes of images added, changed or removed. Kept
+        pairs that were changed otherwise are refused, because their rates would be wrong.
 
     Raises
     ------

@@ -12,8 +12,7 @@ import frkit as fk
 
 FAR = [0.1, 0.3]
 OPTIONS = {"far": FAR, "by": "gender"}
-NAMES = ["model", "a/b", "a%2Fb", "a%252Fb", "..", ".", "two words"]
-NAMES += ['it\'s "one"', "größe ☃", "images", "%"]
+NAMES = ["model", "a/b", "a%2Fb", "..", ".", "it's one", "größe ☃", "images"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
@@ -72,9 +71,7 @@ def test_a_file_of_which_any_variable_or_number_was_changed_is_refused(design, t
                 file[name].attrs[number] = changed(file[name].attrs[number])
         refused(path)
         n_refused += 1
-    assert (
-        n_refused == {"tensor": 8 + 9 + 3, "rectangle": 10 + 9 + 3, "models": 15 + 18 + 3}[design]
-    )
+    assert n_refused == {"tensor": 20, "rectangle": 22, "models": 36}[design]
 
 
 @pytest.mark.parametrize("design", ["probes with references", "a list of pairs"])
@@ -217,27 +214,25 @@ def test_rows_of_a_list_may_be_selected():
 # --- names of models -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_model_may_have_any_name(name, tmp_path):
-    models = {name: MODELS["one"], "a%2Fb" if name == "a/b" else "a/b": MODELS["two"]}
-    if name == "a%2Fb":
-        models["a%252Fb"] = MODELS["one"]
+def test_models_may_have_any_name(tmp_path):
+    embedding = FACES.embedding
+    models = {
+        name: FACES.assign(embedding=embedding.roll(feature=place) ** 3)
+        for place, name in enumerate(NAMES)
+    }
     scores = fk.score_tensor(fk.stack_models(models))
     kept = fk.sweep(scores)
     kept.to_netcdf(tmp_path / "kept.nc")
-    right = {
-        model: fk.evaluate(fk.score_tensor(faces), far=FAR)["empirical"].frr.values
-        for model, faces in models.items()
-    }
+    right = [
+        fk.evaluate(fk.score_tensor(faces), far=FAR)["empirical"].frr for faces in models.values()
+    ]
     for data in (scores, kept, fk.open_data(tmp_path / "kept.nc")):
-        evaluation = fk.evaluate(data, far=FAR)
-        assert evaluation["empirical"].model.values.tolist() == [*models]
-        for model, frr in right.items():
-            np.testing.assert_array_equal(evaluation["empirical"].frr.sel(model=model), frr)
+        rates = fk.evaluate(data, far=FAR)["empirical"]
+        assert rates.model.values.tolist() == NAMES
+        np.testing.assert_array_equal(rates.frr.transpose("model", ...), right)
     comparison = fk.compare(fk.evaluate(kept.isel(model=[0, 1]), far=FAR), "frr")
-    first, second = [*models][:2]
-    difference = right[first] - right[second]
-    np.testing.assert_allclose(np.abs(comparison.estimate).values.ravel(), np.abs(difference))
+    difference = abs(comparison.estimate.values.ravel())
+    np.testing.assert_allclose(difference, abs(right[0] - right[1]), atol=1e-12)
 
 
 def test_models_may_be_selected_and_reordered():
