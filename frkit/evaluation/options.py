@@ -15,7 +15,7 @@ from frkit.base import (
     require_whole,
     warn,
 )
-from frkit.data.labels import VARYING_RULES
+from frkit.data.labels import VARYING_RULES, model_names
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
 from frkit.scores.kept import is_list, pairs_of_models
@@ -106,7 +106,8 @@ def asked_levels(far, threshold, scores):
         rows = rows.reshape(len(rows), -1)
         threshold = xr.DataArray(rows, {"model": list(threshold)}, ("model", "threshold_level"))
     if isinstance(threshold, xr.DataArray) and "model" in threshold.dims:
-        names = threshold["model"].values
+        names = model_names(threshold["model"].values, threshold.sizes["model"])
+        threshold = threshold.assign_coords(model=names)
         require(
             set(models) <= set(names),
             f"threshold has rows for the models {listed(names)}, but the scores are of "

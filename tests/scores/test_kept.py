@@ -252,3 +252,13 @@ def test_models_without_a_name_of_their_own_are_refused(names):
     for question in (fk.evaluate, fk.sweep):
         with pytest.raises(fk.InputError, match="model"):
             question(scores)
+
+
+def test_numbers_that_name_models_are_text():
+    scores = fk.score_tensor(fk.stack_models(MODELS))
+    right = fk.evaluate(scores, threshold={"one": [0.9], "two": [0.99]})["empirical"].frr
+    numbered = scores.assign_coords(model=[1, 2])
+    rates = fk.evaluate(numbered, threshold={1: [0.9], 2: [0.99]})["empirical"].frr
+    np.testing.assert_array_equal(rates, right)
+    assert rates.model.values.tolist() == ["1", "2"]
+    assert right.values[0] != right.values[1]
