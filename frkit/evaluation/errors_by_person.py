@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
+from scipy.special import stdtr
 
 from frkit.base import listed, require, require_one_of, require_returned, require_whole
+from frkit.engine.compared import couples
 from frkit.engine.people import kinds_of_data
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import (
@@ -29,6 +31,7 @@ from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
 KINDS = ("genuine", "impostor")
+FEWEST_IMAGES, FEWEST_PEOPLE, FEWEST_ERRORS = 4, 10, 30  # for a test whether people differ
 
 
 def errors_by_person(
@@ -67,7 +70,10 @@ def errors_by_person(
         its `genuine_pairs_identity`, and `false_accepts_identity` of its `impostor_pairs_identity`,
         pairs with this identity on one side; `frr_effective`, `far_effective`, `threshold`, `far`,
         `frr` over the levels. Shares are NaN where there is no error. Coordinate `images`: images
-        of each identity.
+        of each identity. `p_people_differ` over the levels: the p-value of a one-sided test whether
+        people differ in FRR by more than the quality of their images explains. A large p does not
+        show that people are alike. It is NaN with fewer than ten people, all pairs of whose four or
+        more images were compared, or with fewer than thirty false rejects of them.
 
     Raises
     ------
@@ -139,6 +145,7 @@ def _shares(tally, far, fixed, grouped):
             by_identity(impostors, n_impostors, impostors.stands_for)[0],
         ),
         "frr_identity": (dims, ratio(rejected, compared)),
+        "p_people_differ": (level, _p_people_differ(protocol, genuine, n_rejected)),
     }
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
@@ -152,6 +159,50 @@ def _shares(tally, far, fixed, grouped):
         _, first = np.unique(protocol.identity, return_index=True)
         coords["group"] = "identity", images.stratum[first]
     return xr.Dataset(variables, coords)
+
+
+def _p_people_differ(protocol, genuine, n_rejected):
+    """(level,) p-values of people all of whose pairs were compared, each pair once."""
+    image, n_images = protocol.images.image, len(protocol.images.first_row)
+    person_of_image = protocol.person[protocol.images.first_row]
+    sides = image[genuine.row], image[genuine.col]
+    _, one_of_each = np.unique(couples(*sides, n_images), return_index=True)
+    person_of_pair = protocol.person[genuine.row]
+    n = np.bincount(person_of_image)
+    n_listed = np.bincount(person_of_pair, minlength=len(n))
+    n_different = np.bincount(person_of_pair[one_of_each], minlength=len(n))
+    is_full = (n_listed == n_different) & (n_different == n * (n - 1) // 2)
+    is_tested = is_full[person_of_image] & (n >= FEWEST_IMAGES)[person_of_image]
+    _, person = np.unique(person_of_image[is_tested], return_inverse=True)
+    ones = np.ones(len(genuine.row))
+    rejected = sum(sums_of_errors(n_rejected, ones, side, n_images) for side in sides)
+    return [p_people_differ(of_level, person) for of_level in rejected[:, is_tested]]
+
+
+def p_people_differ(rejected, person):
+    """Return the p-value of a test whether people differ by more than their images explain.
+
+    Two pairs of a person without a common image are independent, whatever the quality of images.
+    So h_k estimates (r_k - p0)² without bias, from all couples of such pairs. Where people are
+    alike its mean is 0: a one-sided t-test.
+
+    rejected : (image,) R_i, how many pairs of the image are rejected. person : (image,) number of
+    its person, who has at least four images, all compared with each other.
+    """
+    n = np.bincount(person)
+    errors = np.bincount(person, rejected) / 2  # S_k: each pair is in the sums of both images
+    if len(n) < FEWEST_PEOPLE or errors.sum() < FEWEST_ERRORS:
+        return np.nan
+    squares = np.bincount(person, rejected**2)
+    pairs = n * (n - 1) / 2
+    couples_apart = pairs * (n - 2) * (n - 3) / 2
+    own_rate = errors / pairs
+    p0 = own_rate.mean()
+    h = (errors**2 - squares + errors) / couples_apart - 2 * p0 * own_rate + p0**2
+    if np.ptp(h) < 1e-12:  # all alike, or all of their pairs rejected
+        return 1.0
+    t = h.mean() / (h.std(ddof=1) / np.sqrt(len(h)))
+    return stdtr(len(h) - 1, -t)
 
 
 def worst_pairs(

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from frkit import plot
 from frkit.base import require
@@ -13,7 +12,6 @@ from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.tables import RESOLVED
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
-from frkit.plot.errors_by_person import ERRORS as ERRORS_OF_PERSON
 from frkit.plot.errors_by_person import most_errors
 from frkit.reporting.contents import CLEAR, DESCRIBED, UNDECIDED, Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
@@ -26,7 +24,6 @@ LARGE = 1 / 3  # of the rate
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
-PAIRS_OF_PERSON = {"frr": "genuine_pairs_identity", "far": "impostor_pairs_identity"}
 PEOPLE_OF_AN_ERROR = {"frr": 1, "far": 2}  # for whom it counts
 
 
@@ -58,72 +55,40 @@ def drivers(inputs):
 
 
 def _add_tile(section, findings):
-    """The fewest people who make a third of an FRR; those of a FAR, too, if they stand out."""
-    fewest = {}
-    for finding in sorted(findings, key=lambda finding: len(finding["worst"])):
-        fewest.setdefault(finding["rate"], finding)
-    rejects, accepts = fewest.get("frr"), fewest.get("far")
-    if not rejects:
+    """The fewest people who make a third of an FRR, and whether people differ."""
+    findings = [finding for finding in findings if finding["rate"] == "frr"]
+    if not findings:
         return
-    if accepts and not (accepts["few"] and accepts["p"] <= SIGNIFICANT):
-        accepts = None
-    text = say("drivers_text", rejects)
-    if accepts:
-        text = f"{text}\n{say('drivers', accepts)}"
-    state = CLEAR if rejects["few"] and rejects["p"] <= SIGNIFICANT else UNDECIDED
-    if not rejects["few"] and rejects["n_errors"] >= RESOLVED:
+    fewest = min(findings, key=lambda finding: len(finding["worst"]))
+    p = fewest["p"]
+    state = CLEAR if p <= SIGNIFICANT else UNDECIDED
+    if np.isnan(p) and fewest["n_errors"] >= RESOLVED:
         state = DESCRIBED
     n_tests = np.count_nonzero([not np.isnan(finding["p"]) for finding in findings])
-    note = say("drivers_note", rejects, accepts, n_tests)
-    section.tiles.append(
-        Tile("Who drives the errors?", say("drivers_value", rejects), text, state, note)
-    )
+    value, text = say("drivers_value", fewest), say("drivers_text", fewest)
+    note = say("drivers_note", fewest, n_tests)
+    section.tiles.append(Tile("Who drives the errors?", value, text, state, note))
 
 
 def _finding(inputs, people, rate, name, errors):
-    """The people with a third of a rate of one model, and whether chance would show as much."""
+    """The people with a third of a rate of one model, and of an FRR whether people differ."""
     is_split = "n_people" in provenance(inputs.evaluation)
     # the shares are those in the rate that the report gives, with its weights
     worst = _worst(errors.share)
-    n_errors = int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate])
-    p = np.nan
-    if n_errors >= RESOLVED:
-        counts = people[ERRORS_OF_PERSON[rate]].values, people[PAIRS_OF_PERSON[rate]].values
-        p = p_of_chance(*counts)
     return {
         "worst": worst,
         "few": len(worst) <= MOST_PEOPLE,
-        "p": p,
+        "p": people.p_people_differ.item() if rate == "frr" else np.nan,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
         "rate": rate,
         "model": name,
         "of_model": suffix(name),
         "errors": ERRORS[rate],
-        "n_errors": n_errors,
+        "n_errors": int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
         "level": level_words(people),
         "weighting": inputs.weighting,
     }
-
-
-def p_of_chance(errors, pairs):
-    """The p-value of errors that fall on pairs at random, whoever is in them.
-
-    Pearson's X² of the people's numbers of errors, with a correction for continuity, against the
-    multiple of a chi-square law that has the mean and the variance of X² (Haldane 1937). Errors
-    that share an image count as more than chance.
-
-    errors, pairs : (person,) of each person; a false accept counts for both of its people.
-    """
-    compared = pairs > 0
-    errors, pairs = errors[compared], pairs[compared]
-    n, n_people = errors.sum(), len(errors)
-    share = pairs / pairs.sum()
-    x2 = ((errors - n * share) ** 2 / (n * share)).sum() / (1 - n / pairs.sum())
-    mean = n_people - 1
-    variance = 2 * mean + ((1 / share).sum() - n_people**2 - 2 * n_people + 2) / n
-    multiple = variance / (2 * mean)
-    return float(chdtrc(mean / multiple, (x2 - n_people / n) / multiple))
 
 
 def _worst(share):

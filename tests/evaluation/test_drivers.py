@@ -6,8 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from engine_cases import people
+from scipy import stats
 
 import frkit as fk
+from frkit.evaluation.errors_by_person import p_people_differ
 
 FAR = [0.05, 0.3]
 pytestmark = pytest.mark.filterwarnings("ignore:FAR levels:frkit.DataWarning")
@@ -116,3 +118,124 @@ def test_a_list_without_identities_names_nobody():
     listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False])
     with pytest.raises(fk.InputError, match="no identities"):
         fk.errors_by_person(listed, far=[0.5])
+
+
+# --- whether people differ ------------------------------------------------------------------------
+
+
+def p_by_enumeration(scores, threshold):
+    """The test over people, from every couple of pairs without a common image."""
+    rejected = {}
+    for kind, a, b, person, _, score in pairs_of(scores):
+        if kind == "genuine":
+            rejected.setdefault(person, {})[a, b] = score <= threshold
+    rejected = {who: own for who, own in rejected.items() if len({*sum(own, ())}) >= 4}
+    rates = {who: np.mean([*own.values()]) for who, own in rejected.items()}
+    p0 = np.mean([*rates.values()])
+    h = []
+    for who, own in rejected.items():
+        apart = [own[p] * own[q] for p, q in combinations(own, 2) if not {*p} & {*q}]
+        h.append(np.mean(apart) - 2 * p0 * rates[who] + p0**2)
+    return stats.ttest_1samp(h, 0, alternative="greater").pvalue
+
+
+def faces_of_unequal_people():
+    """Fourteen people with four to six images, and two with three."""
+    mixture = fk.vmf.mixture(16, 8, kappa=(3, 30), seed=0)
+    return mixture.sample([4, 5, 6, 4, 5, 6, 4, 3, 5, 6, 4, 5, 6, 4, 3, 4], seed=1)
+
+
+def as_matrix(scores, change=None):
+    """The same scores as a matrix of files; change : of a copy of the array."""
+    values = scores.values.astype(float)
+    if change:
+        change(values)
+    who, names = scores.probe_identity.values, scores.probe.values
+    return fk.score_matrix(values, who, who, probe=names, reference=names, missing=[])
+
+
+def test_the_test_of_people_equals_the_enumeration():
+    scores = fk.score_tensor(faces_of_unequal_people())
+    matrix = as_matrix(scores)
+    for given in (scores, matrix):
+        who = fk.errors_by_person(given, threshold=[0.5, 0.8])
+        expected = [p_by_enumeration(given, threshold) for threshold in (0.5, 0.8)]
+        np.testing.assert_allclose(who.p_people_differ, expected, rtol=1e-9)
+    assert 1e-6 < expected[0] < 0.99
+
+
+def test_a_person_with_a_failed_or_a_missing_pair_is_not_tested():
+    scores = fk.score_tensor(faces_of_unequal_people())
+
+    def fail(values):
+        values[0, 1] = values[1, 0] = np.nan
+
+    with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor comparisons failed"):
+        matrix = as_matrix(scores, fail)
+    who = fk.errors_by_person(matrix, threshold=[0.5])
+    rest = scores.isel(probe=slice(4, None), reference=slice(4, None))
+    expected = p_by_enumeration(rest, 0.5)
+    np.testing.assert_allclose(who.p_people_differ, [expected], rtol=1e-9)
+    pairs = pairs_of(scores)[1:]  # without the first pair of the first person
+    pairs += [pairs[0]]  # as many as all, but one of them twice
+    columns = [np.array(column) for column in zip(*pairs)]
+    sides = ("probe", "reference", "probe_identity", "reference_identity")
+    listed = fk.pairs(columns[5], columns[0] == "genuine", **dict(zip(sides, columns[1:5])))
+    who = fk.errors_by_person(listed, threshold=[0.5])
+    np.testing.assert_allclose(who.p_people_differ, [expected], rtol=1e-9)
+
+
+def test_without_ten_people_or_thirty_errors_or_symmetry_there_is_no_test():
+    faces = fk.vmf.mixture(12, 8, kappa=(3, 30), seed=0).sample(4, seed=1)
+    scores = fk.score_tensor(faces)
+    errors = fk.errors_by_person(scores, threshold=[-0.5, 0.9]).false_rejects_identity.sum(
+        "identity"
+    )
+    assert errors[0] < 30 <= errors[1]
+    for given, is_tested in (
+        (scores, [False, True]),
+        (fk.score_tensor(faces.isel(image=slice(0, 36))), [False, False]),
+        (as_matrix(scores, lambda values: values.__iadd__(np.tri(48) * 1e-3)), [False, False]),
+        (fk.score_tensor(faces.isel(image=np.arange(48) % 4 < 3)), [False, False]),
+    ):
+        p = fk.errors_by_person(given, threshold=[-0.5, 0.9]).p_people_differ
+        assert np.isfinite(p).values.tolist() == is_tested
+    age = np.tile(["young", "young", "old", "old"], 12)
+    split = fk.score_tensor(faces.assign_coords(age=("image", age)))
+    who = fk.errors_by_person(split, threshold=[0.9], by="age", varying="split")
+    assert np.isnan(who.p_people_differ).all()
+
+
+def risks(rng, n_people, n_images, quality, spread):
+    """Whether pairs are rejected, (person, image, image); log odds are sums over images."""
+    ease = rng.normal(size=(n_people, n_images)) * quality
+    of_person = np.zeros(n_people)
+    if spread:
+        of_person = np.log(rng.gamma(spread, 1 / spread, n_people))
+    log_odds = -3 + ease[:, :, None] + ease[:, None] + of_person[:, None, None]
+    rejected = np.triu(rng.uniform(size=log_odds.shape) < 1 / (1 + np.exp(-log_odds)), 1)
+    return rejected + rejected.transpose(0, 2, 1)
+
+
+def share_of_small_p(n_people, n_images, quality, spread=None, n_sets=400):
+    rng = np.random.default_rng([n_people, int(10 * quality)])
+    person = np.repeat(np.arange(n_people), n_images)
+    p = []
+    for _ in range(n_sets):
+        rejected = risks(rng, n_people, n_images, quality, spread)
+        p.append(p_people_differ(rejected.sum(2).ravel(), person))
+    return np.mean(np.array(p) <= 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_people", "n_images"), [(60, 6), (40, 10)])
+@pytest.mark.parametrize("quality", [0, 0.4, 0.8])
+def test_images_of_different_quality_are_not_taken_for_people(n_people, n_images, quality):
+    assert share_of_small_p(n_people, n_images, quality) <= 0.07
+
+
+@pytest.mark.slow
+def test_people_who_differ_are_detected_where_errors_are_many():
+    """Odds with a gamma law of shape 1: seen in .28 of data sets of 60 x 6, in .82 of 40 x 10."""
+    assert 0.2 < share_of_small_p(60, 6, 0.4, spread=1) < 0.4
+    assert share_of_small_p(40, 10, 0.4, spread=1) > 0.7
