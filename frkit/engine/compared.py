@@ -4,6 +4,7 @@ In a complete design it follows from sums over images, without a look at any pai
 the sum over its pairs.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from scipy import sparse
 from frkit.engine.protocol import Protocol
 
 FEW_KINDS = 50  # with more kinds, tables of people and kinds are sparse
+PAIRS_AT_ONCE = 1_000_000  # of people
+ROUNDED = 1e-12  # what is left of a sum from which all was subtracted
 
 
 def impostor_totals(protocol: Protocol, failed_images, failed_row, failed_col):
@@ -67,84 +70,136 @@ def _pairs_of_two_people(probe, reference):
 # --- by people -----------------------------------------------------------------------------------
 
 
+class Parts(NamedTuple):
+    """The pairs of images of two people, in parts: those between two groups are a part.
+
+    number : (part,) the number of the two people times `n_cells`, plus that of the two groups;
+    rising. weight : (part,) of all pairs of the part.
+    """
+
+    number: np.ndarray
+    weight: np.ndarray
+
+
 class Compared(NamedTuple):
     """What people were compared in: g and h run over groups, and last "in no group".
 
-    weight : (row, group of the partner) of all impostor pairs. square : (g, h) sums over pairs of
-    people of the square of their weight. people_pairs, impostor_pairs : (g, h) how many.
-    weight_of_pairs : a function of the members on both sides: the weight of all their pairs.
+    weight : (row, group of the partner) of all impostor pairs. impostor_pairs : (g, h) how many.
+    square, square_all : (g, h) sums over pairs of people, of the square of the weight of their
+    pairs between g and h, and of its product with the weight of all their pairs. people_pairs :
+    (g, h) how many pairs of people; people_pairs_all : between any groups. parts : a function of
+    some pairs of people, by number: the parts of all their pairs.
     """
 
     weight: np.ndarray
-    square: np.ndarray
-    people_pairs: np.ndarray
     impostor_pairs: np.ndarray
-    weight_of_pairs: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    square: np.ndarray
+    square_all: np.ndarray
+    people_pairs: np.ndarray
+    people_pairs_all: float
+    parts: Callable[[np.ndarray], Parts]
 
 
-def members_of_rows(protocol: Protocol):
-    """(row,) the person in a group: its group is the remainder by the number of groups."""
-    return protocol.person.astype(np.int64) * (len(protocol.groups) + 1) + protocol.group
-
-
-def couples(first, second, n_members):
-    """A number for every two members, whatever their order."""
-    return np.minimum(first, second) * n_members + np.maximum(first, second)
+def couples(first, second, n):
+    """A number for every two of n people (or groups), whatever their order."""
+    return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
 
 
 def what_was_compared(tally) -> Compared:
-    """The weight of all comparisons by people."""
+    """The weight of all comparisons that did not fail, by people."""
     if tally.protocol.listed is not None:
         return _compared_in_list(tally.protocol, tally.impostors)
-    return _compared_in_complete_design(tally.protocol)
+    return _compared_in_complete_design(tally)
+
+
+def parts_of_pairs(protocol: Protocol, row, col, weight) -> Parts:
+    """The parts to which pairs of images belong; their weight is that of these pairs."""
+    person = protocol.person
+    couple = couples(person[row], person[col], int(person.max()) + 1)
+    return _parts(protocol, couple, protocol.group[row], protocol.group[col], weight)
+
+
+def numbers_of_parts(protocol: Protocol, couple, group, other):
+    """The numbers of parts, of the numbers of two people and of two groups."""
+    n_groups = len(protocol.groups) + 1
+    return couple * n_groups**2 + couples(group, other, n_groups)
+
+
+def _parts(protocol: Protocol, couple, group, other, weight) -> Parts:
+    number = numbers_of_parts(protocol, couple, group, other)
+    number, part = np.unique(number, return_inverse=True)
+    return Parts(number, np.bincount(part, weight, len(number)))
+
+
+def _sums_over_people(protocol: Protocol, parts: Parts) -> dict:
+    """Sums over pairs of people, by groups, from all their parts."""
+    n_groups = len(protocol.groups) + 1
+    couple, cell = np.divmod(parts.number, n_groups**2)
+    is_compared = parts.weight > 0
+    _, couple = np.unique(couple, return_inverse=True)
+    weight_of_couple = np.bincount(couple, parts.weight)
+
+    def by_groups(values):
+        sums = np.bincount(cell, values, n_groups**2)
+        return both_orders(sums.reshape(n_groups, -1))
+
+    return {
+        "square": by_groups(parts.weight**2),
+        "square_all": by_groups(parts.weight * weight_of_couple[couple]),
+        "people_pairs": by_groups(is_compared),
+        "people_pairs_all": float(np.count_nonzero(weight_of_couple)),
+    }
 
 
 def _compared_in_list(protocol: Protocol, impostors) -> Compared:
     """What was compared in the pairs of a list."""
-    n_groups = len(protocol.groups) + 1
     row, col, weight = impostors.row, impostors.col, impostors.weight
-    n_places = len(protocol.group) * n_groups
-    compared = np.zeros(n_places)
-    for image, partner in ((row, col), (col, row)):
-        place = image.astype(int) * n_groups + protocol.group[partner]
-        compared += np.bincount(place, weight, n_places)
-    member = members_of_rows(protocol)
-    n_members = int(member.max()) + 1
-    numbers, couple = np.unique(couples(member[row], member[col], n_members), return_inverse=True)
-    together = np.bincount(couple, weight)
-    low, high = np.divmod(numbers, n_members)
-    cell_of_groups = low % n_groups * n_groups + high % n_groups
-    square = np.bincount(cell_of_groups, together**2, n_groups**2)
-    people = np.bincount(cell_of_groups, minlength=n_groups**2).astype(float)
     n_pairs = np.bincount(impostors.cell, minlength=protocol.n_cells)
     cells = protocol.cells_of_groups
     pairs = np.where(cells >= 0, n_pairs[cells], 0)
-    if n_groups > 1 and cells[-1, -1] >= 0:
+    if len(cells) > 1 and cells[-1, -1] >= 0:
         pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
         pairs[:-1, -1] = 0
+    parts = parts_of_pairs(protocol, row, col, weight)
 
-    def weight_of_pairs(first, second):
-        return together[np.searchsorted(numbers, couples(first, second, n_members))]
+    def parts_of(numbers):
+        couple = parts.number // len(cells) ** 2
+        return Parts(*(values[np.isin(couple, numbers)] for values in parts))
 
     return Compared(
-        weight=compared.reshape(-1, n_groups),
-        square=both_orders(square.reshape(n_groups, -1)),
-        people_pairs=both_orders(people.reshape(n_groups, -1)),
+        weight=_by_row(protocol, row, col, weight),
         impostor_pairs=pairs.astype(float),
-        weight_of_pairs=weight_of_pairs,
+        parts=parts_of,
+        **_sums_over_people(protocol, parts),
     )
 
 
-def _compared_in_complete_design(protocol: Protocol) -> Compared:
-    """The same of a complete design, without a look at any pair.
+def _by_row(protocol: Protocol, row, col, weight):
+    """Sums of the weight of pairs, (row, group of the partner): a pair is in both of its rows."""
+    n_groups = len(protocol.groups) + 1
+    n_places = len(protocol.group) * n_groups
+    sums = np.zeros(n_places)
+    for image, partner in ((row, col), (col, row)):
+        place = image.astype(int) * n_groups + protocol.group[partner]
+        sums += np.bincount(place, weight, n_places)
+    return sums.reshape(-1, n_groups)
+
+
+def _compared_in_complete_design(tally) -> Compared:
+    """The same of a complete design, without a look at pairs of images that did not fail.
 
     The weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references.
     """
+    protocol = tally.protocol
     n_groups = len(protocol.groups) + 1
     allowed = (protocol.cells_of_kinds >= 0).astype(float)
     group_of_kind = np.zeros((len(allowed), n_groups))
     group_of_kind[protocol.kind, protocol.group] = 1
     twice = 2 if protocol.symmetric else 1  # each image is a probe and a reference of its pairs
+    scales = [np.where(tally.failed_images, 0.0, scale) for scale in protocol.scales]
+    scales[1] /= twice
+    failed_row, failed_col = tally.failed_row, tally.failed_col
+    failed_weight = protocol.impostor_weights(failed_row, failed_col) * np.ones(len(failed_row))
 
     def pairs_of_groups(first, second):
         """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l."""
@@ -152,35 +207,101 @@ def _compared_in_complete_design(protocol: Protocol) -> Compared:
         return both_orders(group_of_kind.T @ sums @ group_of_kind)
 
     compared = np.zeros((len(protocol.group), n_groups))
-    tables = [_by_person(protocol, scale) for scale in protocol.scales]
-    for scale, partners in zip(protocol.scales, tables[::-1]):
+    probe, reference = (_by_person(protocol, scale) for scale in scales)
+    for scale, partners in zip(scales, (reference, probe)):
         partners_of_others = partners.sum(0) - partners[protocol.person].toarray()
-        partners_of_others *= allowed[protocol.kind] * scale[:, None] / twice
+        partners_of_others *= allowed[protocol.kind] * scale[:, None]
         compared += partners_of_others @ group_of_kind
-    probe, reference = tables[0], tables[1] / twice
-    sides = protocol.images.probe, protocol.images.reference
-    n_probe, n_reference = (_by_person(protocol, side.astype(float)) for side in sides)
-    as_probe, as_reference = n_probe.sign(), n_reference.sign()
+    left = compared - _by_row(protocol, failed_row, failed_col, failed_weight)
+    compared = np.where(left > ROUNDED * compared, left, 0.0)
+    n_probe, n_reference = (
+        _by_person(protocol, (side & ~tally.failed_images).astype(float))
+        for side in (protocol.images.probe, protocol.images.reference)
+    )
+    n_failed = np.zeros((n_groups, n_groups))
+    np.add.at(n_failed, (protocol.group[failed_row], protocol.group[failed_col]), 1)
+    impostor_pairs = pairs_of_groups(n_probe, n_reference / twice) - both_orders(n_failed)
+    failed = parts_of_pairs(protocol, failed_row, failed_col, failed_weight)
+    parts = _parts_in_complete_design(protocol, *scales, allowed)
+
+    def parts_left(numbers):
+        number, weight = parts(numbers)
+        left = weight.copy()
+        is_here = np.isin(failed.number, number, assume_unique=True)
+        left[np.searchsorted(number, failed.number[is_here])] -= failed.weight[is_here]
+        return Parts(number, np.where(left > ROUNDED * weight, left, 0.0))
+
+    sums = _sums_of_constant_labels(probe, reference, pairs_of_groups)
+    of_failed = failed.number // n_groups**2
+    if _labels_vary(protocol):
+        sums = _sums_of_all(protocol, parts_left)
+    elif len(of_failed):
+        before, after = (_sums_over_people(protocol, of(of_failed)) for of in (parts, parts_left))
+        sums = {name: sums[name] - before[name] + after[name] for name in sums}
+    return Compared(weight=compared, impostor_pairs=impostor_pairs, parts=parts_left, **sums)
+
+
+def _sums_of_constant_labels(probe, reference, pairs_of_groups):
+    """What `_sums_over_people` returns, where each person has one label: from sums over people."""
+    as_probe, as_reference = probe.sign(), reference.sign()
     as_both = as_probe.multiply(as_reference)
     both = probe.multiply(reference)
-    pairs_of_probes, pairs_of_references = (
-        (side @ group_of_kind).ravel() for side in (probe, reference)
-    )
+    square = pairs_of_groups(probe.power(2), reference.power(2)) + pairs_of_groups(both, both)
+    people_pairs = pairs_of_groups(as_probe, as_reference) - pairs_of_groups(as_both, as_both / 2)
+    return {
+        "square": square,
+        "square_all": square,
+        "people_pairs": people_pairs,
+        "people_pairs_all": np.triu(people_pairs).sum(),
+    }
 
-    def weight_of_pairs(first, second):
-        return (
-            pairs_of_probes[first] * pairs_of_references[second]
-            + pairs_of_probes[second] * pairs_of_references[first]
-        )
 
-    return Compared(
-        weight=compared,
-        square=pairs_of_groups(probe.power(2), reference.power(2)) + pairs_of_groups(both, both),
-        people_pairs=pairs_of_groups(as_probe, as_reference)
-        - pairs_of_groups(as_both, as_both / 2),
-        impostor_pairs=pairs_of_groups(n_probe, n_reference / twice),
-        weight_of_pairs=weight_of_pairs,
-    )
+def _labels_vary(protocol: Protocol):
+    """Whether a person has images of several kinds."""
+    kinds_of_people = np.unique(np.stack([protocol.person, protocol.kind]), axis=1)
+    return kinds_of_people.shape[1] > int(protocol.person.max()) + 1
+
+
+def _sums_of_all(protocol: Protocol, parts_of):
+    """What `_sums_over_people` returns, from a look at every pair of people, some at a time."""
+    n_people = int(protocol.person.max()) + 1
+    sums: Counter = Counter()
+    for begin in range(0, n_people**2, PAIRS_AT_ONCE):
+        numbers = np.arange(begin, min(begin + PAIRS_AT_ONCE, n_people**2))
+        numbers = numbers[numbers // n_people < numbers % n_people]
+        for name, values in _sums_over_people(protocol, parts_of(numbers)).items():
+            sums[name] = sums[name] + values
+    return sums
+
+
+def _parts_in_complete_design(protocol: Protocol, probe_scale, reference_scale, allowed):
+    """A function of some pairs of people, by number: the parts of all their pairs.
+
+    A member is a person with a kind: two people have a part for each two of their members.
+    """
+    n_people = int(protocol.person.max()) + 1
+    members = protocol.person.astype(np.int64) * len(allowed) + protocol.kind
+    members, member = np.unique(members, return_inverse=True)
+    person, kind = np.divmod(members, len(allowed))
+    group = np.empty(len(members), int)
+    group[member] = protocol.group
+    probe, reference = (np.bincount(member, scale) for scale in (probe_scale, reference_scale))
+    n_members = np.bincount(person)
+    first_member = np.cumsum(n_members) - n_members
+
+    def parts(numbers):
+        person_a, person_b = np.divmod(numbers, n_people)
+        n_parts = n_members[person_a] * n_members[person_b]
+        couple = np.repeat(np.arange(len(numbers)), n_parts)
+        place = np.arange(len(couple)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+        place_a, place_b = np.divmod(place, n_members[person_b][couple])
+        a = first_member[person_a][couple] + place_a
+        b = first_member[person_b][couple] + place_b
+        weight = probe[a] * reference[b] + probe[b] * reference[a]
+        weight *= allowed[kind[a], kind[b]]
+        return _parts(protocol, numbers[couple], group[a], group[b], weight)
+
+    return parts
 
 
 def both_orders(sums):

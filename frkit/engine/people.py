@@ -1,8 +1,7 @@
 """What each image adds to the data's error rates: the sums that intervals are made of.
 
-A row is an image under its labels. A point is a threshold, or, for the AUC, every pair. A member is
-a person in a group: a person whose images have several labels is several members. The last group
-means "in no group".
+A row is an image under its labels. A point is a threshold, or, for the AUC, every pair. The last
+group means "in no group".
 """
 
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from frkit.engine.compared import Compared, both_orders, couples, members_of_rows
+from frkit.engine.compared import Compared, both_orders, couples, numbers_of_parts
 from frkit.engine.rates import (
     false_acceptance,
     false_rejection,
@@ -28,9 +27,12 @@ class Points(NamedTuple):
 
     accepted : (point, row, group of the partner) impostor weight. rejected, rejected_within :
     (point, row) genuine weight, of all pairs, and of those whose two images are in one group.
-    square, cross : (point, group, group) over pairs of people, of the squares of what two have
-    accepted together and of its products with the weight of all their pairs. At points of groups,
-    which concern pairs within a group, the dims of groups are missing: (row,) and (group,).
+    The others : (point, group, group) over pairs of people. `square` and `cross`: of the squares of
+    what is accepted of their pairs between two groups, and of its products with the weight of these
+    pairs. `square_all` and `cross_all`: of its products with what is accepted of all their pairs,
+    and with the weight of all; `all_cross`: of the weight between the groups with what is accepted
+    of all. At points of groups, which concern pairs within a group, the dims of groups are missing:
+    (row,) and (group,), and so are the last three.
     """
 
     accepted: np.ndarray
@@ -38,6 +40,9 @@ class Points(NamedTuple):
     rejected_within: np.ndarray
     square: np.ndarray
     cross: np.ndarray
+    square_all: np.ndarray | None = None
+    cross_all: np.ndarray | None = None
+    all_cross: np.ndarray | None = None
 
 
 def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
@@ -146,30 +151,49 @@ def _points(tally, compared, impostors, genuine, n_accepted, n_rejected) -> Poin
     within = genuine.weight * (genuine.cell < tally.n_groups)
     sums_of_genuine = (sums_of_rows(genuine, n_rejected, each) for each in (genuine.weight, within))
     values_of_rows = accepted.reshape(-1, len(group), n_groups), *sums_of_genuine
-    sums_of_groups = []
-    for values in _squares_and_products(tally, compared, impostors):
-        sums = sums_of_errors(n_accepted, values, group[row] * n_groups + group[col], n_groups**2)
-        sums_of_groups.append(both_orders(sums.reshape(-1, n_groups, n_groups)))
+    sums_of_groups = _sums_over_people(tally, compared, impostors, n_accepted)
     # in float32, because these are the largest tables
     return Points(*(sums.astype(np.float32) for sums in values_of_rows), *sums_of_groups)
 
 
-def _squares_and_products(tally: Tally, compared: Compared, impostors: Pairs):
-    """What each impostor pair adds to the sums over two people, of squares and of products.
+def _sums_over_people(tally: Tally, compared: Compared, impostors: Pairs, n_accepted):
+    """Sums over pairs of people at each point, (point, group, group): see `Points`.
 
-    The square (t + w)² of the weight of two people rises by w (2 t + w) with each pair of theirs.
     Where pairs were thinned, the squares contain the variance of thinning, as the sums of rows do
     twice: FAR's variance, which is the difference of the two, contains it once.
     """
-    weight = impostors.weight
-    member = members_of_rows(tally.protocol)
-    first, second = member[impostors.row], member[impostors.col]
-    weight_of_couple = pd.Series(weight).groupby(
-        couples(first, second, member.max() + 1), sort=False
+    protocol = tally.protocol
+    n_groups = tally.n_groups + 1
+    person, group = protocol.person, protocol.group
+    row, col = impostors.row, impostors.col
+    couple = couples(person[row], person[col], int(person.max()) + 1)
+    couple_of_pair, accepted_couples = pd.factorize(couple)  # those who are accepted first
+    number, weight = compared.parts(np.sort(accepted_couples))
+    couple_of_part = pd.Index(accepted_couples).get_indexer(number // n_groups**2)
+    order = np.argsort(couple_of_part, kind="stable")
+    number, weight, couple_of_part = number[order], weight[order], couple_of_part[order]
+    cell = number % n_groups**2
+    part_of_pair = pd.Index(number).get_indexer(
+        numbers_of_parts(protocol, couple, group[row], group[col])
     )
-    before = weight_of_couple.cumsum().to_numpy() - weight  # of the pairs that err more
-    squares = weight * (2 * before + weight)
-    return squares, weight * compared.weight_of_pairs(first, second)
+    weight_of_couple = np.bincount(couple_of_part, weight)[couple_of_part]
+    n_couples = np.append(0, np.maximum.accumulate(couple_of_pair) + 1)  # in the first pairs
+    tables = np.zeros((5, len(n_accepted), n_groups, n_groups))
+    for point, n in enumerate(n_accepted):
+        m = np.searchsorted(couple_of_part, n_couples[n])
+        accepted = np.bincount(part_of_pair[:n], impostors.weight[:n], m)
+        accepted_of_couple = np.bincount(couple_of_part[:m], accepted)[couple_of_part[:m]]
+        products = (
+            accepted**2,
+            accepted * weight[:m],
+            accepted * accepted_of_couple,
+            accepted * weight_of_couple[:m],
+            weight[:m] * accepted_of_couple,
+        )
+        for table, product in zip(tables, products):
+            sums = np.bincount(cell[:m], product, n_groups**2)
+            table[point] = both_orders(sums.reshape(n_groups, n_groups))
+    return tables
 
 
 def _within_groups(tally: Tally, points: Points) -> Points:

@@ -100,7 +100,8 @@ class Tally:
     genuine_totals : (group, column) weight of all genuine pairs; the last group is "in no group".
     extremes : lowest and highest score.
     n_failed : genuine comparisons that failed; n_genuine : all of them.
-    any_impostor_failed : whether impostor comparisons failed.
+    failed_images : (row,) whether all impostor comparisons of the image failed; failed_row,
+        failed_col : the other impostor pairs that failed. None and empty for a list.
     """
 
     protocol: Protocol
@@ -111,7 +112,9 @@ class Tally:
     extremes: tuple[float, float]
     n_failed: int
     n_genuine: int
-    any_impostor_failed: bool
+    failed_images: np.ndarray | None
+    failed_row: np.ndarray
+    failed_col: np.ndarray
 
     @cached_property
     def marks(self):
@@ -134,6 +137,11 @@ class Tally:
         accepted = self.impostors.sums(above, self.protocol.n_cells).cumsum(0)
         rejected = self.genuine.sums(below[::-1], self.n_groups + 1).cumsum(0)[::-1]
         return above, accepted, below, rejected
+
+    @property
+    def any_impostor_failed(self) -> bool:
+        """Whether impostor comparisons failed."""
+        return len(self.failed_row) > 0 or bool(np.any(self.failed_images))
 
     @property
     def n_groups(self) -> int:
@@ -171,7 +179,9 @@ def tally_pairs(kept: ModelPairs, protocol: Protocol) -> Tally:
         extremes=(kept.lowest, kept.highest),
         n_failed=int(np.count_nonzero(is_genuine[n_scored:])),
         n_genuine=int(np.count_nonzero(is_genuine)),
-        any_impostor_failed=len(failed_impostors) > 0 or bool(np.any(kept.failed)),
+        failed_images=kept.failed,
+        failed_row=row[failed_impostors],
+        failed_col=col[failed_impostors],
     )
 
 

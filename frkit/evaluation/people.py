@@ -25,6 +25,9 @@ POINTS = {  # dims of the sums at a point, and of those at a point of each group
     "rejected_within": (["row"], ["row"]),
     "accepted_square": (PARTNERS, ["group"]),
     "accepted_cross": (PARTNERS, ["group"]),
+    "accepted_square_all": (PARTNERS, None),
+    "accepted_cross_all": (PARTNERS, None),
+    "accepted_all_cross": (PARTNERS, None),
 }
 CURVE = {
     "threshold": ["place"],
@@ -70,7 +73,9 @@ def people_table(tally: Tally, table: xr.Dataset, auc: bool) -> xr.Dataset:
     variables |= {
         "compared": (["row", "partner"], compared.weight),
         "compared_square": (PARTNERS, compared.square),
+        "compared_square_all": (PARTNERS, compared.square_all),
         "people_pairs": (PARTNERS, compared.people_pairs),
+        "people_pairs_all": ((), compared.people_pairs_all),
         "impostor_pairs": (PARTNERS, compared.impostor_pairs),
         "cells": (PARTNERS, (protocol.cells_of_groups >= 0).astype(int)),
         "person": ("row", protocol.person),
@@ -107,6 +112,7 @@ def _named(points, suffix, rate, dims=(), of_groups=False):
     variables = {
         f"{name}{suffix}": ([*dims, *dims_of_sums[of_groups]], sums)
         for (name, dims_of_sums), sums in zip(POINTS.items(), points)
+        if sums is not None
     }
     if of_groups:
         del variables[f"rejected{suffix}"]

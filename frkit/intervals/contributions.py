@@ -169,9 +169,10 @@ def far(people, g, h):
         erring = effective_count(accepted)
         units = n_people
     else:
-        squares = _number_of_pairs(people, "accepted_square", g, h)
+        of_all = "_all" if g is None else ""
+        squares = _number_of_pairs(people, f"accepted_square{of_all}", g, h)
         erring = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
-        units = _number_of_pairs(people, "people_pairs", g, h)
+        units = _number_of_pairs(people, f"people_pairs{of_all}", g, h)
     result = {"rate": rate, "total": total, "influence": influence, "errors": accepted}
     noise = far_covariance(people, g, h, result, result)
     comparisons = _number_of_pairs(people, "impostor_pairs", g, h)
@@ -193,15 +194,20 @@ def far_covariance(people, g, h, between, whole):
     between, whole : `rate` F and `total` weight of the pairs of groups g and h, and those of all
     pairs, or the same.
     """
-    squares = _number_of_pairs(people, "accepted_square", g, h)
-    weights = _number_of_pairs(people, "compared_square", g, h)
+    of_all = "_all" if g is None or whole is not between else ""
+    squares = _number_of_pairs(people, f"accepted_square{of_all}", g, h)
+    weights = _number_of_pairs(people, f"compared_square{of_all}", g, h)
     if people.target == THESE_PEOPLE:  # single image pairs of the same two people
         n_pairs = np.maximum(_number_of_pairs(people, "impostor_pairs", g, h), 1)
         within = between["rate"] - (squares / weights).where(weights > 0, 0.0)
         return np.maximum(within, 0) / n_pairs * between["total"] / whole["total"]
-    cross = _number_of_pairs(people, "accepted_cross", g, h)
+    accepted_compared = _number_of_pairs(people, f"accepted_cross{of_all}", g, h)
+    compared_accepted = accepted_compared
+    if of_all:
+        compared_accepted = _number_of_pairs(people, "accepted_all_cross", g, h)
     first, second = between["rate"], whole["rate"]
-    products = squares - (first + second) * cross + first * second * weights
+    products = squares - second * accepted_compared - first * compared_accepted
+    products = products + first * second * weights
     return products / (between["total"] * whole["total"])
 
 
