@@ -88,7 +88,7 @@ class Compared(NamedTuple):
     square, square_all : (g, h) sums over pairs of people, of the square of the weight of their
     pairs between g and h, and of its product with the weight of all their pairs. people_pairs :
     (g, h) how many pairs of people; people_pairs_all : between any groups. parts : a function of
-    some pairs of people, by number: the parts of all their pairs.
+    the numbers of some pairs of people, rising: the parts of all their pairs (or of more people).
     """
 
     weight: np.ndarray
@@ -154,24 +154,20 @@ def _sums_over_people(protocol: Protocol, parts: Parts) -> dict:
 def _compared_in_list(protocol: Protocol, impostors) -> Compared:
     """What was compared in the pairs of a list."""
     row, col, weight = impostors.row, impostors.col, impostors.weight
-    n_pairs = np.bincount(impostors.cell, minlength=protocol.n_cells)
-    cells = protocol.cells_of_groups
-    pairs = np.where(cells >= 0, n_pairs[cells], 0)
-    if len(cells) > 1 and cells[-1, -1] >= 0:
-        pairs[-1, :-1] = 0  # all pairs with somebody in no group share one cell
-        pairs[:-1, -1] = 0
     parts = parts_of_pairs(protocol, row, col, weight)
-
-    def parts_of(numbers):
-        couple = parts.number // len(cells) ** 2
-        return Parts(*(values[np.isin(couple, numbers)] for values in parts))
-
     return Compared(
         weight=_by_row(protocol, row, col, weight),
-        impostor_pairs=pairs.astype(float),
-        parts=parts_of,
+        impostor_pairs=_number_by_groups(protocol, row, col),
+        parts=lambda numbers: parts,
         **_sums_over_people(protocol, parts),
     )
+
+
+def _number_by_groups(protocol: Protocol, row, col):
+    """How many pairs of images two groups have, (group, group)."""
+    n_groups = len(protocol.groups) + 1
+    cell = couples(protocol.group[row], protocol.group[col], n_groups)
+    return both_orders(np.bincount(cell, minlength=n_groups**2).reshape(n_groups, -1) * 1.0)
 
 
 def _by_row(protocol: Protocol, row, col, weight):
@@ -218,11 +214,10 @@ def _compared_in_complete_design(tally) -> Compared:
         _by_person(protocol, (side & ~tally.failed_images).astype(float))
         for side in (protocol.images.probe, protocol.images.reference)
     )
-    n_failed = np.zeros((n_groups, n_groups))
-    np.add.at(n_failed, (protocol.group[failed_row], protocol.group[failed_col]), 1)
-    impostor_pairs = pairs_of_groups(n_probe, n_reference / twice) - both_orders(n_failed)
+    impostor_pairs = pairs_of_groups(n_probe, n_reference / twice)
+    impostor_pairs -= _number_by_groups(protocol, failed_row, failed_col)
     failed = parts_of_pairs(protocol, failed_row, failed_col, failed_weight)
-    parts = _parts_in_complete_design(protocol, *scales, allowed)
+    parts = _parts_in_complete_design(protocol, scales[0], scales[1], allowed)
 
     def parts_left(numbers):
         number, weight = parts(numbers)
@@ -231,13 +226,10 @@ def _compared_in_complete_design(tally) -> Compared:
         left[np.searchsorted(number, failed.number[is_here])] -= failed.weight[is_here]
         return Parts(number, np.where(left > ROUNDED * weight, left, 0.0))
 
-    sums = _sums_of_constant_labels(probe, reference, pairs_of_groups)
-    of_failed = failed.number // n_groups**2
-    if _labels_vary(protocol):
+    if len(failed_row) or _labels_vary(protocol):
         sums = _sums_of_all(protocol, parts_left)
-    elif len(of_failed):
-        before, after = (_sums_over_people(protocol, of(of_failed)) for of in (parts, parts_left))
-        sums = {name: sums[name] - before[name] + after[name] for name in sums}
+    else:
+        sums = _sums_of_constant_labels(probe, reference, pairs_of_groups)
     return Compared(weight=compared, impostor_pairs=impostor_pairs, parts=parts_left, **sums)
 
 

@@ -4,7 +4,7 @@ A row is an image under its labels. A point is a threshold, or, for the AUC, eve
 group means "in no group".
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,9 +40,9 @@ class Points(NamedTuple):
     rejected_within: np.ndarray
     square: np.ndarray
     cross: np.ndarray
-    square_all: np.ndarray | None = None
-    cross_all: np.ndarray | None = None
-    all_cross: np.ndarray | None = None
+    square_all: Any = None
+    cross_all: Any = None
+    all_cross: Any = None
 
 
 def errors_at(tally: Tally, compared: Compared, thresholds) -> Points:
@@ -171,6 +171,7 @@ def _sums_over_people(tally: Tally, compared: Compared, impostors: Pairs, n_acce
     number, weight = compared.parts(np.sort(accepted_couples))
     couple_of_part = pd.Index(accepted_couples).get_indexer(number // n_groups**2)
     order = np.argsort(couple_of_part, kind="stable")
+    order = order[couple_of_part[order] >= 0]
     number, weight, couple_of_part = number[order], weight[order], couple_of_part[order]
     cell = number % n_groups**2
     part_of_pair = pd.Index(number).get_indexer(

@@ -67,8 +67,8 @@ def errors_by_person(
     xr.Dataset
         `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single
         image) over (model,) far_level or threshold_level, and identity; `false_rejects_identity` of
-        its `genuine_pairs_identity`, and `false_accepts_identity` of its `impostor_pairs_identity`,
-        pairs with this identity on one side; `frr_effective`, `far_effective`, `threshold`, `far`,
+        its `genuine_pairs_identity`, and `false_accepts_identity`, pairs with this identity on one
+        side; `frr_effective`, `far_effective`, `threshold`, `far`,
         `frr` over the levels. Shares are NaN where there is no error. Coordinate `images`: images
         of each identity. `p_people_differ` over the levels: the p-value of a one-sided test whether
         people differ in FRR by more than the quality of their images explains. A large p does not
@@ -122,7 +122,6 @@ def _shares(tally, far, fixed, grouped):
     n_accepted = number_above(impostors, thresholds)
     n_rejected = number_up_to(genuine, thresholds)
     n_genuine = [len(genuine.row)]
-    n_impostors = [len(impostors.row)]
 
     def by_identity(pairs, n_errors, value):
         sides = protocol.identity[pairs.row], protocol.identity[pairs.col]
@@ -140,10 +139,6 @@ def _shares(tally, far, fixed, grouped):
         "false_rejects_identity": (dims, by_identity(genuine, n_rejected, ones)),
         "genuine_pairs_identity": ("identity", by_identity(genuine, n_genuine, ones)[0]),
         "false_accepts_identity": (dims, by_identity(impostors, n_accepted, impostors.stands_for)),
-        "impostor_pairs_identity": (
-            "identity",
-            by_identity(impostors, n_impostors, impostors.stands_for)[0],
-        ),
         "frr_identity": (dims, ratio(rejected, compared)),
         "p_people_differ": (level, _p_people_differ(protocol, genuine, n_rejected)),
     }
