@@ -231,7 +231,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
         evaluation = open_tree(path, "the evaluation")
         require("empirical" in evaluation, "it has no node 'empirical': it is not an evaluation")
         require(
-            "people" not in evaluation or "group_of_row" in evaluation["people"],
+            "people" not in evaluation or "people_pairs_all" in evaluation["people"],
             "an earlier version of frkit made this evaluation: evaluate the scores again",
         )
     return evaluation
