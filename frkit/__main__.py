@@ -52,9 +52,6 @@ Each limit is MEASURE@LEVEL=VALUE, such as frr@0.1%=5%, frr_max_min@1e-3=2 or ee
 FAR level (or threshold) of the report; without it all levels count. Every group counts, and every
 model unless --model names one.
 
---no-worse-than compares with an earlier report: new minus old must stay below the margin, of FRR
-below 0 unless --margin says otherwise. Reports on the same images are compared image by image.
-
 exit status
   0  no interval reaches above its limit
   1  the lower end of some interval is above its limit
@@ -239,18 +236,10 @@ def parser() -> argparse.ArgumentParser:
         **raw,
     )
     check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
-    limits = check.add_argument_group("limits; give at least one")
-    limits.add_argument("--max", **SEVERAL, metavar="LIMIT", help="MEASURE@LEVEL=VALUE")
-    limits.add_argument("--no-worse-than", metavar="OLD", help="an earlier report")
-    limits.add_argument(
-        "--margin",
-        **SEVERAL,
-        metavar="LIMIT",
-        help="by how much a rate may be higher than in OLD (default: frr=0)",
+    check.add_argument(
+        "--max", **SEVERAL, required=True, metavar="LIMIT", help="MEASURE@LEVEL=VALUE"
     )
     check.add_argument("--model", metavar="NAME", help="the model that is checked (default: all)")
-    check.add_argument("--junit", metavar="FILE", help="write the outcomes as JUnit XML, too")
-    check.add_argument("--json", metavar="FILE", help="write the outcomes as JSON, too")
     return top
 
 
@@ -341,30 +330,18 @@ def _write(arguments, data, opening):
 
 
 def _check(arguments):
-    """A report's numbers against limits, and against those of an earlier report."""
+    """A report's numbers against limits."""
     from frkit.reporting import check
 
-    old = arguments.no_worse_than
-    require(arguments.max or old, "nothing to check: give --max or --no-worse-than")
-    require(old or not arguments.margin, "--margin needs --no-worse-than")
-    limits = [check.parse_limit(text) for text in arguments.max or []]
-    margins = [check.parse_limit(text) for text in arguments.margin or ["frr=0"]]
+    limits = [check.parse_limit(text) for text in arguments.max]
     try:
-        checked = check.check(
-            arguments.file, limits, model=arguments.model, old=old, margins=margins
-        )
+        checked = check.check(arguments.file, limits, model=arguments.model)
     except Exception as error:  # Python would end with 1, which says "above"
         if isinstance(error, InputError):
             raise
         raise InputError(f"{arguments.file} cannot be checked: {error!r}") from error
-    if arguments.junit:
-        check.write_junit(checked, arguments.junit)
-    if arguments.json:
-        check.write_json(checked, arguments.json)
     with suppress(BrokenPipeError):  # the outcome counts even if nobody reads the lines
         print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
-    if "note" in checked.attrs:
-        print(f"frkit: {checked.attrs['note']}", file=sys.stderr)
     return check.status_of(checked)
 
 

@@ -1,4 +1,4 @@
-"""Whether the numbers of a report keep to limits, and stay below those of an earlier report."""
+"""Whether the numbers of a report keep to limits."""
 
 import json
 from pathlib import Path
@@ -7,25 +7,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, parse_number, require, writing
-from frkit.evaluation.nodes import open_evaluation
-from frkit.intervals.compare import compare
+from frkit.base import InputError, parse_number, require
 from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
-from frkit.reporting.formats import ENDS, TEMPLATES, cell, decimals_of, say
-from frkit.reporting.writing import EVALUATION, NUMBERS, SCHEMA, SCHEMA_VERSION, as_builtins
+from frkit.reporting.formats import ENDS, cell, decimals_of, say
+from frkit.reporting.writing import NUMBERS, SCHEMA, SCHEMA_VERSION
 from frkit.studies.sample_size import FARTHEST, smallest_factor
 
-PAIRED, NOT_PAIRED, SAME_SCORES = "paired", "not paired", "the same scores"
 KEPT, BROKEN, UNDECIDED = range(3)
 OUTCOMES = ("below", "ABOVE", "undecided")
-OUTCOMES_OF_ALL = ("kept", "broken", "undecided")
 LABELS = ["measure", "model", "group", "with_group", "target", "contrast", "scale"]
 NUMERIC = [*ENDS, "far", "threshold", "n_effective", "interval_level", "fair"]
-PLACE = ["level", "group", "with_group"]  # of a value of one model
-COLUMN_OF_DIM = {"far_level": "level", "threshold_level": "level", "reference_group": "with_group"}
-SAME_FACTS = ("weighting", "impostors", "far_of")  # otherwise two rates are different things
 
 
 class Limit(NamedTuple):
@@ -62,8 +55,8 @@ def parse_limit(text):
     return limit
 
 
-def check(path, limits, *, model=None, old=None, margins=()):
-    """Compare the intervals of a report with limits, and with those of an earlier report.
+def check(path, limits, *, model=None):
+    """Compare the intervals of a report with limits.
 
     Parameters
     ----------
@@ -73,10 +66,6 @@ def check(path, limits, *, model=None, old=None, margins=()):
         Of the measures.
     model : str, optional
         Name of the model that is checked; by default all are.
-    old : str or Path, optional
-        An earlier report.
-    margins : list of Limit
-        By how much a measure may be higher than in the earlier report.
 
     Returns
     -------
@@ -84,36 +73,26 @@ def check(path, limits, *, model=None, old=None, margins=()):
         A row for each interval: `name`, `estimate`, `lower`, `upper`, `limit`, `decimals`;
         `outcome`, which is 0 where the whole interval is at or below the limit, 1 where it is
         above, and 2 where the data cannot decide; `n_people`, and how many people would decide,
-        `n_people_needed` (inf if more than 100 times as many); NaN if not known; `remark`.
+        `n_people_needed` (inf if more than 100 times as many); NaN if not known.
 
     Raises
     ------
     InputError
         For a file that is no report, or a measure, level or model that the report does not have.
     """
-    new_report = read_report(path)
-    models = new_report.models if model is None else [model]
-    rows = [_selected(new_report, models, limit) for limit in limits]
-    if old is not None:
-        old_report = read_report(old)
-        for margin in margins:
-            rows += [_difference(new_report, old_report, name, margin) for name in models]
-    columns = [*LABELS, *NUMERIC, "level", "limit", "decimals", "remark"]
-    result = pd.concat(rows, ignore_index=True).reindex(columns=columns)
-    has_no_difference = (result.remark == SAME_SCORES) & (result.limit >= 0)
-    is_kept = has_no_difference | (result.upper <= result.limit)
-    outcomes = [is_kept, result.lower > result.limit]
+    report = read_report(path)
+    models = report.models if model is None else [model]
+    rows = [_selected(report, models, limit) for limit in limits]
+    result = pd.concat(rows, ignore_index=True)
+    outcomes = [result.upper <= result.limit, result.lower > result.limit]
     result["outcome"] = np.select(outcomes, [KEPT, BROKEN], UNDECIDED)
     result["name"] = [_name(row) for row in result.itertuples()]
-    facts = new_report.facts
-    result["n_people"] = facts.get("n_people") or facts.get("n_identities") or np.nan
+    n_people = report.facts.get("n_people") or report.facts.get("n_identities") or np.nan
+    result["n_people"] = n_people
     factor = np.array([_deciding_factor(row) for row in result.itertuples()])
     result["n_people_needed"] = np.ceil(factor * result.n_people)
-    shown = ["name", *ENDS, "limit", "decimals", "outcome", "remark", "n_people", "n_people_needed"]
-    result = result[shown]
-    if (result.remark == NOT_PAIRED).any():
-        result.attrs["note"] = say("not_paired")
-    return result
+    shown = ["name", *ENDS, "limit", "decimals", "outcome", "n_people", "n_people_needed"]
+    return result[shown]
 
 
 def status_of(checked):
@@ -166,70 +145,7 @@ def _selected(report, models, limit):
         f"{limit.measure} is {chosen.fair.iloc[0]:g} where groups are alike, and lower where they "
         "differ: only measures that rise with differences have limits, such as frr_max_min",
     )
-    return chosen.assign(limit=limit.value, remark="")
-
-
-# --- differences between two reports -------------------------------------------------------------
-
-
-def _difference(new_report, old_report, name, margin):
-    """Intervals of new minus old: of the same model, or of the only model of the old report."""
-    for fact in SAME_FACTS:
-        facts = [f"{report.facts.get(fact)!r}" for report in (new_report, old_report)]
-        paths = f"{new_report.path} and {old_report.path} cannot be compared"
-        require(facts[0] == facts[1], f"{paths}: their {fact} is {' and '.join(facts)}")
-    old_name = old_report.models[0] if len(old_report.models) == 1 else name
-    require(
-        old_name in old_report.models,
-        f"{old_report.path} has the models {listed(old_report.models)}, and no "
-        f"{repr(name) if name else 'model without a name'}: name an earlier report of one model, "
-        "or of models with the same names",
-    )
-    new = _selected(new_report, [name], margin)
-    old = _selected(old_report, [old_name], margin)
-    both = new.merge(old, on=PLACE, suffixes=("", "_old"))
-    is_rate = {*new.scale} == {IDENTITY_SCALE}
-    require(is_rate, f"{margin.measure} is not a rate: only rates can be compared")
-    require(
-        len(both) == len(new) == len(old),
-        f"{margin.measure} has other levels or groups in {new_report.path} than in "
-        f"{old_report.path}",
-    )
-    try:
-        ends = _paired([(new_report, name), (old_report, old_name)], new)
-    except InputError:
-        ends = _unpaired(both)
-    about = {"model": name, "scale": IDENTITY_SCALE, "limit": margin.value}
-    decimals = decimals_of(ends.lower, ends.upper)
-    return ends.assign(measure=f"{margin.measure} minus old", decimals=decimals, **about)
-
-
-def _paired(reports_and_models, new):
-    """Intervals of the difference on the same images; equal scores have none."""
-    evaluations = []
-    for report, model in reports_and_models:
-        evaluation = open_evaluation(report.path.with_name(EVALUATION))
-        places = {"model": model} if model else {}
-        for dim in {"far_level", "threshold_level"} & {*evaluation["empirical"].dims}:
-            places[dim] = new.level.dropna().unique()
-        evaluations.append(evaluation.sel(places, drop=True))
-    result = compare(*evaluations, new.measure.iloc[0], level=new.interval_level.iloc[0])
-    frame = result[[*ENDS]].expand_dims("of").to_dataframe().reset_index()
-    frame = frame.rename(columns=COLUMN_OF_DIM).reindex(columns=[*ENDS, *PLACE])
-    frame = frame.assign(remark=PAIRED, **frame[PLACE[1:]].astype(object).fillna(""))
-    fingerprints = [evaluation["people"].get("fingerprint") for evaluation in evaluations]
-    if fingerprints[0] is not None and fingerprints[0].equals(fingerprints[1]):
-        return frame.assign(estimate=0.0, lower=np.nan, upper=np.nan, remark=SAME_SCORES)
-    return frame
-
-
-def _unpaired(both):
-    """Intervals of the difference of independent rates, by Newcombe's (1998) square-and-add."""
-    estimate = both.estimate - both.estimate_old
-    below = np.hypot(both.estimate - both.lower, both.upper_old - both.estimate_old)
-    above = np.hypot(both.upper - both.estimate, both.estimate_old - both.lower_old)
-    ends = {"estimate": estimate, "lower": estimate - below, "upper": estimate + above}
-    return both[PLACE].assign(remark=NOT_PAIRED, **ends)
+    return chosen.assign(limit=limit.value)
 
 
 # --- outcomes ------------------------------------------------------------------------------------
@@ -279,25 +195,3 @@ def line_of(row):
     decimals = int(row.decimals)
     interval = cell(row.estimate, row.lower, row.upper, decimals=decimals, fair=row.limit)
     return say("check", row, interval, OUTCOMES[row.outcome], FARTHEST)
-
-
-def write_json(checked, path):
-    """Write the checks as JSON: the outcome of all, and a record for each."""
-    outcomes = [OUTCOMES[outcome].lower() for outcome in checked.outcome]
-    status = status_of(checked)
-    records = checked.drop(columns="decimals").assign(outcome=outcomes).to_dict("records")
-    contents = {"status": status, "outcome": OUTCOMES_OF_ALL[status], "checks": records}
-    contents |= checked.attrs  # why reports are not paired
-    _write(path, json.dumps(as_builtins(contents), indent=1, ensure_ascii=False))
-
-
-def write_junit(checked, path):
-    """Write the checks as JUnit XML: "above" is a failure, "undecided" is skipped."""
-    lines = [line_of(row) for row in checked.itertuples()]
-    cases = checked.assign(line=lines).to_dict("records")
-    _write(path, TEMPLATES.get_template("junit.xml.j2").render(cases=cases))
-
-
-def _write(path, text):
-    with writing(path, "name another file"):
-        Path(path).write_text(text + "\n", encoding="utf-8")

@@ -168,8 +168,8 @@ def say(sentence, *values):
     return " ".join(getattr(macros, sentence)(*values).split())
 
 
-# labels are escaped in HTML and XML, and nowhere else
-ESCAPED = select_autoescape(["html.j2", "xml.j2"])
+# labels are escaped in HTML, and nowhere else
+ESCAPED = select_autoescape(["html.j2"])
 TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCAPED)
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
@@ -189,7 +189,6 @@ TEMPLATES.filters.update(
     p=p_text,
     level_words=level_words,
     json=partial(json.dumps, ensure_ascii=False),
-    printable=printable,
     unbroken=unbroken,
     thousands="{:,}".format,
     paragraph=partial(
