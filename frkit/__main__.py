@@ -16,6 +16,7 @@ from pathlib import Path
 from frkit.base import DataWarning, InputError, parse_number, require
 
 BAD, STOPPED = 2, 130
+ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 BAD_CHECK = 3  # of `frkit check`, where 2 says that the data cannot decide
 FAR = [1e-2, 1e-3, 1e-4]  # where no levels are given
 
@@ -139,7 +140,10 @@ def main(command_line: list[str] | None = None) -> int:
     log = logging.getLogger("frkit")
     log.addHandler(shown)
     log.setLevel(logging.INFO)
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    previous = {sign: signal.getsignal(sign) for sign in ENDS}
+    for sign, handler in previous.items():
+        if handler != signal.SIG_IGN:  # as of nohup
+            signal.signal(sign, signal.default_int_handler)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the report says them
@@ -155,7 +159,8 @@ def main(command_line: list[str] | None = None) -> int:
         return STOPPED
     finally:
         log.removeHandler(shown)
-        signal.signal(signal.SIGTERM, previous)
+        for sign, handler in previous.items():
+            signal.signal(sign, handler)
 
 
 ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
@@ -252,7 +257,9 @@ def _add_options(command, options):
 def _report(arguments):
     """Files to a folder."""
     from frkit.reporting.opening import by_model, opened
+    from frkit.reporting.writing import earlier_files
 
+    earlier_files(Path(arguments.output))  # refuses a folder that cannot be written
     print("frkit: reading", file=sys.stderr)
     data = by_model(arguments.files) if len(arguments.files) > 1 else arguments.files[0]
     opening = _opening(arguments)
@@ -294,7 +301,9 @@ def _columns(assignments):
 def _demo(arguments):
     """Write the bundled faces to a folder."""
     from frkit.data.opening import demo_faces
+    from frkit.reporting.writing import earlier_files
 
+    earlier_files(Path(arguments.output))
     arguments.by = arguments.by or ["gender"]
     return _write(arguments, demo_faces(), {})
 
@@ -302,9 +311,8 @@ def _demo(arguments):
 def _write(arguments, data, opening):
     """Evaluate, write the folder, and say what came out."""
     from frkit.reporting.report import report
-    from frkit.reporting.writing import NUMBERS, PAGE, check_free
+    from frkit.reporting.writing import NUMBERS, PAGE
 
-    check_free(Path(arguments.output))
     finished_report = report(
         data,
         by=arguments.by[0] if arguments.by and len(arguments.by) == 1 else arguments.by,

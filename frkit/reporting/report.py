@@ -113,8 +113,8 @@ class Report:
         Parameters
         ----------
         folder : str or Path
-            A new folder, or one that an earlier report left, which is replaced. Nothing
-            half-written stays.
+            A new or empty folder, or one with an earlier report, whose files are replaced; other
+            files in it stay. Nothing half-written stays.
         pdf : bool
             Whether the figures are written as PDF, too. They are always there as SVG.
 

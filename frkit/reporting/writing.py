@@ -5,13 +5,15 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import require, writing
+from frkit.base import listed, require, writing
 from frkit.intervals import provenance
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
@@ -24,6 +26,7 @@ NOTEBOOK = "report.ipynb"
 TABLES = "tables"
 FIGURES = "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
+SUFFIXES = (".csv", ".tex", ".svg", ".pdf")  # of tables and figures
 SCHEMA = "frkit-report"
 SCHEMA_VERSION = 1
 WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
@@ -39,43 +42,88 @@ NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
 
 def write(report, folder, pdf=False):
-    """Write everything into a temporary folder, which then replaces the one that is wanted."""
-    check_free(folder)
+    """Write everything into a draft inside the folder, then move it to its place, file by file.
+
+    So the folder itself may be a link or a mount. Of what it contains only the files of an earlier
+    report are replaced.
+    """
+    earlier = earlier_files(folder)
+    is_new = not folder.exists()
     with writing(folder, "free some space, or name a folder elsewhere"):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as parent:
-            draft = Path(parent, folder.name)
-            _write_into(draft, report, pdf)
-            if folder.exists():
-                shutil.rmtree(folder)  # an earlier report, as `check_free` saw
-            draft.rename(folder)
+        folder.resolve().mkdir(parents=True, exist_ok=True)
+        try:
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".draft-") as draft:
+                _write_into(Path(draft), report, pdf)
+                _replace(folder, earlier, Path(draft))
+        except BaseException:
+            if is_new:
+                with suppress(OSError):  # other files are in it by now
+                    folder.rmdir()
+            raise
     return folder
 
 
-def check_free(folder):
-    """A report replaces nothing but an earlier report, and its place can be written."""
-    here = Path.cwd()
-    require(
-        folder.resolve() not in (here, *here.parents),
-        f"{folder} is the folder that you are in, or contains it: name a new one, such as report",
-    )
-    above = next(parent for parent in folder.absolute().parents if parent.exists())
-    with writing(above, "name a folder elsewhere for the report"):
-        tempfile.TemporaryDirectory(dir=above).cleanup()
+def _replace(folder, earlier, draft):
+    """Put the files of a draft in place of those of an earlier report; report.json comes last."""
+    for path in earlier:
+        path.unlink(missing_ok=True)
+    for name in (TABLES, FIGURES):
+        (folder / name).mkdir(exist_ok=True)
+    for name in [*_files_of(draft) - {NUMBERS}, NUMBERS]:
+        shutil.move(draft / name, folder / name)
+
+
+def earlier_files(folder):
+    """Files of an earlier report in this folder; refuse a folder where a report cannot be written.
+
+    They are listed in its report.json. Other files stay, unless a report could need their names.
+    A folder without a report must be empty.
+    """
     with writing(folder, "name another folder for the report"):
-        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    require(
-        not names or {PAGE, EVALUATION} <= names <= ALL,
-        f"{folder} contains files that are not part of a report: name another folder, or empty it",
-    )
+        places = [place for place in (folder, folder / TABLES, folder / FIGURES) if place.is_dir()]
+        nearest = next(above for above in folder.resolve().parents if above.exists())
+        for place in places or [nearest]:
+            tempfile.TemporaryDirectory(dir=place).cleanup()
+        present = _files_of(folder)
+        is_empty = not folder.exists() or not any(folder.iterdir())
+    if is_empty:
+        return []
+    names = _listed_files(folder / NUMBERS)
+    message = f"{folder} contains files that are not part of a report"
+    require(names, f"{message}: name another folder, or empty it")
+    own = {
+        name
+        for name in present - names
+        if name in ALL or ("/" in name and name.lower().endswith(SUFFIXES))
+    }
+    require(not own, f"{message}, {listed(sorted(own))}: move them, or name another folder")
+    return [folder / name for name in sorted(present & names)]
+
+
+def _files_of(folder):
+    """Names of the files in a folder, and in its folders of tables and figures."""
+    return {
+        path.relative_to(folder).as_posix()
+        for pattern in ("*", f"{TABLES}/*", f"{FIGURES}/*")
+        for path in folder.glob(pattern)
+        if not path.is_dir()
+    }
+
+
+def _listed_files(path):
+    """Names of the files that a report.json lists; none where it is not one."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name) for name in report["files"]} if report["schema"] == SCHEMA else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _write_into(draft, report, pdf):
     """All files of a report."""
-    for path in (draft, draft / TABLES, draft / FIGURES):
-        path.mkdir()
+    for name in (TABLES, FIGURES):
+        (draft / name).mkdir()
     (draft / PAGE).write_text(page(report), encoding="utf-8")
-    (draft / NUMBERS).write_text(numbers(report), encoding="utf-8")
     report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
     for name, table in by_file_name(report.tables).items():
         table.to_csv(draft / TABLES / f"{name}.csv", encoding="utf-8")
@@ -87,6 +135,8 @@ def _write_into(draft, report, pdf):
             (draft / FIGURES / f"{name}.pdf").write_bytes(drawn)
     notebook = TEMPLATES.get_template("notebook.ipynb.j2").render(evaluation=EVALUATION)
     (draft / NOTEBOOK).write_text(notebook, encoding="utf-8")
+    files = sorted(_files_of(draft) | {NUMBERS})
+    (draft / NUMBERS).write_text(numbers(report, files), encoding="utf-8")
 
 
 def by_file_name(contents):
@@ -94,16 +144,20 @@ def by_file_name(contents):
     files = {}
     for caption, content in contents.items():
         short, _, _ = caption.partition(" (")
-        name = re.sub(r"[^a-z0-9]+", "_", short.lower()).strip("_")[:40] or "table"
-        files[f"{name}_{len(files)}" if name in files else name] = content
+        stem = re.sub(r"[^a-z0-9]+", "_", short.lower()).strip("_")[:40] or "table"
+        names = (f"{stem}_{k}" if k else stem for k in count())
+        files[next(name for name in names if name not in files)] = content
     return files
 
 
 # --- numbers for programs -------------------------------------------------------------------------
 
 
-def numbers(report):
-    """Every number of the report as JSON; null is not known, or an end without a number."""
+def numbers(report, files=()):
+    """Every number of the report as JSON; null is not known, or an end without a number.
+
+    files : names of the files of the report, which a later one may replace.
+    """
     values = []
     for (section, _), result in report.results.items():
         if section not in WITHOUT_VALUES:
@@ -114,6 +168,7 @@ def numbers(report):
         "title": report.title,
         "created": report.created,
         "command": report.command,
+        "files": files,
         "options": report.arguments,
         "leading_level": report.leading,
         "findings": [vars(tile) for tile in report.tiles],

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -98,13 +99,88 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert (mine / "thesis.txt").read_text() == "mine"
 
 
-def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, capsys):
-    inner = tmp_path / "inner"
-    inner.mkdir()
-    monkeypatch.chdir(inner)
-    assert run("report", two[0], *QUICK, "-o", ".") == 2
-    assert "name a new one" in capsys.readouterr().err
-    assert inner.is_dir() and not any(inner.iterdir())
+@pytest.fixture(scope="module")
+def small_report():
+    return fk.report(people(), far=[0.1], quick=True, progress=False)
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["new", "a/new", "link", "link/in", "dangling", ".", "empty"])
+def test_a_report_is_written_wherever_the_folder_leads(small_report, tmp_path, monkeypatch, name):
+    """Twice: the second time an earlier report is there."""
+    inside = tmp_path / "inside"
+    elsewhere = tmp_path / "elsewhere"
+    for folder in (inside, inside / "empty", elsewhere):
+        folder.mkdir()
+    (inside / "link").symlink_to(elsewhere)
+    (inside / "dangling").symlink_to(tmp_path / "nowhere")
+    if name == ".":
+        inside = inside / "empty"
+    monkeypatch.chdir(inside)
+    for _ in range(2):
+        small_report.save(name)
+        report = json.loads((inside / name / "report.json").read_text())
+        assert contents(inside / name) == {*report["files"]}
+        assert {"report.html", "evaluation.nc", "tables/frr.csv"} <= {*report["files"]}
+    assert (tmp_path / "inside/link").is_symlink() and (tmp_path / "inside/dangling").is_symlink()
+
+
+def test_own_files_beside_an_earlier_report_stay(small_report, tmp_path):
+    own = ["notes.txt", "tables/notes.txt", "figures/mine/plot.svg"]
+    small_report.save(tmp_path)
+    for name in own:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    without_tables = fk.report(people(), far=[0.1], by="group", quick=True, progress=False)
+    without_tables.save(tmp_path)
+    assert (tmp_path / "tables/groups.csv").exists()
+    small_report.save(tmp_path)
+    assert not (tmp_path / "tables/groups.csv").exists()
+    assert all((tmp_path / name).read_text() == "mine" for name in own)
+
+
+@pytest.mark.parametrize("name", ["tables/groups.csv", "figures/own.svg", "report.html"])
+def test_own_files_with_names_of_a_report_are_refused_before_anything_is_read(
+    small_report, tmp_path, capsys, name
+):
+    if name != "report.html":
+        small_report.save(tmp_path)
+    (tmp_path / name).write_text("mine")
+    before = contents(tmp_path)
+    assert run("report", "no_such_file.npz", *QUICK, "-o", tmp_path) == 2
+    message = capsys.readouterr().err
+    assert "not part of a report" in message and "no_such_file" not in message
+    assert contents(tmp_path) == before and (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt/out", "x" * 300])
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_read(tmp_path, capsys, name):
+    (tmp_path / "a.txt").write_text("mine")
+    assert run("report", "no_such_file.npz", *QUICK, "-o", tmp_path / name) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert contents(tmp_path) == {"a.txt"}
+
+
+def test_every_table_has_a_file_of_its_own(tmp_path):
+    """Names of models that differ in signs alone, or are no names of files."""
+    faces = people()
+    noise = np.random.default_rng(1).normal(size=faces.embedding.shape)
+    names = ["a b", "A-b", "con", "x" * 300]
+    models = {
+        name: faces.assign(embedding=faces.embedding + 0.1 * k * noise)
+        for k, name in enumerate(names)
+    }
+    report = fk.report(models, far=[0.1], quick=True, progress=False)
+    report.save(tmp_path / "out")
+    files = contents(tmp_path / "out")
+    assert len([name for name in files if name.endswith(".csv")]) == len(report.tables)
+    assert len([name for name in files if name.endswith(".svg")]) == len(report.pictures)
+    assert all(
+        re.fullmatch("[a-z0-9_]+[.](csv|tex|svg)", Path(name).name) for name in files if "/" in name
+    )
 
 
 @pytest.mark.slow
@@ -143,7 +219,7 @@ def test_a_line_of_python_in_a_message_stays_python(tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
     command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender"]
@@ -173,7 +249,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
 def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
     from frkit.reporting import writing
 
-    def full(_report):
+    def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(writing, "numbers", full)
