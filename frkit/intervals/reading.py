@@ -20,7 +20,7 @@ NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
 FEW_ERRORS = "fewer than ten false accepts or false rejects"
 NAMELESS = (
     "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
-    "cover .72 to .98 of the time at nominal .95), and no p-value of groups is given"
+    "cover .33 to .84 of the time at nominal .95), and no p-value of groups is given"
 )
 ERRORS_OF = {
     "far_group": "false_accepts_group",
