@@ -29,6 +29,7 @@ from frkit.plot.style import (
     plain,
     print_captions,
     require_dims,
+    tick_above,
 )
 
 MOST_BANDS = 4  # of groups
@@ -129,7 +130,7 @@ def _extent(curves, floors, log):
     shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
     low, high = (shown.min(), shown.max()) if shown.size else (0.5, 2.0)
     if log:
-        return max(low, high / 1e4) / 1.3, high * 1.3
+        return max(low, high / 1e4) / 1.3, tick_above(high * 1.05)
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
 
 

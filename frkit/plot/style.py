@@ -393,8 +393,20 @@ def log_ticks(axis, most=1000):
     """Write numbers such as 0.02 at a log axis, also between powers of ten if there is room."""
     low, high = axis.get_view_interval()
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_locator(LogLocator(subs=range(2, 10) if high < 4 * low else (2, 5)))
+    if high < 4 * low:
+        between = range(2, 10)
+    elif high < 30 * low:
+        between = (2, 3, 5)
+    else:
+        between = (2, 5)
+    axis.set_minor_locator(LogLocator(subs=between))
     axis.set_minor_formatter("{x:g}" if high < most * low else NullFormatter())
+
+
+def tick_above(value):
+    """The next number on a log axis with ticks at 1, 2, 5, 10 and so on."""
+    power = 10 ** np.floor(np.log10(value))
+    return power * min(tick for tick in (1, 2, 5, 10) if tick * power >= value)
 
 
 def det_axes(ax):

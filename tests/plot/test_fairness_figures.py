@@ -149,3 +149,14 @@ def test_a_group_has_one_colour_in_all_figures_of_a_page():
                 drawn.setdefault(label, set()).add(to_hex(colour))
     assert all(len(colours) == 1 for colours in drawn.values())
     assert len(set().union(*drawn.values())) == len(drawn) > 5
+
+
+@pytest.mark.parametrize("highest", [1.3, 3.28, 4.9, 20.0, 99.0])
+def test_ticks_of_a_ratio_reach_the_data(ax, highest):
+    bands = bands_of_two([[2.0, 1.5, 1.2, highest]] * 2, [[highest] * 4] * 2)
+    fk.plot.fairness(bands.sel(model="x", drop=True).assign_attrs(scale="log"), ax)
+    ax.figure.canvas.draw()
+    labels = [*ax.get_yticklabels(), *ax.get_yticklabels(minor=True)]
+    numbers = [float(label.get_text()) for label in labels if label.get_text()]
+    top = ax.get_ylim()[1]
+    assert highest <= max(number for number in numbers if number <= top * 1.0001)
