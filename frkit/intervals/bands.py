@@ -62,7 +62,9 @@ def band(
     group's FAR allows for people who are accepted unequally, as the test below does. That of a
     threshold contains the thresholds at which the interval of the FAR contains the FAR level; with
     fewer than about 2.5 independent false accepts it has no upper end (inf). Other functions of
-    rates get estimate ± t standard errors (delta method).
+    rates get estimate ± t standard errors (delta method), which may end below 0 even if the
+    function cannot. A disparity of your own ends where it can if it is registered with its fair
+    value: `frkit.measures.register(..., fair=0)`.
 
     `p` tests whether groups have equal rates. If they do, people vary equally in all of them, so
     the variance comes from the people of all groups: of FRR as in a one-way analysis of variance

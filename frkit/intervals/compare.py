@@ -294,13 +294,14 @@ def paired_t_test(a, b, chosen, level):
         p = 2 * xr.apply_ufunc(stdtr, result.df, -np.abs(estimate) / se)
     reach = stdtrit(result.df, (1 + level) / 2) * se
     reach = xr.where(smallest_p >= 1 - level, np.maximum(reach, np.abs(estimate)), reach)
-    return result.assign(
+    result = result.assign(
         estimate=estimate,
         se=se,
         lower=(estimate - reach).where(~unknown, -1.0),
         upper=(estimate + reach).where(~unknown, 1.0),
         p=np.maximum(p, smallest_p).where(np.isfinite(estimate) & ~unknown),
     )
+    return result.transpose(*estimate.dims, ...)
 
 
 def _variance_of_influence(a, b):

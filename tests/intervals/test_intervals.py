@@ -168,3 +168,36 @@ def test_an_evaluation_without_replicates_says_what_to_do():
 def test_what_is_no_evaluation_is_refused(call):
     with pytest.raises(fk.InputError, match="this is not an evaluation"):
         call(node(EMPIRICAL), "frr_gini")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_comparison_of_models_has_one_order_of_dims():
+    faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(per_identity=4)
+    faces = faces.assign_coords(group=("image", np.repeat(["x", "y", "z"], 40)))
+    noise = np.random.default_rng(0).normal(scale=0.1, size=faces.embedding.shape)
+    other = faces.assign(embedding=faces.embedding + noise)
+    scores = fk.score_tensor(fk.stack_models({"a": faces, "b": other}))
+    evaluation = fk.evaluate(scores, far=[0.05, 0.1], by="group")
+    for measure in ("frr_group", "frr_max_min"):
+        result = fk.compare(evaluation, measure, models=("a", "b"))
+        for name in ("se", "lower", "upper", "p"):
+            assert result[name].dims == result.estimate.dims, (measure, name)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_registered_range_ends_at_zero():
+    """A function alone gets a standard error; nothing says that it cannot be below 0."""
+
+    def own_range(rates):
+        return rates.frr_group.max("group") - rates.frr_group.min("group")
+
+    faces = fk.vmf.mixture(30, 16, kappa=(10, 60), seed=0).sample(per_identity=4, seed=1)
+    faces = faces.assign_coords(group=("image", np.repeat(["x", "y", "z"], 40)))
+    evaluation = fk.evaluate(fk.score_tensor(faces), far=[0.05, 0.1], by="group")
+    registered = fk.measures.Measure(
+        "own_range", own_range, fair=0.0, label="own range", reads=("frr_group",)
+    )
+    built_in = fk.band(evaluation, "frr_max_difference")
+    lower = fk.band(evaluation, registered).lower
+    np.testing.assert_allclose(lower, built_in.lower)
+    assert (built_in.lower >= 0).all()
