@@ -272,6 +272,7 @@ def _which_is_better(inputs, at_all_levels):
     note = say("model_tests", inputs.about(), level_words(differences), n_pairs)
     state = CLEAR if is_one else UNDECIDED
     p = at_all_levels.p_holm.drop_isel(inputs.leading)
+    p = p.where(p.a.isin(best) & p.b.isin(best))  # other pairs differ here, as the text says
     if state == UNDECIDED and (p <= SIGNIFICANT / max(p.sizes[inputs.along], 1)).any():
         note = f"{note} {say('other_levels', 'Paired differences')}"
     return Tile("Which model is better?", value, text, state, note)

@@ -14,6 +14,7 @@ from frkit.reporting.tables import UNRESOLVED
 
 MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
+WIDEST = 100  # letters of a line of a table in a terminal
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
 WIDE = 30  # letters of a label, of which two do not stand side by side in a legend
@@ -86,7 +87,8 @@ def first_screen(report):
 def text(report):
     """A short text: the first screen's findings, the table of error rates, cautions."""
     caption, table = next(iter(report.sections["errors"].tables.items()))
-    rates = f"{caption}\n{table.flat().to_string(index=False, justify='right')}"
+    lines = table.to_string(justify="right", line_width=WIDEST)  # names of rows in each part
+    rates = f"{caption}\n{lines}"
     if UNRESOLVED in rates:
         rates += f"\n{UNRESOLVED.strip()} fewer than ten false accepts or false rejects"
     return printable(TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates))

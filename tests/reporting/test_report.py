@@ -659,3 +659,19 @@ def test_plans_and_shares_that_are_not_detectable():
     assert undetected.any()
     assert np.all(upper[undetected] >= rlb.smallest_detectable.values[undetected])
     assert sum("at most" in answer for answer in report.answers) == undetected.sum()
+
+
+@quiet
+def test_equal_models_do_not_differ_at_other_levels_because_a_third_one_is_worse():
+    """Two models are the same but for tiny noise; the third one differs from both at all levels."""
+    faces = fk.vmf.mixture(60, 16, kappa=(10, 60), seed=0).sample(per_identity=4, seed=1)
+    noise = np.random.default_rng(0).normal(size=faces.embedding.shape)
+    models = {
+        name: faces.assign(embedding=faces.embedding + size * noise)
+        for name, size in (("a", 0.0), ("b", 1e-3), ("c", 0.5))
+    }
+    report = fk.report(models, far=[0.02, 0.1], quick=True, progress=False)
+    (tile,) = [tile for tile in report.tiles if tile.title == "Which model is better?"]
+    assert "better" in tile.text and tile.state == "undecided"
+    assert "At other levels" not in tile.note
+    assert max(map(len, str(report).splitlines())) <= 100
