@@ -87,6 +87,11 @@ READING = {  # options of `open_data`
         "metavar": "SCORE",
         "help": "score that marks a failed comparison; none: no score does",
     },
+    "same_images": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "of a square matrix without names of images: row i and column i are one image, or "
+        "two images of one person",
+    },
     "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
     "distance": {
         "action": argparse.BooleanOptionalAction,
@@ -152,7 +157,7 @@ def main(command_line: list[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # as of `frkit report ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        print(f"frkit: {spoken(str(error))}", file=sys.stderr)
+        print(f"frkit: {_spoken_error(error, command_line)}", file=sys.stderr)
         return bad
     except KeyboardInterrupt:
         print("\nfrkit: stopped; nothing was written", file=sys.stderr)
@@ -164,12 +169,16 @@ def main(command_line: list[str] | None = None) -> int:
 
 
 ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
-NAMES = f"({'|'.join({*READING, *REPORT, 'far', 'threshold'} - {'columns', 'distance'})})"
+OTHERS = {"columns", "distance", "same_images"}
+NAMES = f"({'|'.join({*READING, *REPORT, 'far', 'threshold'} - OTHERS)})"
 OPTIONS_OF_PYTHON = [  # what messages say, as a pattern -> what the command line says
     (r", 'keep' \(the label belongs to the image\)", ""),  # of Python alone
     (r" where data are opened \(fk\.open_data\)", ""),
     (r"\b(distance|quick)=True\b(, or --distance)?", r"--\1"),
     ("distance=False", "--no-distance"),
+    ("same_images=True", "--same-images"),
+    ("same_images=False", "--no-same-images"),
+    (r"(?<![\w-])same_images=", "--same-images "),
     (r"missing=\[\]", "--missing none"),
     (f"{ROLES} and {ROLES}", r"--columns \1=... \2=..."),
     (f"{ROLES}(?=[ ,;]|$)", r"--columns \1=..."),
@@ -188,9 +197,22 @@ def spoken(message):
     return "".join(pieces)
 
 
+def _spoken_error(error, command_line):
+    """Return what an error says; after a question, the whole command with each answer."""
+    from frkit.data.questions import option_words
+
+    if not getattr(error, "answers", ()):
+        return spoken(str(error))
+    words = [option_words(answer) for answer in error.answers]
+    commands = [f"command: {shlex.join(['frkit', *command_line, *answer])}" for answer in words]
+    calls = [f"Python: {call}" for call in getattr(error, "calls", ())]
+    question = spoken(getattr(error, "question", str(error)))
+    return "\n".join([question, *commands, *calls])
+
+
 def _with_options(message):
     """Turn columns={...} into --columns ..., and the like."""
-    from frkit.reporting.look import column_words
+    from frkit.data.questions import column_words
 
     def as_option(match):
         return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
@@ -251,7 +273,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_options(command, options):
     """Add options to a command."""
     for name, settings in options.items():
-        command.add_argument(f"--{name}", **settings)
+        command.add_argument(f"--{name.replace('_', '-')}", **settings)
 
 
 def _report(arguments):

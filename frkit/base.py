@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,14 @@ LARGEST_WHOLE = 2**53  # above it float64 cannot represent every integer
 
 
 class InputError(ValueError):
-    """Bad input: the message says what is wrong, where, and what to do."""
+    """Bad input: the message says what is wrong, where, and what to do.
+
+    Of a question to the user, `answers` are options of `open_data`, a dict for each answer.
+    """
+
+    def __init__(self, message: str, answers: Sequence[dict] = ()) -> None:
+        super().__init__(message)
+        self.answers = answers
 
 
 class DataWarning(UserWarning):

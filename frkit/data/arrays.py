@@ -67,13 +67,7 @@ def read_folder(path):
                 0 < embedding.ndim < 3 and embedding.shape[-1] == first[-1],
                 f"has shape {embedding.shape}; the first file of the folder has {first}",
             )
-    if all(embedding.ndim == 1 for embedding in vectors.values()):
-        return vectors_by_name(vectors)
-    rows = {}
-    for name, embedding in vectors.items():
-        for place, row in enumerate(np.atleast_2d(embedding)):
-            rows[f"{name}/{place}"] = row
-    return vectors_by_name(rows)
+    return vectors_by_name(vectors)
 
 
 def _only_embedding(file):
@@ -86,15 +80,19 @@ def _only_embedding(file):
 
 
 def vectors_by_name(vectors):
-    """Return the columns of {person: vectors} or {image: vector}."""
+    """Return the columns of {image: vector}, or of {name: vectors} as images name/0, name/1, ..."""
     rows = [np.atleast_2d(array) for array in vectors.values()]
-    names = np.repeat([*vectors], [len(several) for several in rows])
-    role = "image" if len(names) == len(vectors) else "identity"
-    return {"embedding": np.concatenate(rows), role: names}
+    are_images = all(array.ndim == 1 for array in vectors.values())
+    names = [
+        name if are_images else f"{name}/{place}"
+        for name, several in zip(vectors, rows)
+        for place in range(len(several))
+    ]
+    return {"embedding": np.concatenate(rows), "image": np.array(names)}
 
 
 def are_vectors_by_name(arrays):
-    """Return whether each array has the vectors of one person or image, by their names."""
+    """Return whether each array has the vectors of one name, of a person or an image."""
     if len(arrays) < FEWEST_NAMES or any(map(is_known_name, arrays)):
         return False
     is_numeric = all(array.dtype.kind == "f" and 0 < array.ndim < 3 for array in arrays.values())

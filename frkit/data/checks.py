@@ -1,6 +1,7 @@
 """Checks of embeddings, and of square arrays that may be matrices of scores instead."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import InputError, real_numbers, require, warn
@@ -183,19 +184,44 @@ def equals_transpose(values, marks=(), whole=True):
     return True
 
 
-def with_both_halves(values):
-    """Return scores in which a half that is blank or zero throughout is that of the other side."""
-    is_in_memory = isinstance(values, np.ndarray)
-    if not is_in_memory or values.shape != values.shape[::-1] or len(values) < 3:
-        return values
-    is_upper = np.triu(np.ones(values.shape, bool), 1)
-    for is_half in (is_upper, is_upper.T):
-        half, other_half = values[is_half], values[is_half.T]
-        is_empty = np.isnan(half).all() or (half == 0).all()
-        if is_empty and len(np.unique(other_half)) > FEW_SCORES:
-            warn(
-                "one half of the matrix is blank or zero: each pair of images has the score of the "
-                "other half"
-            )
-            return np.where(is_half, values.T, values)
-    return values
+def completed(values, rows, columns):
+    """Return scores in which each pair of images has one cell at most, with both halves.
+
+    Cells are completed by the names of their row and column; those of the other half are blank, or
+    all are zero.
+
+    Parameters
+    ----------
+    values : array, (row, column)
+        Other scores, and those on disk, are returned as they are.
+    rows, columns : sequences of str
+        Names of images, distinct on each side.
+
+    Returns
+    -------
+    values : array
+    names : pd.Index or None
+        The names of both sides, if scores were completed.
+    """
+    if not isinstance(values, np.ndarray):
+        return values, None
+    rows, columns = pd.Index(rows), pd.Index(columns)
+    names = rows.append(columns).unique()
+    n = len(names)
+    n_shared = len(rows) + len(columns) - n
+    n_scores = np.sum((values != 0) & ~np.isnan(values))
+    if n < 3 or 2 * n_shared < max(values.shape) or n_scores > n * (n + 1) / 2:
+        return values, None
+    whole = np.full((n, n), np.nan)
+    whole[np.ix_(names.get_indexer(rows), names.get_indexer(columns))] = values
+    is_blank = np.isnan(whole) | np.eye(n, dtype=bool)
+    if not (is_blank | is_blank.T).all():
+        is_blank |= whole == 0
+    scores = whole[~is_blank]
+    if not (is_blank | is_blank.T).all() or len(np.unique(scores)) <= FEW_SCORES:
+        return values, None
+    warn(
+        "each pair of images has a score in one cell only: the matrix is completed by the names, or "
+        "numbers, of its rows and columns"
+    )
+    return np.where(is_blank, whole.T, whole), names

@@ -32,6 +32,7 @@ from frkit.data.labels import (
     model_names,
 )
 from frkit.data.notices import warn_of_parts, warn_of_shift, warn_of_spellings
+from frkit.data.questions import asking
 from frkit.data.roles import as_mapping, models_column
 
 OF_FRAME = (
@@ -115,7 +116,8 @@ def faces(
     if isinstance(embedding, pd.DataFrame) and (identity is None or columns):
         require(all(labels is None for labels in names.values()), OF_FRAME)
         given = as_mapping(columns)
-        return faces_of_columns(gathered(embedding.rename(columns=str), given), given)
+        with asking(embedding, {"columns": columns}):
+            return faces_of_columns(gathered(embedding.rename(columns=str), given), given)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
     require(not isinstance(identity, str), OF_FRAME)

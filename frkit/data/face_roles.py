@@ -8,7 +8,7 @@ import pandas as pd
 from frkit.base import listed, real_numbers, require, warn
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
-from frkit.data.joins import WAYS, people_by_name, people_of_names, share_above
+from frkit.data.joins import ask_who, share_above
 from frkit.data.labels import clean_labels
 from frkit.data.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
 from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
@@ -38,7 +38,7 @@ def face_roles(columns, given=None, by_name=False):
     -------
     Roles
     array or None
-        Who is in each image, where a column, or names of images by a usual pattern, say it.
+        Who is in each image, where a column says it.
     """
     roles = given_roles("faces", given, list(columns))
     if "embedding" not in roles.given:
@@ -69,7 +69,7 @@ def face_roles(columns, given=None, by_name=False):
             vectors = [name for name, values in columns.items() if np.ndim(values) == 1]
             for name in _usual(vectors, "identity"):
                 clean_labels(columns[name], n_images, name)  # says that lengths differ
-            return roles, _people_by_image(roles, columns)
+            _ask_who(roles, columns)
         roles.columns["identity"] = [name]
     return roles, columns.get(roles.column("identity"))
 
@@ -156,23 +156,17 @@ def _is_class(roles, columns, name):
     return area < ALIKE and len(rows) >= FEWEST
 
 
-def _people_by_image(roles, columns):
-    """Return who is in images by their names, where cosines agree with a usual pattern; or ask."""
+def _ask_who(roles, columns):
+    """Ask who is in images, and show what patterns of their names would say."""
     why = "no column says whom an image shows (labels= gives a table with a row for each image)"
-    if roles.column("image"):
-        names = np.asarray(columns[roles.column("image")]).astype(str)
-        rows = np.sort(np.argsort(names)[:COMPARED])
-        first, second, cosines = _some_cosines(roles, columns, rows)
-        people, way = people_of_names(Sides(first, second, names[rows]), scores=cosines)
-        if people is not None:
-            roles.who = f"from names of images, {way}"
-            return people_by_name(names, WAYS[way])
-        why += (
-            f"; names of images such as {str(names[0])!r} fit no usual pattern, or images of one "
-            "name are no more alike than others (rows in another order?). If names do say it, give "
-            "identity='{name}_{number}.jpg'"
-        )
-    roles.ask(columns, why, {"identity": "..."})
+    if not roles.column("image"):
+        roles.ask(columns, why, {"identity": "..."})
+    names = np.asarray(columns[roles.column("image")]).astype(str)
+    rows = np.sort(np.argsort(names)[:COMPARED])
+    first, second, cosines = _some_cosines(roles, columns, rows)
+    if len(rows) < len(names):
+        why += f". Of the first {len(rows):,} of {len(names):,} names"
+    ask_who(roles, columns, why, Sides(first, second, names[rows]), cosines, {"identity": "..."})
 
 
 def _some_cosines(roles, columns, rows):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, listed, require, require_text, warn
+from frkit.base import UNKNOWN, InputError, listed, require, require_text, warn
 from frkit.data.files import named, not_read, require_data
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.tables import read_frame
@@ -13,15 +13,9 @@ from frkit.data.tables import read_frame
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
 ENDING = r"(?:\.[A-Za-z]\w{1,3})?$"
-WAYS = {  # usual patterns of image names that contain the identity
-    **{f"folder {k + 1}": rf"^(?:[^/]*/){{{k}}}([^/]*)/" for k in range(6)},
-    "up to a number": rf"^(?:.*/)?([^/]+?)(?:[_-][0-9]+)?{ENDING}",
-    "up to '-'": rf"^(?:.*/)?([^/][^-/]*?)(?:-[^/]*)?{ENDING}",
-    "up to '_'": rf"^(?:.*/)?([^/][^_/]*?)(?:_[^/]*)?{ENDING}",
-    "up to the last digits": rf"^(?:.*/)?([^/]*[^/0-9])[0-9]+{ENDING}",
-}
+FIELDS = "abcdefgh"  # of a proposed pattern, beside the person's and the number
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
-FIRST = 2_000  # pairs that show whether a pattern of names can be right
+FIRST = 2_000  # names that show whether a pattern can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
 ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
 
@@ -36,7 +30,7 @@ def identities_from(names, pattern):
 
     A field matches any text without a slash, {number} and {n} digits only; {identity} (or
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are ignored.
-    A name that does not fit is an error.
+    A name that does not fit may be a person that other names contain; else it is an error.
     """
     require_text("identity=", pattern, "a pattern of image names such as '{name}_{number}.jpg'")
     fields = re.findall(r"\{(\w+)\}", pattern)
@@ -46,13 +40,7 @@ def identities_from(names, pattern):
         f"identity={pattern!r} must be a pattern with one field that says who it is: "
         f"{', '.join(PERSON_FIELDS)}",
     )
-    expression = re.escape(pattern.replace("\\", "/"))
-    for field in fields:
-        characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
-        escaped = re.escape("{" + field + "}")
-        expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
-        expression = expression.replace(escaped, f"(?P={field})")  # the same again
-    people = _paths(names).str.extract(rf"\A(?:.*/)?{expression}\Z")[person.pop()]
+    people = _people_by_pattern(names, pattern, fields, person.pop())
     misfits = np.unique(np.asarray(names, str)[people.isna()])
     require(
         len(misfits) == 0,
@@ -61,10 +49,18 @@ def identities_from(names, pattern):
     return people.to_numpy(str)
 
 
-def people_by_name(names, pattern):
-    """Return who is in images by a pattern of WAYS; None if it does not fit all names."""
-    people = _paths(names).str.extract(pattern)[0]
-    return None if people.isna().any() else people.to_numpy(object)
+def _people_by_pattern(names, pattern, fields, person):
+    """Return who is in each image; NaN where a name does not fit."""
+    expression = re.escape(pattern.replace("\\", "/"))
+    for field in fields:
+        characters = "(?<![0-9])[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
+        escaped = re.escape("{" + field + "}")
+        expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
+        expression = expression.replace(escaped, f"(?P={field})")  # the same again
+    paths = _paths(names)
+    people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person]
+    are_people = people.isna() & paths.isin(people.dropna())
+    return people.mask(are_people, paths)
 
 
 def _paths(names):
@@ -75,75 +71,103 @@ def _paths(names):
 # --- what scores say about names ------------------------------------------------------------------
 
 
-def people_of_names(images, genuine=None, scores=None):
-    """Read who is who from names of images, if the data agree with one way to read them.
+def people_of_names(images, genuine):
+    """Read who is who from names of images, if the truth agrees with a pattern in every pair.
 
     Parameters
     ----------
     images : Sides
-    genuine : array of bool, optional
-        The truth: people must agree with it in every pair.
-    scores : array, optional
-        Where there is no truth: larger is more alike, and the same person's must be higher.
+    genuine : array of bool
 
     Returns
     -------
     Sides or None, str
-        Who is on both sides, and the way of WAYS; None and "" where names do not say.
+        Who is on both sides, and the pattern; None and "" where names do not say.
     """
-    for way, pattern in WAYS.items():
-        if genuine is not None:  # a few of many pairs suffice to rule a pattern out
-            is_same_at_first = _is_same_at_first(images, pattern)
-            if not np.array_equal(is_same_at_first, genuine[:FIRST]):
-                continue
-        names = people_by_name(images.names, pattern)
-        if names is None:
+    confirmed = []
+    for pattern, names in _readings(images):
+        people = images.mapped(names.fillna(pd.Series(images.names)))  # such as names of models
+        is_same = people.is_same()
+        if is_same.any() and not is_same.all() and np.array_equal(is_same, genuine):
+            confirmed.append((people, pattern))
+    # of several, the fewest people: else intervals might be too narrow
+    return min(confirmed, key=lambda reading: len(reading[0].names), default=(None, ""))
+
+
+def _readings(images):
+    """Yield patterns like the longest name, and who is in each image; NaN where one does not fit."""
+    names = [str(name) for name in images.names[:FIRST]]
+    endings = {re.search(ENDING, name)[0] for name in names}
+    ending = endings.pop() if len(endings) == 1 else ".{ending}"
+    for pattern in _patterns_like(max(names, key=len), ending):
+        fields = re.findall(r"\{(\w+)\}", pattern)
+        yield pattern, _people_by_pattern(images.names, pattern, fields, fields[0])
+
+
+def patterns_of_names(images, scores):
+    """Return what patterns of names of images would say about who is who, for a question.
+
+    Parameters
+    ----------
+    images : Sides
+    scores : array, (pair,)
+        Larger is more alike.
+
+    Returns
+    -------
+    dict of str to str
+        Pattern to a line for people; those with clearly higher genuine scores come first, and of
+        these the one with the fewest people.
+    """
+    is_other = ~images.is_same()
+    lines = {}  # of patterns that say the same, the first
+    for pattern, names in _readings(images):
+        if names.isna().any():
             continue
         people = images.mapped(names)
-        is_same = people.is_same()
-        if is_same.all() or not is_same.any():
-            continue
-        if genuine is None:
-            is_other = ~images.is_same()
-            agrees = _are_clearly_higher(scores[is_other], is_same[is_other])
-        else:
-            agrees = np.array_equal(is_same, genuine)
-        if agrees:
-            return people, way
-    return None, ""
+        is_same = people.is_same()[is_other]
+        if is_same.any() and not is_same.all():
+            area, _ = share_above(scores[is_other], is_same)
+            pairs = np.sort(np.column_stack(images[:2])[is_other][is_same], axis=1)
+            n_people, n_genuine = len(people.names), len(np.unique(pairs, axis=0))
+            line = (
+                f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
+                f"others in {area:.2f} of cases"
+            )
+            lines.setdefault((area <= ALIKE, n_people, n_genuine), (pattern, line))
+    return dict(line for _, line in sorted(lines.items()))
 
 
-def strangers_called_genuine(images, genuine, scores):
-    """Return how many of the first genuine pairs show two people by their names, and of how many.
+def _patterns_like(name, ending):
+    """Yield patterns that fit an image name: up to a mark, up to the last digits, or a folder."""
+    *folders, file = name.replace("\\", "/").split("/")
+    stem = re.sub(ENDING, "", file)
+    cells = re.split("([-_. ])", stem)
+    last = "{number}" if cells[-1].isdigit() else "{last}"
+    rest = last + ending
+    for place, mark in enumerate(cells[-2::-2]):
+        yield "{name}" + mark + rest
+        rest = f"{{{FIELDS[place % len(FIELDS)]}}}" + mark + rest
+    if re.search("[^0-9][0-9]+$", stem):
+        yield "{name}{number}" + ending
+    rest = "{file}"
+    for place, _ in enumerate(folders):
+        yield "{name}/" + rest
+        rest = f"{{{FIELDS[place % len(FIELDS)]}}}/" + rest
 
-    None are counted unless the scores say so, too. Then the truth may be of something else, such as
-    the same sex.
+
+def ask_who(roles, header, why, images, scores, *remedies, **options):
+    """Ask who is who, and show what patterns of names of images would say.
+
+    images, scores : as in `patterns_of_names`; others : further answers, as in `Roles.ask`.
     """
-    genuine = genuine[:FIRST]
-    scores = scores[:FIRST][genuine]
-    for pattern in WAYS.values():
-        is_same = _is_same_at_first(images, pattern)
-        if is_same is not None and is_same.any() and genuine[is_same].all():
-            is_same = is_same[genuine]
-            if _are_clearly_higher(scores, is_same):
-                return np.sum(~is_same), len(is_same)
-    return 0, 0
-
-
-def _is_same_at_first(images, pattern):
-    """Return which of the first pairs show one person by a pattern; None if it does not fit."""
-    sides = [images.names[side[:FIRST]] for side in images[:2]]
-    people = people_by_name(np.concatenate(sides), pattern)
-    if people is None:
-        return None
-    probe, reference = np.split(people, 2)
-    return probe == reference
-
-
-def _are_clearly_higher(scores, genuine):
-    """Return whether genuine scores are as high as those of one person are."""
-    area, errors = share_above(scores, genuine)
-    return errors > CLEAR and area > ALIKE
+    lines = patterns_of_names(images, scores)
+    if lines:
+        why = (
+            f"{why}; names such as {str(images.names[0])!r} may say it. frkit does not guess who is "
+            "who; by these patterns there would be\n  " + "\n  ".join(lines.values())
+        )
+    roles.ask(header, why, *remedies, identity=next(iter(lines), None), **options)
 
 
 def share_above(scores, genuine):

@@ -129,9 +129,9 @@ def _scores_by_name(data):
 
 
 def _embeddings_by_name(data):
-    """Return the columns of {person: [vectors]} or {image: vector}; None of anything else.
+    """Return the columns of {name: [vectors]} or {image: vector}; None of anything else.
 
-    A vector may be the `embedding` of an object. Names with one vector each are names of images.
+    A vector may be the `embedding` of an object.
     """
     if not data or any(map(is_known_name, data)):
         return None

@@ -294,12 +294,22 @@ def _identities(roles, sides, table, truth):
     for stem, columns in sides.items():
         if simplified(stem) in (IDS if truth is None else IDS | WEAK["identity"]):
             is_same = _is_same(table, columns)
-            if is_same.any() if truth is None else np.array_equal(is_same, truth):
+            if truth is None:
+                values = roles.scores() or fractions(table)
+                are_people = _meet_again(table.loc[is_same, [*columns, *values]], columns)
+            else:
+                are_people = np.array_equal(is_same, truth)
+            if are_people:
                 return stem
     if truth is None or len({*truth}) < 2 or len(truth) < FEWEST:
         return None
     agreeing = [stem for stem in sides if np.array_equal(_is_same(table, sides[stem]), truth)]
     return agreeing[0] if len(agreeing) == 1 else None
+
+
+def _meet_again(pairs, columns):
+    """Return whether a pair of two equal names has several scores: these are people, not images."""
+    return pairs.drop_duplicates().duplicated(list(columns)).any()
 
 
 def refuse_truth(roles, table, others, is_wrong):

@@ -86,13 +86,19 @@ class Roles:
         roles = json.dumps(roles | self.attributes, ensure_ascii=False)
         return {"columns": "\n".join(self.lines()), "roles": roles}
 
-    def ask(self, header, why, *remedies):
-        """Stop, and show the columns, the roles so far, and the options that would help."""
+    def ask(self, header, why, *remedies, **options):
+        """Stop, and show the columns, the roles so far, and the options that would help.
+
+        remedies : roles to columns, of `columns=`; options : others of `open_data`.
+        """
         roles = "; ".join(self.lines()) or "none"
-        options = ", or ".join(f"columns={remedy!r}" for remedy in remedies)
+        answers = [{name: value} for name, value in options.items() if value is not None]
+        answers += [{"columns": remedy} for remedy in remedies]
+        answers_text = [f"{name}={value!r}" for each in answers for name, value in each.items()]
         error = InputError(
             f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
-            + (f"\nsay which it is: {options}" if remedies else "")
+            + (f"\nsay which it is: {', or '.join(answers_text)}" if answers else ""),
+            answers,
         )
         error.roles = dict(self.columns)
         raise error

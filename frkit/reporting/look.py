@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, with_cautions
+from frkit.data.questions import report_words
 from frkit.reporting.opening import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, facts_of_first_model
 
@@ -99,27 +100,9 @@ def labels_of(data):
 
 
 def _command(path, options, labels):
-    """Return the command that makes a report."""
-    paths = [path] if isinstance(path, (str, Path)) else path
-    command = ["frkit", "report", *map(str, paths)]
-    for name, value in options.items():
-        if name == "columns" and value:
-            value = column_words(value)
-        if value is False:
-            command.append(f"--no-{name}")
-        elif value is not None:
-            several = value if isinstance(value, (list, tuple)) else [value]
-            command += [f"--{name}", *map(str, several if value is not True else [])]
+    """Return the command that makes a report, by the first attribute with few labels."""
+    command = report_words(path, options)
     for name, column in labels.items():
         if name != "identity" and 1 < len({*column} - {UNKNOWN}) <= MOST_LABELS:
             return shlex.join([*command, "--by", name])
     return shlex.join(command)
-
-
-def column_words(columns):
-    """Write a mapping of roles to columns as the command line does: role=column."""
-    assignments = []
-    for role, source in columns.items():
-        several = [source] if isinstance(source, str) or source is None else list(source)
-        assignments += [f"{role}={name or ''}" for name in several]
-    return assignments

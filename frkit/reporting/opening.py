@@ -27,8 +27,10 @@ from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named, require_data
 from frkit.data.json_files import read_json
+from frkit.data.names import NAMES, PREFIXES, words_of
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
 from frkit.data.pair_roles import looks_like_pairs, role_of_score
+from frkit.data.questions import asking
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
@@ -37,13 +39,16 @@ from frkit.scores.combined import stack_lists, stack_matrices
 from frkit.scores.kept import contains_kept_pairs, is_kept, is_list, open_kept
 from frkit.scores.matrix_files import (
     OF_ARRAYS,
+    are_places,
     both_sides,
     is_matrix,
     is_nameless,
     matrix_roles,
+    names_people,
     open_scores,
 )
 from frkit.scores.pair_formats import (
+    LINES,
     format_of_header,
     kinds_of_scores,
     read_table,
@@ -53,7 +58,7 @@ from frkit.scores.pairs import open_pairs
 
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 OF_FACES = "columns labels identity metadata".split()
-OF_MATRIX = "columns missing distance labels identity metadata failed".split()
+OF_MATRIX = "columns missing distance same_images labels identity metadata failed".split()
 OF_PAIRS = "columns scores metadata distance missing identity failed".split()
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
 ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf", "folder")
@@ -124,10 +129,11 @@ def open_data(
         "give several models as a list, fk.open_data(['a.npz', 'b.npz']), and a file of labels by "
         "its name, labels='labels.csv'",
     )
-    if isinstance(path, (list, tuple)):
-        options |= {"format": format, "columns": columns, "score": score}
-        return _opened_files(by_model(path), options)
-    data = _opened(path, format, columns, score, options)
+    given = {"format": format, "columns": columns, "score": score} | options
+    with asking(path, given):
+        if isinstance(path, (list, tuple)):
+            return _opened_files(by_model(path), given)
+        data = _opened(path, format, columns, score, options)
     if not isinstance(path, pd.DataFrame):
         LOG.info("%s", path)
     for line in columns_read(data):
@@ -212,7 +218,13 @@ def _read(path, format, options):
         return open_faces(path, **options)
     if format == "matrix":
         return open_scores(path, **options)
-    return open_pairs(path, format=format, **options)
+    try:
+        return open_pairs(path, format=format, **options)
+    except InputError as error:
+        for answer in error.answers:
+            if format in LINES:  # else the columns that it names would not be there
+                answer["format"] = format
+        raise
 
 
 def score_roles(names):
@@ -232,8 +244,11 @@ def guess_format(path, options):
         return kind_of_table(contents, options) if is_table else "faces"
     columns = options.get("columns", {})
     are_faces = bool({*columns} & {"embedding", "image"})
-    if kind == "npy" and not are_faces and role_of_square(OnDisk(path)):
-        return "matrix"
+    if kind == "npy" and not are_faces:
+        array = OnDisk(path)
+        if role_of_square(array):
+            return "matrix"
+        _ask_square("the array", array.shape)
     if kind in OF_ARRAYS and not are_faces:
         arrays = read_columns(path)
         if kinds_of_scores(arrays):
@@ -241,7 +256,10 @@ def guess_format(path, options):
         given = {} if "labels" in options else both_sides(columns)
         if matrix_roles(arrays, given) is not None:
             return "matrix"
-        has_rows = any(np.ndim(array) > 1 for array in arrays.values())
+        tables = [name for name, array in arrays.items() if np.ndim(array) > 1]
+        if len(tables) == 1 and not words_of(tables[0]) & (NAMES["embedding"] | PREFIXES):
+            _ask_square(f"array {tables[0]!r}", arrays[tables[0]].shape)
+        has_rows = bool(tables)
         if not has_rows or {*columns} & {*ROLES_OF_PAIRS}:
             with warnings.catch_warnings(action="ignore", category=DataWarning):  # read again later
                 return kind_of_table(read_table(path)[0], options)
@@ -252,7 +270,22 @@ def guess_format(path, options):
         if format is not None:
             return format
     table = read_frame(path, n_rows=PREVIEW)
+    if are_places([name for name in table if name]) and not are_faces:
+        n_columns = len([name for name in table if name])
+        if len(table) == min(n_columns, PREVIEW) and kind_of_table(table, options) == "faces":
+            _ask_square("the table", (len(read_frame(path)), n_columns))
     return format_of_header(table) or kind_of_table(table, options)
+
+
+def _ask_square(what, shape):
+    """Ask whether an array is a matrix of scores, if it is square."""
+    if len(shape) == 2 and shape[0] == shape[1]:
+        n = shape[0]
+        raise InputError(
+            f"{what} has {n} rows and {n} columns: are these scores of {n} images with {n} images, "
+            f"or {n} features of {n} images? Say format='matrix' or format='faces'",
+            [{"format": "matrix"}, {"format": "faces"}],
+        )
 
 
 def kind_of_table(table, options):
@@ -271,6 +304,13 @@ def kind_of_table(table, options):
     if len({*header}) < len(header) and are_numbers:  # of a table, names would be distinct
         return "matrix"
     check_header(header)
+    if are_numbers and names_people(table):
+        raise InputError(
+            "names in the first column contain names of other columns: are these scores of images "
+            "(rows) with people (columns), or features of images? Say format='matrix' or "
+            "format='faces'",
+            [{"format": "matrix"}, {"format": "faces"}],
+        )
     is_pairs = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_pairs and side_columns(header)):
         return "faces"

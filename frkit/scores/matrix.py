@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
+    InputError,
     real_numbers,
     require,
     require_flag,
@@ -18,11 +19,12 @@ from frkit.base import (
     warn,
 )
 from frkit.data.alignment import aligned
-from frkit.data.checks import FEW_SCORES, WINDOW, equals_transpose, is_lazy, with_both_halves
-from frkit.data.joins import CLEAR, WAYS, people_by_name, people_of_names, share_above
+from frkit.data.checks import FEW_SCORES, WINDOW, completed, equals_transpose, is_lazy
+from frkit.data.joins import CLEAR, ask_who, share_above
 from frkit.data.labels import check_names, clean_labels, complete_labels, image_names
 from frkit.data.notices import warn_of_decisions, warn_of_spellings
-from frkit.data.roles import SIDES
+from frkit.data.questions import asking
+from frkit.data.roles import SIDES, Roles
 from frkit.data.sides import Sides
 from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
 from frkit.scores.tensor import block_size, labelled_tensor
@@ -30,7 +32,16 @@ from frkit.scores.tensor import block_size, labelled_tensor
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
-THEY_ARE_PEOPLE = "the ids are people"
+SAME_IMAGES = (
+    "the same people are on the rows and the columns of this square matrix. Are row i and column i "
+    "one image, so that the diagonal compares images with themselves and is left out? Say "
+    "same_images=True; or same_images=False if they are two images of one person, a genuine pair"
+)
+IMAGES_OR_PEOPLE = (
+    "names of rows and columns, such as {!r}, occur once on each side: they may be names of images "
+    "or of people; nothing says whom an image shows. If they are people, and a row and a column of "
+    "one name are two images of that person, say same_images=False"
+)
 DISTANCES = (
     "strangers have higher scores than images of one person: are these distances? Say "
     "distance=True, or distance=False where larger means more alike"
@@ -44,6 +55,7 @@ def score_matrix(
     *,
     probe: ArrayLike | None = None,
     reference: ArrayLike | None = None,
+    same_images: bool | None = None,
     missing: ArrayLike | None = None,
     distance: bool = False,
     failed: str = "left out",
@@ -57,15 +69,17 @@ def score_matrix(
     values : array, (probe, reference)
         NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. Or a
         DataFrame or DataArray, whose labels name the images; or the people, where no identities are
-        given.
+        given and names occur several times.
     probe_identity, reference_identity : sequences of str
         Who is in each row and each column; they are equal for a genuine pair. Optional if the
         labels of `values` say it.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
-        image: that comparison is the diagonal, not a genuine pair. By default every row and every
-        column is a separate image, except in a symmetric square with the same people on both sides,
-        where row i and column i are one image.
+        image: that comparison is the diagonal, not a genuine pair.
+    same_images : bool, optional
+        Of a square with the same people on both sides and without names of images: whether row i
+        and column i are one image. Needed unless scores are symmetric; then they are. Of a
+        DataFrame or DataArray without identities, False says that its labels are people.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison.
     distance : bool
@@ -91,7 +105,8 @@ def score_matrix(
     InputError
         Where lengths differ, an identity is missing (or "unknown"), images of one side alone have
         names, or names repeat within a side, or values or marks are not real numbers; infinite
-        scores are refused when they are computed.
+        scores are refused when they are computed. Where it is not clear who is who, or which rows
+        and columns are one image.
 
     Warns
     -----
@@ -103,12 +118,15 @@ def score_matrix(
     Examples
     --------
     >>> import frkit as fk
-    >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
+    >>> people = ["ann", "bob"]
+    >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], people, people, same_images=False).shape
     (2, 2)
     """
     import dask.array as da
 
     require_flag("distance", distance)
+    if same_images is not None:
+        require_flag("same_images", same_images)
     require_one_of("failed", failed, FAILED)
     attributes = {} if attributes is None else attributes
     require_mapping("attributes", attributes, ATTRIBUTES, 0)
@@ -120,16 +138,18 @@ def score_matrix(
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = labels
     names = _names_of_matrix(values)
+    frame = values
     if isinstance(values, (pd.DataFrame, xr.DataArray)):
         values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
-    values = with_both_halves(_checked(values))
+    values = _checked(values)
     sides = []
     for names_of_side, labels in zip(names, (probes, references)):
         order = None if names_of_side is None else pd.Series(0, names_of_side)
         _, in_order = aligned({"the matrix": order}, labels)
         sides.append(in_order)
     probes, references = sides
-    _take_names(values, names, sides, missing, distance)
+    with asking(frame, {"missing": missing, "distance": distance or None}):
+        _take_names(values, names, sides, missing, distance, same_images)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, sides, values.shape):
         if not has_names:
@@ -144,9 +164,25 @@ def score_matrix(
         warn_of_decisions(values)
     compared = [name for name in probes if has_names or name != "image"]
     has_equal_sides = all(np.array_equal(probes[name], references[name]) for name in compared)
-    symmetric = has_equal_sides and _is_one_set_of_images(values, missing, has_names)
-    if symmetric:
+    if same_images is None and has_equal_sides and not has_names:
+        same_images = _are_same_images(values, missing)
+    require(
+        has_equal_sides or not same_images,
+        "same_images=True takes a square with the same labels on rows and columns",
+    )
+    require(
+        not (has_names and has_equal_sides) or same_images is not False,
+        "rows and columns have the same names of images: leave same_images= out, or names",
+    )
+    if same_images:
         references["image"] = probes["image"]
+    values, images = completed(values, probes["image"], references["image"])
+    if images is not None:
+        probes = references = _labels_of_images(images, probes, references)
+    has_equal_sides |= images is not None
+    marks = [] if missing is None else missing
+    is_one_set = has_equal_sides and np.array_equal(probes["image"], references["image"])
+    symmetric = is_one_set and equals_transpose(values, marks)
     side = block_size(chunks, max(values.shape))
     lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
@@ -195,22 +231,35 @@ def _on_both_sides(probes, references):
     return has_names
 
 
-def _is_one_set_of_images(values, missing, has_names):
-    """Return whether a matrix with equal labels on both sides compares one set of images."""
-    if not equals_transpose(values, [] if missing is None else missing):
-        return False
-    if has_names:
-        return True
+def _are_same_images(values, missing):
+    """Return that row i and column i are one image, where scores are symmetric; else ask."""
     corner = np.asarray(values[:WINDOW, :WINDOW], float)
-    if len(np.unique(np.triu(corner, 1))) <= FEW_SCORES:
-        return False  # a toy
+    scores = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
+    is_toy = len(np.unique(scores)) <= FEW_SCORES  # symmetric by chance
+    _, is_triangle = completed(values, *[range(len(values))] * 2)
+    is_symmetric = equals_transpose(values, [] if missing is None else missing)
+    if is_toy or not (is_symmetric or is_triangle is not None):
+        raise InputError(SAME_IMAGES, [{"same_images": True}, {"same_images": False}])
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "
         "column i are taken as one image, so that its diagonal is left out and each pair counts "
-        "once; if they are different images, fk.score_matrix(..., probe=names, reference=names) "
-        "names them"
+        "once; if they are different images, give same_images=False"
     )
     return True
+
+
+def _labels_of_images(images, probes, references):
+    """Return the labels of images, which are probes, references or both."""
+    labels = pd.concat([pd.DataFrame(probes), pd.DataFrame(references)])
+    labels = labels.drop_duplicates()
+    refuse_two = labels["image"].duplicated()
+    require(
+        not refuse_two.any(),
+        f"labels of image {labels['image'][refuse_two].head(1).tolist()} differ between rows and "
+        "columns",
+    )
+    labels = labels.set_index("image").loc[images].reset_index()
+    return {name: labels[name].to_numpy() for name in labels}
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):
@@ -244,33 +293,38 @@ def as_written(columns, rows):
     return texts.where(~is_numbered, bare) if is_numbered.any() else columns
 
 
-def _take_names(values, names, sides, missing, distance):
+def _take_names(values, names, sides, missing, distance, same_images):
     """Take the names of rows and columns as images, or as people if no identities are given."""
     has_names = all(names_of_side is not None for names_of_side in names)
     if all(labels["identity"] is None for labels in sides):
         require(
             has_names, "give probe_identity= and reference_identity=, who is on each row and column"
         )
-        people, images, _ = people_of_matrix(values, names, missing, distance, distance)
+        people = [np.asarray(side, str) for side in names]
+        if same_images is not False and not occur_again(people):
+            ask_whom(Roles(), {}, values, people, missing, distance)
         if not distance:
             check_direction(values, people, missing, False, False)
-        for place, labels in enumerate(sides):
-            labels["identity"] = people[place]
-            if images is not None:
-                labels["image"] = images[place]
+        for labels, people_of_side in zip(sides, people):
+            labels["identity"] = people_of_side
     elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
         for names_of_side, labels in zip(names, sides):
             labels["image"] = names_of_side.astype(str).to_numpy()
 
 
-def people_of_matrix(values, names, missing, is_distance, is_direction_known):
-    """Find out whether names are people, or images that say who is in them.
+def occur_again(names):
+    """Return whether a name occurs several times on one side, as names of images do not."""
+    return any(pd.Series(np.asarray(side)).duplicated().any() for side in names)
 
-    They are images if each occurs once on each side, and if scores are clearly higher where a usual
-    pattern finds the same person in both names.
+
+def ask_whom(roles, columns, values, names, missing, is_distance):
+    """Ask who is on the rows and columns of a matrix, whose names occur once on each side.
 
     Parameters
     ----------
+    roles : Roles
+    columns : sequence of str
+        What the file contains.
     values : array, (probe, reference)
         In memory, or on disk: then some rows are read.
     names : pair of sequences of str
@@ -278,31 +332,16 @@ def people_of_matrix(values, names, missing, is_distance, is_direction_known):
         Marks of failed comparisons.
     is_distance : bool
         Whether smaller is more alike.
-    is_direction_known : bool
-        Whether somebody, or the diagonal, says which is more alike.
-
-    Returns
-    -------
-    people : pair of arrays
-    images : pair of arrays or None
-    source : str
-        How it is known who is who.
     """
-    names = [np.asarray(side, str) for side in names]
-    if any(pd.Series(side).duplicated().any() for side in names):
-        return names, None, THEY_ARE_PEOPLE
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
-    places, distinct = pd.factorize(np.concatenate(names))
-    probe, reference = np.split(places, [len(names[0])])
+    codes, distinct = pd.factorize(np.concatenate([np.asarray(side, str) for side in names]))
+    probe, reference = np.split(codes, [len(names[0])])
     images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
-    _, way = people_of_names(images, scores=scores)
-    if way:
-        people = [people_by_name(side, WAYS[way]).astype(str) for side in names]
-        return people, names, f"from names of images, {way}"
-    is_turned = not is_direction_known and people_of_names(images, scores=-scores)[1]
-    require(not is_turned, DISTANCES)
-    return names, None, THEY_ARE_PEOPLE
+    why = IMAGES_OR_PEOPLE.format(str(distinct[0]))
+    if len(rows) < len(values):
+        why += f". Of {len(rows):,} of {len(values):,} rows"
+    ask_who(roles, columns, why, images, scores, same_images=False)
 
 
 def check_direction(values, people, missing, is_distance, is_guess):

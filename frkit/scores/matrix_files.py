@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, require_flag, warn
 from frkit.data.arrays import OnDisk, labels_beside
-from frkit.data.checks import role_of_square, with_both_halves
+from frkit.data.checks import completed, role_of_square
 from frkit.data.files import file_kind, named, require_data
 from frkit.data.joins import CLEAR, identities_from, is_pattern, joined, share_above
 from frkit.data.labels import can_be_named, clean_labels
@@ -22,11 +23,12 @@ from frkit.data.opening import read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
 from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers, read_frame, refuse_cells, to_numbers
+from frkit.data.tables import as_numbers, is_number_column, read_frame, refuse_cells, to_numbers
 from frkit.scores.matrix import (
     as_written,
+    ask_whom,
     check_direction,
-    people_of_matrix,
+    occur_again,
     score_matrix,
     some_rows,
 )
@@ -39,6 +41,7 @@ CELLS = "all cells"  # of a file that is one matrix
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 OF_ARRAYS = ("npz", "mat", "hdf5")
 PEOPLE = NAMES["identity"] | WEAK["identity"]
+NO_NAMES = "identity= reads names of images, but it is not clear which arrays have them"
 AS_DISTANCES = (
     "the matrix is read as distances (smaller is more alike): it is symmetric with 0 on its "
     "diagonal, and one person's values are lower; if larger means more alike, say distance=False"
@@ -54,6 +57,7 @@ def open_scores(
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
     distance: bool | None = None,
+    same_images: bool | None = None,
     **options,
 ) -> xr.DataArray:
     r"""Open a matrix file: a table with ids on both sides, an .npz, or an .npy with labels.
@@ -76,8 +80,7 @@ def open_scores(
         Default of an .npy: the table of the same name next to it.
     identity : str, optional
         The column of identities; or, where the ids are names of images, a pattern that says who is
-        in them, such as "{name}_{number}.jpg". Usual patterns are tried where each id occurs once;
-        they are used where scores of one person are clearly higher.
+        in them, such as "{name}_{number}.jpg".
     metadata : str or Path, optional
         A table of people or images: its other columns become attributes of the ids that one of its
         columns names.
@@ -85,6 +88,8 @@ def open_scores(
         Role (`score` or `distance`, `probe_identity`, `reference_identity`, `probe`, `reference`;
         `identity` and `image` for both sides) or attribute to array(s) or columns of the labels,
         where their names do not say so.
+    same_images : bool, optional
+        As in `score_matrix`; False also says that ids which occur once on each side are people.
     **options
         As in `score_matrix`. Default of `distance`: as the name of the matrix says, or its diagonal
         (0, or the largest score), if the people agree.
@@ -121,11 +126,11 @@ def open_scores(
         roles = matrix_roles(arrays, given, is_certain=True)
         warn_of_parts(roles, arrays)
         name = roles.scores()[0]
-        values = arrays[name] = with_both_halves(arrays[name])
+        values = arrays[name]
         missing = failed_mark(values, missing)
         is_given = _settle_direction(roles, values, distance)
         is_distance = bool(roles.column("distance"))
-        people, images = _who(arrays, roles, missing, pattern, is_given or is_distance)
+        people, images = _who(arrays, roles, missing, pattern, same_images)
         if not is_given and tuple(map(len, people)) == tuple(values.shape):
             is_guess = is_distance and role_of_score(name) != "distance"
             check_direction(values, people, missing, is_distance, is_guess)
@@ -139,7 +144,7 @@ def open_scores(
             keys = {"image": images or (None, None), "identity": people}
             attributes |= joined(metadata, keys, attributes)
         options |= dict(zip(SIDES, images or ()))
-        options |= {"attributes": attributes, "missing": missing}
+        options |= {"attributes": attributes, "missing": missing, "same_images": same_images}
         scores = score_matrix(values, *people, distance=is_distance, **options)
         _require_genuine_pairs(scores)
     return scores.assign_attrs(roles.attrs())
@@ -181,6 +186,9 @@ def _arrays(path):
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
     if all(are_places(side.tolist()) for side in sides) and role_of_square(values):
         return {CELLS: values}
+    if not occur_again(sides):
+        values, images = completed(values, *sides)
+        sides = sides if images is None else [images.to_numpy()] * 2
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 
 
@@ -271,9 +279,14 @@ def matrix_roles(columns, given=None, is_certain=False):
             return None
         roles.columns[role or "score"] = [name]
     for stem, sides in labels.items():
-        if simplified(stem) in PEOPLE and not any(map(roles.column, WHO)):
+        is_weak = simplified(stem) in WEAK["identity"]  # of people or of images
+        are_people = simplified(stem) in PEOPLE
+        are_images = simplified(stem) in NAMES["image"]
+        if is_weak and not occur_again([columns[name] for name in sides]):
+            are_people, are_images = False, True
+        if are_people and not any(map(roles.column, WHO)):
             roles.columns |= {role: [name] for role, name in zip(WHO, sides)}
-        elif simplified(stem) in NAMES["image"] and not any(map(roles.column, SIDES)):
+        elif are_images and not any(map(roles.column, SIDES)):
             roles.columns |= {role: [name] for role, name in zip(SIDES, sides)}
         elif can_be_named(stem):
             roles.attributes.setdefault(stem, list(sides))
@@ -313,23 +326,24 @@ def _settle_direction(roles, values, distance):
     return distance is not None
 
 
-def _who(columns, roles, missing, pattern, is_direction_known):
-    """Return people and images (or None) of both sides: by their roles, or by names of images."""
+def _who(columns, roles, missing, pattern, same_images):
+    """Return people and images (or None) of both sides: by their roles, or by a pattern."""
     people, images = (
         [columns[roles.column(role)] for role in names] if all(map(roles.column, names)) else None
         for names in (WHO, SIDES)
     )
+    names = images or people
     if pattern is not None:
-        names = images or people
-        require(names, "identity= reads the names of images, but this file has none")
+        if names is None:
+            roles.ask(columns, NO_NAMES, dict.fromkeys(SIDES, "..."))
         roles.who = f"by the pattern {pattern!r} of names of images"
-        return [identities_from(side, pattern) for side in names], names
+        both = identities_from(np.concatenate(names), pattern)
+        return np.split(both, [len(names[0])]), names
     if people is None and images is not None:
-        values = columns[roles.scores()[0]]
-        is_distance = bool(roles.column("distance"))
-        people, images, roles.who = people_of_matrix(
-            values, images, missing, is_distance, is_direction_known
-        )
+        if same_images is not False and not occur_again(images):
+            is_distance = bool(roles.column("distance"))
+            ask_whom(roles, columns, columns[roles.scores()[0]], images, missing, is_distance)
+        people, images = images, None
     if people is None:
         roles.ask(
             columns,
@@ -397,6 +411,19 @@ def is_matrix(table):
         return rows == names[: len(rows)] and is_clear
     n_shared = len({*names}.intersection(rows))
     return n_shared >= min(len({*names}), len({*rows})) / 2
+
+
+def names_people(table):
+    """Return whether most names of the first column contain the name of another column.
+
+    Then rows may be images of the people in the header: S001_01.jpg and S001.
+    """
+    columns = {str(name) for name in table.columns[1:] if not str(name).isdigit()}
+    if is_number_column(table.iloc[:, 0]) or len(columns) < 2:
+        return False
+    names = table.iloc[:, 0].astype(str)
+    contain = [bool({*re.split(r"[-_./\\ ]", name)} & columns) for name in names]
+    return np.mean(contain) > 0.5
 
 
 def is_nameless(table):

@@ -11,7 +11,12 @@ import pandas as pd
 from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.arrays import read_npy
 from frkit.data.files import named
-from frkit.data.joins import identities_from, joined, people_of_names, strangers_called_genuine
+from frkit.data.joins import (
+    ask_who,
+    identities_from,
+    joined,
+    people_of_names,
+)
 from frkit.data.names import MODEL, simplified
 from frkit.data.notices import warn_of_parts
 from frkit.data.pair_roles import (
@@ -32,8 +37,7 @@ from frkit.scores.pair_list import listed_pairs
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
-    "identities of both sides such as id1 and id2, or names of images that say who it is, with "
-    "identity='{name}_{number}.jpg'"
+    "identities of both sides such as person1 and person2, or a pattern of names of images"
 )
 
 
@@ -114,7 +118,9 @@ def _list_of_pairs(
     warn_of_parts(roles, table)
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
-    require(images or not identity, "identity= reads the names of images, but this file has none")
+    if identity and not images:
+        roles.columns |= {side: roles.columns.pop(who, []) for side, who in zip(SIDES, WHO)}
+        images, people = people, None
     if needs_score:
         scores = {name: to_numbers(table[name]) for name in roles.scores()}
         distances = roles.columns.get("distance", [])
@@ -128,19 +134,22 @@ def _list_of_pairs(
         if show_two_people(images, people).any():  # so the guess was wrong
             images = None
             roles.unused += [name for side in SIDES for name in roles.columns.pop(side)]
-    if images and identity:
+    if identity:
+        if not images:
+            why = "identity= reads names of images, but it is not clear which columns have them"
+            roles.ask(table, why, dict.fromkeys(SIDES, "..."))
         people = images.mapped(identities_from(images.names, identity))
         roles.who = f"by the pattern {identity!r} of names of images"
     elif images and not people:
         model, values = next(iter(scores.items()))
         similarity = -values if model in distances else values
-        people = _people_by_name(images, genuine, similarity, rule, roles, table)
+        if genuine is None:
+            are_people = {who: roles.column(side) for who, side in zip(WHO, SIDES)}
+            ask_who(roles, table, UNSAID, images, similarity, {"genuine": "..."}, are_people)
+        people = _people_by_name(images, genuine, rule, roles, table)
     if not people:
         if genuine is None:
-            remedies = [{"genuine": "..."}]
-            if images:
-                remedies.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
-            roles.ask(table, UNSAID, *remedies)
+            roles.ask(table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, table, genuine, bool(preset))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)
@@ -179,24 +188,18 @@ def _attributes(table, roles):
     return attributes
 
 
-def _people_by_name(images, genuine, similarity, rule, roles, table):
+def _people_by_name(images, genuine, rule, roles, table):
     """Return who is in images by their names, or by the genuine pairs that link them; or None."""
-    people, way = people_of_names(images, genuine, similarity)
+    people, pattern = people_of_names(images, genuine)
+    truth = roles.column("genuine") or roles.column("impostor")
     if people is not None:
-        roles.who = f"from names of images, {way}"
-    elif genuine is not None:
-        if people_of_names(images, ~genuine)[1]:
-            refuse_truth(roles, table, "names of images", np.ones(len(table), bool))
-        n_strangers, n_genuine = strangers_called_genuine(images, genuine, similarity)
-        if n_strangers > 0:
-            warn(
-                f"by the names of images {n_strangers:,} of {n_genuine:,} genuine pairs show "
-                "two people, and their scores are lower: make sure that "
-                f"{roles.column('genuine') or roles.column('impostor')!r} is about people"
-            )
-        if rule == "linked":
-            roles.who = "names that genuine pairs link are one person"
-            people = _linked(images, genuine)
+        roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
+        return people
+    if people_of_names(images, ~genuine)[1]:
+        refuse_truth(roles, table, "names of images", np.ones(len(table), bool))
+    if rule == "linked":
+        roles.who = "names that genuine pairs link are one person"
+        people = _linked(images, genuine)
     return people
 
 

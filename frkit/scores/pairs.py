@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from frkit.base import require, require_one_of
 from frkit.data.alignment import aligned
 from frkit.data.files import named, require_data
+from frkit.data.questions import asking
 from frkit.data.roles import SIDES, WHO, as_mapping
 from frkit.scores.kept import refuse_file_name
 from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES
@@ -105,7 +106,8 @@ def pairs(
         given = [genuine, *sides.values(), *attributes.values()]
         require(all(column is None for column in given), "name columns of a DataFrame by columns=")
         options |= {"distance": distance or None}
-        return pairs_of_table(score.rename(columns=str), as_mapping(columns), **options)
+        with asking(score, {"columns": columns} | options):
+            return pairs_of_table(score.rename(columns=str), as_mapping(columns), **options)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores = score if isinstance(score, Mapping) else {"score": score}
     inputs = {"genuine": genuine, **sides}
