@@ -221,7 +221,7 @@ def completed(values, rows, columns):
     if not (is_blank | is_blank.T).all() or len(np.unique(scores)) <= FEW_SCORES:
         return values, None
     warn(
-        "each pair of images has a score in one cell only: the matrix is completed by the names, or "
-        "numbers, of its rows and columns"
+        "each pair of images has a score in one cell only: the matrix is completed by the names, "
+        "or numbers, of its rows and columns"
     )
     return np.where(is_blank, whole.T, whole), names

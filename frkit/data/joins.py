@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, InputError, listed, require, require_text, warn
+from frkit.base import UNKNOWN, listed, require, require_text, warn
 from frkit.data.files import named, not_read, require_data
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.tables import read_frame
@@ -95,9 +95,9 @@ def people_of_names(images, genuine):
 
 
 def _readings(images):
-    """Yield patterns like the longest name, and who is in each image; NaN where one does not fit."""
+    """Yield patterns like the longest name, and who is in each image; NaN where one misfits."""
     names = [str(name) for name in images.names[:FIRST]]
-    endings = {re.search(ENDING, name)[0] for name in names}
+    endings = {re.search(ENDING, name)[0] for name in names} - {""} or {""}
     ending = endings.pop() if len(endings) == 1 else ".{ending}"
     for pattern in _patterns_like(max(names, key=len), ending):
         fields = re.findall(r"\{(\w+)\}", pattern)
@@ -164,8 +164,8 @@ def ask_who(roles, header, why, images, scores, *remedies, **options):
     lines = patterns_of_names(images, scores)
     if lines:
         why = (
-            f"{why}; names such as {str(images.names[0])!r} may say it. frkit does not guess who is "
-            "who; by these patterns there would be\n  " + "\n  ".join(lines.values())
+            f"{why}; names such as {str(images.names[0])!r} may say it. frkit does not guess who "
+            "is who; by these patterns there would be\n  " + "\n  ".join(lines.values())
         )
     roles.ask(header, why, *remedies, identity=next(iter(lines), None), **options)
 

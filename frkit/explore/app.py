@@ -35,6 +35,11 @@ DISTANCES = {
     "larger scores are more alike": False,
     "smaller scores are more alike": True,
 }
+SAME_IMAGES = {
+    "nothing says it": USUAL,
+    "are one image": True,
+    "are two images of a person": False,
+}
 WEIGHTINGS = {
     "as usual for such data": USUAL,
     "mean over people": "identity",
@@ -130,7 +135,7 @@ class OwnData:
         self.report = None
         self.evaluated = {}
         sources = self.data_controls(path)
-        columns = [self.kind, self.distance, *self.columns.values()]
+        columns = [*self.options.values(), *self.columns.values()]
         settings = self.question_controls()
         controls = [self.path, *sources, self.labels, *columns, *settings]
         self.work = Work("Evaluate", self.evaluate, controls)
@@ -173,8 +178,17 @@ class OwnData:
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
         self.preview = widgets.HTML()
-        self.kind = choice("kind of data", KINDS)
-        self.distance = choice("direction", DISTANCES)
+        self.options = {
+            "format": choice("kind of data", KINDS),
+            "distance": choice("direction", DISTANCES),
+            "same_images": choice("row i and column i", SAME_IMAGES),
+            "identity": control(
+                widgets.Text,
+                "pattern of image names",
+                placeholder="{name}_{number}.jpg",
+                continuous_update=False,
+            ),
+        }
         self.columns = {}
         for role, label in ROLES.items():
             if role in SEVERAL:
@@ -281,11 +295,10 @@ class OwnData:
         """Return the options of `open_data`."""
         labels = self.labels.value.strip()
         options = {
-            "format": self.kind.value,
             "columns": self.chosen_columns or USUAL,
             "labels": self.named(labels) if labels else USUAL,
-            "distance": self.distance.value,
         }
+        options |= {name: menu.value for name, menu in self.options.items()}
         return {name: value for name, value in options.items() if value != USUAL}
 
     def open(self, use_names=None):
@@ -313,7 +326,8 @@ class OwnData:
         for menu in self.columns.values():
             menu.layout.display = "" if header else "none"
         self.is_filling = True
-        self.kind.value = self.distance.value = USUAL
+        for menu in self.options.values():
+            menu.value = USUAL
         self.fill(header, {})
 
     def fill(self, header, roles):
@@ -333,9 +347,9 @@ class OwnData:
         """Read again with another choice."""
         if self.is_filling or not self.paths:
             return
-        if change["owner"] is self.kind:
+        if change["owner"] is self.options["format"]:
             self.chosen_columns = {}
-        elif change["owner"] is not self.distance:
+        elif change["owner"] in self.columns.values():
             role = next(role for role, menu in self.columns.items() if menu is change["owner"])
             chosen = list(change["new"]) if role in SEVERAL else change["new"]
             self.chosen_columns[role] = None if chosen in ([], NONE) else chosen

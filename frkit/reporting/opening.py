@@ -22,7 +22,6 @@ from frkit.base import (
     with_cautions,
 )
 from frkit.data.arrays import OnDisk
-from frkit.data.checks import role_of_square
 from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named, require_data
@@ -42,7 +41,6 @@ from frkit.scores.matrix_files import (
     are_places,
     both_sides,
     is_matrix,
-    is_nameless,
     matrix_roles,
     names_people,
     open_scores,
@@ -222,7 +220,7 @@ def _read(path, format, options):
         return open_pairs(path, format=format, **options)
     except InputError as error:
         for answer in error.answers:
-            if format in LINES:  # else the columns that it names would not be there
+            if format in LINES and "columns" in answer:  # they have names only in this format
                 answer["format"] = format
         raise
 
@@ -245,10 +243,7 @@ def guess_format(path, options):
     columns = options.get("columns", {})
     are_faces = bool({*columns} & {"embedding", "image"})
     if kind == "npy" and not are_faces:
-        array = OnDisk(path)
-        if role_of_square(array):
-            return "matrix"
-        _ask_square("the array", array.shape)
+        _ask_square("the array", OnDisk(path).shape)
     if kind in OF_ARRAYS and not are_faces:
         arrays = read_columns(path)
         if kinds_of_scores(arrays):
@@ -270,10 +265,9 @@ def guess_format(path, options):
         if format is not None:
             return format
     table = read_frame(path, n_rows=PREVIEW)
-    if are_places([name for name in table if name]) and not are_faces:
-        n_columns = len([name for name in table if name])
-        if len(table) == min(n_columns, PREVIEW) and kind_of_table(table, options) == "faces":
-            _ask_square("the table", (len(read_frame(path)), n_columns))
+    numbered = [name for name in table if name]
+    if are_places(numbered) and not are_faces and len(table) == min(len(numbered), PREVIEW):
+        _ask_square("the table", (len(read_frame(path)), len(numbered)))
     return format_of_header(table) or kind_of_table(table, options)
 
 
@@ -295,7 +289,7 @@ def kind_of_table(table, options):
         return "columns"
     if {"embedding", "image"} & {*columns}:
         return "faces"
-    if is_matrix(table) or is_nameless(table):
+    if is_matrix(table):
         return "matrix"
     if "identity" in columns or "labels" in options:
         return "faces"

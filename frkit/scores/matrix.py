@@ -236,7 +236,7 @@ def _are_same_images(values, missing):
     corner = np.asarray(values[:WINDOW, :WINDOW], float)
     scores = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
     is_toy = len(np.unique(scores)) <= FEW_SCORES  # symmetric by chance
-    _, is_triangle = completed(values, *[range(len(values))] * 2)
+    _, is_triangle = completed(values, *[range(values.shape[0])] * 2)
     is_symmetric = equals_transpose(values, [] if missing is None else missing)
     if is_toy or not (is_symmetric or is_triangle is not None):
         raise InputError(SAME_IMAGES, [{"same_images": True}, {"same_images": False}])
@@ -339,8 +339,8 @@ def ask_whom(roles, columns, values, names, missing, is_distance):
     probe, reference = np.split(codes, [len(names[0])])
     images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
     why = IMAGES_OR_PEOPLE.format(str(distinct[0]))
-    if len(rows) < len(values):
-        why += f". Of {len(rows):,} of {len(values):,} rows"
+    if len(rows) < values.shape[0]:
+        why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
     ask_who(roles, columns, why, images, scores, same_images=False)
 
 

@@ -15,7 +15,7 @@ from frkit.base import listed, require, require_flag, warn
 from frkit.data.arrays import OnDisk, labels_beside
 from frkit.data.checks import completed, role_of_square
 from frkit.data.files import file_kind, named, require_data
-from frkit.data.joins import CLEAR, identities_from, is_pattern, joined, share_above
+from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.names import NAMES, WEAK, simplified
 from frkit.data.notices import warn_of_parts
@@ -176,7 +176,8 @@ def _arrays(path):
         "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
     )
     table = read_frame(path)
-    if is_nameless(table):
+    n_rows, n_columns = table.shape
+    if are_places([*table.columns]) and n_rows == n_columns:
         return {CELLS: table.to_numpy(float)}
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
@@ -184,7 +185,7 @@ def _arrays(path):
     values = np.column_stack(columns)
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
-    if all(are_places(side.tolist()) for side in sides) and role_of_square(values):
+    if all(are_places(side.tolist()) for side in sides):
         return {CELLS: values}
     if not occur_again(sides):
         values, images = completed(values, *sides)
@@ -247,8 +248,8 @@ def _by_names(table, names):
 def matrix_roles(columns, given=None, is_certain=False):
     """Find out which array is a matrix of scores, and which are labels of both its sides.
 
-    It is the only array with rows and columns, and is called a score or a distance, has labels of
-    two sides, or is symmetric with a diagonal as of images with themselves.
+    It is the only array with rows and columns, and is called a score or a distance, or has labels
+    of two sides.
 
     Parameters
     ----------
@@ -274,7 +275,7 @@ def matrix_roles(columns, given=None, is_certain=False):
     labels = _labels_of_sides(roles, columns, columns[name].shape)
     if not roles.scores():
         role = role_of_score(name) or role_of_square(columns[name])
-        has_sides = role or any(probe != reference for probe, reference in labels.values())
+        has_sides = role_of_score(name) or any(probe != other for probe, other in labels.values())
         if not is_certain and (not has_sides or simplified(name) in NAMES["embedding"]):
             return None
         roles.columns[role or "score"] = [name]
@@ -344,6 +345,7 @@ def _who(columns, roles, missing, pattern, same_images):
             is_distance = bool(roles.column("distance"))
             ask_whom(roles, columns, columns[roles.scores()[0]], images, missing, is_distance)
         people, images = images, None
+        roles.columns |= {who: roles.columns.pop(side) for side, who in zip(SIDES, WHO)}
     if people is None:
         roles.ask(
             columns,
@@ -405,10 +407,7 @@ def is_matrix(table):
     names = [*map(str, table.columns[1:])]
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
     if are_places(rows):  # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
-        corner = _corner(table.iloc[:, 1:])
-        area, errors = share_above(corner, np.eye(len(corner), dtype=bool))
-        is_clear = abs(errors) > CLEAR or area in (0, 0.5, 1)  # 0.5: no scores on the diagonal
-        return rows == names[: len(rows)] and is_clear
+        return False
     n_shared = len({*names}.intersection(rows))
     return n_shared >= min(len({*names}), len({*rows})) / 2
 
@@ -426,17 +425,6 @@ def names_people(table):
     return np.mean(contain) > 0.5
 
 
-def is_nameless(table):
-    """Return whether the first rows of a table are those of a square matrix without names."""
-    return are_places(table.columns.tolist()) and role_of_square(_corner(table)) is not None
-
-
 def are_places(names):
     """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
     return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))
-
-
-def _corner(table):
-    """Return the largest square at the beginning of a table as numbers."""
-    n = min(table.shape)
-    return np.column_stack([as_numbers(table.iloc[:n, place])[0] for place in range(n)])

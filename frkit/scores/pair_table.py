@@ -144,8 +144,10 @@ def _list_of_pairs(
         model, values = next(iter(scores.items()))
         similarity = -values if model in distances else values
         if genuine is None:
-            are_people = {who: roles.column(side) for who, side in zip(WHO, SIDES)}
-            ask_who(roles, table, UNSAID, images, similarity, {"genuine": "..."}, are_people)
+            answers = [{"genuine": "..."}]
+            if images.is_same().any():  # names may be people
+                answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
+            ask_who(roles, table, UNSAID, images, similarity, *answers)
         people = _people_by_name(images, genuine, rule, roles, table)
     if not people:
         if genuine is None:

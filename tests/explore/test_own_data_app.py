@@ -214,7 +214,7 @@ def test_smaller_scores_may_be_more_alike(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "score"]]
     table.assign(score=-table.score).to_csv(tmp_path / "turned.csv", index=False)
     app = OwnData(tmp_path / "turned.csv")
-    app.distance.value = True
+    app.options["distance"].value = True
     assert not app.work.button.disabled
     assert app.data.attrs["distance"]
 

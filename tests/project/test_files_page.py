@@ -99,7 +99,7 @@ def test_the_python_lines_run(names, monkeypatch):
 
 def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
     monkeypatch.chdir(names["folder"])
-    for name in ("pairs.csv", "marks.csv", "wide.csv", "matrix.csv"):
+    for name in ("pairs.csv", "marks.csv", "wide.csv"):
         assert main(["look", name]) == 0
     assert "the score -1000 occurs in" in capsys.readouterr().out
 

@@ -1,0 +1,277 @@
+"""Who is who, and what a square is: a right value, or a question whose answers work."""
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.__main__ import main
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+N_PEOPLE, N_IMAGES = 24, 4
+WHO = np.repeat(np.arange(N_PEOPLE), N_IMAGES)
+SHOT = np.tile(np.arange(N_IMAGES), N_PEOPLE)
+RNG = np.random.default_rng(3)
+CENTRE = RNG.normal(size=(N_PEOPLE, 16))
+X = CENTRE[WHO] + RNG.normal(size=(len(WHO), 16))
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+S = X @ X.T
+A = X @ (X + 0.05 * RNG.normal(size=X.shape)).T  # not symmetric
+SAME = WHO[:, None] == WHO
+OFF = ~np.eye(len(WHO), dtype=bool)
+FIRST, SECOND = np.triu_indices(len(WHO), 1)
+NAMES = np.array([f"p{k:02d}_{i}.jpg" for k, i in zip(WHO, SHOT)])
+PEOPLE = np.array([f"p{k:02d}" for k in WHO])
+BY_NUMBER = "{name}_{number}.jpg"
+
+
+def frr(scores, genuine, far=0.1):
+    """FRR, pooled over pairs, at the lowest threshold whose FAR is at most `far`."""
+    impostor = np.sort(scores[~genuine])[::-1]
+    threshold = impostor[int(np.floor(far * len(impostor)))]
+    return np.mean(scores[genuine] <= threshold)
+
+
+OF_PAIRS = frr(S[FIRST, SECOND], SAME[FIRST, SECOND])
+OF_SQUARE = frr(A[OFF], SAME[OFF])
+OF_TWO_SETS = frr(A.ravel(), SAME.ravel())
+
+
+def frr_of(data):
+    scores = fk.score_tensor(data) if isinstance(data, xr.Dataset) else data
+    rates = fk.evaluate(scores, far=[0.1], weighting="pair")["empirical"]
+    return float(rates.frr.squeeze())
+
+
+def listed(names, diagonal=False, truth=False):
+    """A function that writes a list of all pairs, without identities."""
+
+    def write(folder):
+        rows = np.tri(len(names), k=0 if diagonal else -1, dtype=bool).T
+        table = pd.DataFrame({"a": names[rows.nonzero()[0]], "b": names[rows.nonzero()[1]]})
+        table["score"] = S[rows]
+        if truth:
+            table["same"] = SAME[rows].astype(int)
+        table.to_csv(folder / "list.txt", sep=" ", index=False, header=truth)
+        return "list.txt"
+
+    return write
+
+
+def framed(values, rows, columns):
+    """A function that writes a matrix with names on both sides."""
+
+    def write(folder):
+        pd.DataFrame(values, rows, columns).to_csv(folder / "matrix.csv")
+        return "matrix.csv"
+
+    return write
+
+
+def stored(**arrays):
+    """A function that writes an .npz."""
+
+    def write(folder):
+        np.savez(folder / "arrays.npz", **arrays)
+        return "arrays.npz"
+
+    return write
+
+
+def single(folder):
+    """An .npy with a table of labels next to it."""
+    pd.DataFrame({"identity": PEOPLE}).to_csv(folder / "square.csv", index=False)
+    np.save(folder / "square.npy", A)
+    return "square.npy"
+
+
+def images(folder):
+    """A file of embeddings for each image, in folders of people."""
+    for who, name, vector in zip(PEOPLE, NAMES, X):
+        (folder / "faces" / who).mkdir(parents=True, exist_ok=True)
+        np.save(folder / "faces" / who / name, vector)
+    return "faces"
+
+
+def sessions(folder):
+    """A file of embeddings for each session of a person."""
+    (folder / "faces").mkdir()
+    for who in np.unique(PEOPLE):
+        for session, rows in enumerate(np.split(X[who == PEOPLE], 2)):
+            np.save(folder / "faces" / f"{who}_{session}.npy", rows)
+    return "faces"
+
+
+def encodings(folder):
+    """JSON of vectors by name."""
+    vectors = {who: X[who == PEOPLE].tolist() for who in np.unique(PEOPLE)}
+    (folder / "encodings.json").write_text(json.dumps(vectors))
+    return "encodings.json"
+
+
+def features(folder):
+    """A table of names of images and numbered columns."""
+    pd.DataFrame(X).add_prefix("f").assign(image=NAMES).to_csv(folder / "wide.csv", index=False)
+    return "wide.csv"
+
+
+SESSION = np.array([f"{k:03d}_{i // 2}_{i % 2}.ppm" for k, i in zip(WHO, SHOT)])
+STYLE = np.array([f"spk{k:02d}-{('read', 'phone')[i % 2]}-{i:02d}.wav" for k, i in zip(WHO, SHOT)])
+EYES = np.array([f"S{k // 2:03d}{'LR'[k % 2]}{i:02d}.jpg" for k, i in zip(WHO, SHOT)])
+SCANNER = np.array([f"c{i % 2}/{k:03d}_{i % 2}_{i}.tif" for k, i in zip(WHO, SHOT)])
+FINGERS = np.array([f"{k + 1}_{i + 1}.tif" for k, i in zip(WHO, SHOT)])
+UPPER = np.where(np.triu(OFF), S, np.nan)
+ORDER = np.random.default_rng(0).permutation(len(WHO) - 1)
+GALLERY = X @ (CENTRE / np.linalg.norm(CENTRE, axis=1, keepdims=True)).T
+PERSONS = np.unique(PEOPLE)
+TO_GALLERY = frr(GALLERY.ravel(), (WHO[:, None] == np.arange(N_PEOPLE)).ravel())
+OF_UPPER = (UPPER[:-1, 1:], NAMES[:-1], NAMES[1:])
+
+ASKED = {  # the file, what answers each question in turn, and the FRR then
+    "sessions": (listed(SESSION), [{"identity": "{name}_{session}_{shot}.ppm"}], OF_PAIRS),
+    "styles": (listed(STYLE), [{"identity": "{name}-{style}-{number}.wav"}], OF_PAIRS),
+    "eyes": (listed(EYES), [{"identity": "{name}{number}.jpg"}], OF_PAIRS),
+    "scanners": (listed(SCANNER), [{"identity": "{name}_{a}_{number}.tif"}], OF_PAIRS),
+    "fingers": (listed(FINGERS), [{"identity": "{name}_{number}.tif"}], OF_PAIRS),
+    "files with themselves": (listed(NAMES, diagonal=True), [{"identity": BY_NUMBER}], OF_PAIRS),
+    "a pivot": (framed(*OF_UPPER), [{"identity": BY_NUMBER}], OF_PAIRS),
+    "a pivot in another order": (
+        framed(OF_UPPER[0][ORDER], OF_UPPER[1][ORDER], OF_UPPER[2]),
+        [{"identity": BY_NUMBER}],
+        OF_PAIRS,
+    ),
+    "a half of zeros": (
+        framed(np.nan_to_num(UPPER), NAMES, NAMES),
+        [{"identity": BY_NUMBER}],
+        OF_PAIRS,
+    ),
+    "names of images": (framed(A, NAMES, NAMES), [{"identity": BY_NUMBER}], OF_SQUARE),
+    "names of images as ids": (
+        stored(scores=A, probe_ids=NAMES, gallery_ids=NAMES),
+        [{"identity": BY_NUMBER}],
+        OF_SQUARE,
+    ),
+    "images and people": (
+        framed(GALLERY, NAMES, PERSONS),
+        [{"format": "matrix"}, {"identity": BY_NUMBER}],
+        TO_GALLERY,
+    ),
+    "one set of people": (stored(scores=A, ids=PEOPLE), [{"same_images": True}], OF_SQUARE),
+    "two sets of people": (stored(scores=A, ids=PEOPLE), [{"same_images": False}], OF_TWO_SETS),
+    "an array": (single, [{"format": "matrix"}, {"same_images": True}], OF_SQUARE),
+    "an array of features": (single, [{"format": "faces"}], None),
+    "an array without a telling name": (
+        stored(data=S, subject=PEOPLE),
+        [{"format": "matrix"}],
+        OF_PAIRS,
+    ),
+    "a folder of images": (images, [{"identity": "{name}/{file}"}], OF_PAIRS),
+    "a folder of sessions": (sessions, [{"identity": "{name}_{session}/{number}"}], OF_PAIRS),
+    "encodings": (encodings, [{"identity": "{name}/{number}"}], OF_PAIRS),
+    "embeddings": (features, [{"identity": BY_NUMBER}], OF_PAIRS),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_may_be_read_in_two_ways_is_asked(tmp_path, monkeypatch, name):
+    write, answers, expected = ASKED[name]
+    path, options = write(tmp_path), {}
+    monkeypatch.chdir(tmp_path)
+    for answer in answers:
+        with pytest.raises(fk.InputError) as asked:
+            fk.open_data(path, **options)
+        assert any([*answer] == [*proposed] for proposed in asked.value.answers), asked.value
+        options |= answer
+    data = fk.open_data(path, **options)
+    if expected is None:
+        assert data.sizes["feature"] == len(WHO)
+    else:
+        assert frr_of(data) == pytest.approx(expected, abs=1e-4)
+
+
+def lines_of(message, kind):
+    return re.findall(f"^{kind}: (.*)", message, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_proposed_commands_and_lines_run(tmp_path, monkeypatch, capsys, name):
+    """Each ends well, or with another question of its own."""
+    path = ASKED[name][0](tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["look", path]) == 2
+    message = capsys.readouterr().err
+    commands, calls = lines_of(message, "command"), lines_of(message, "Python")
+    assert len(commands) == len(calls) > 0, message
+    ends = [main(shlex.split(command)[1:]) for command in commands if "..." not in command]
+    assert 0 in ends or lines_of(capsys.readouterr().err, "command")
+    for call, end in zip([call for call in calls if "..." not in call], ends):
+        if end == 0:
+            eval(call, {"fk": fk})
+
+
+def test_a_pattern_of_names_is_used_where_the_truth_confirms_it(tmp_path):
+    data = fk.open_data(tmp_path / listed(NAMES, truth=True)(tmp_path))
+    assert {*data.probe_identity.values} <= {*PERSONS}
+    assert "'{name}_{number}.jpg', which 'same' confirms" in data.attrs["columns"]
+    assert frr_of(data) == pytest.approx(OF_PAIRS, abs=1e-6)
+
+
+def test_a_pattern_that_the_truth_contradicts_once_is_not_used(tmp_path):
+    write = listed(NAMES, truth=True)
+    table = pd.read_csv(tmp_path / write(tmp_path), sep=" ")
+    table.loc[table.same.idxmax(), "same"] = 0
+    assert "probe_identity" not in fk.open_data(table).coords
+
+
+def test_the_question_counts_people_and_pairs_of_each_pattern(tmp_path):
+    with pytest.raises(fk.InputError) as asked:
+        fk.open_data(tmp_path / listed(SESSION)(tmp_path))
+    n_all, n_session = N_IMAGES * (N_IMAGES - 1) // 2, 2
+    for pattern, people, pairs in (
+        ("{name}_{a}_{number}.ppm", N_PEOPLE, n_all * N_PEOPLE),
+        ("{name}_{number}.ppm", 2 * N_PEOPLE, n_session * N_PEOPLE),
+    ):
+        assert f"{pattern}: {people} people, {pairs} genuine pairs" in str(asked.value)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_a_square_of_people_is_asked_about_in_python(frame):
+    def matrix(values, **options):
+        if frame:
+            return fk.score_matrix(pd.DataFrame(values, PEOPLE, PEOPLE), **options)
+        return fk.score_matrix(values, PEOPLE, PEOPLE, **options)
+
+    with pytest.raises(fk.InputError, match="same_images=True"):
+        matrix(A)
+    assert frr_of(matrix(A, same_images=True)) == pytest.approx(OF_SQUARE)
+    assert frr_of(matrix(A, same_images=False)) == pytest.approx(OF_TWO_SETS)
+    assert frr_of(matrix(S)) == pytest.approx(OF_PAIRS)  # symmetric: only one set of images is so
+    assert frr_of(matrix(UPPER)) == pytest.approx(OF_PAIRS)
+
+
+def test_same_images_that_cannot_be_are_refused():
+    with pytest.raises(fk.InputError, match="same_images=True takes"):
+        fk.score_matrix(A, PEOPLE, PEOPLE[::-1], same_images=True)
+    with pytest.raises(fk.InputError, match="leave same_images= out"):
+        names = {"probe": NAMES, "reference": NAMES}
+        fk.score_matrix(A, PEOPLE, PEOPLE, **names, same_images=False)
+
+
+def test_people_of_a_rectangle_need_no_answer():
+    """Probes and references with several images of each person, as ids that occur again."""
+    half = SHOT < 1
+    table = pd.DataFrame(A[half][:, ~half], PEOPLE[half], PEOPLE[~half])
+    expected = frr(A[half][:, ~half].ravel(), SAME[half][:, ~half].ravel())
+    assert frr_of(fk.score_matrix(table)) == pytest.approx(expected)
+
+
+def test_two_equal_names_with_several_scores_are_people(tmp_path):
+    table = pd.DataFrame({"id1": PEOPLE[FIRST], "id2": PEOPLE[SECOND], "score": S[FIRST, SECOND]})
+    assert frr_of(fk.open_data(table)) == pytest.approx(OF_PAIRS)
+    with pytest.raises(fk.InputError, match="no column says which pairs are genuine"):
+        fk.open_data(table.drop_duplicates(["id1", "id2"]))
