@@ -24,7 +24,8 @@ NAMES = _sets(
         truth true groundtruth gt positive""",
     impostor="""impostor imposter different diff nonmated nontarget nonmatch mismatch
         differentperson negative""",
-    identity="""identity identities identityid subject subjects subjectid subjectname person persons
+    identity="""identity identities identityid subject subjects subjectid subjectids
+        subjectname person persons
         personid personname people user username individual individualid speaker speakerid spk
         spkid sid pid uid userid client clientid celebrity celebrityid realid who subj subjid
         patient patientid donor donorid participant participantid""",

@@ -23,6 +23,7 @@ from door_files import (
     VECTORS,
     WIDE,
     WORDS,
+    opened,
     renamed,
 )
 
@@ -50,7 +51,7 @@ def test_a_file_goes_in_at_the_first_try(tmp_path, name):
     write, expected = FORMS[name]
     path = write(tmp_path / name)
     scores = {"scores": tmp_path / "scores"} if name == "kaldi_trials" else {}
-    data = fk.open_data(tmp_path / name, **scores)
+    data = opened(tmp_path / name, **scores)
     np.testing.assert_allclose(frr_of(data), path if expected is None else expected, atol=1e-12)
     assert data.attrs["columns"]
 
@@ -58,7 +59,7 @@ def test_a_file_goes_in_at_the_first_try(tmp_path, name):
 @pytest.mark.parametrize("name", ["commented.tsv", "iris.tsv"])
 def test_names_of_images_say_who_is_in_them(tmp_path, name):
     FORMS[name][0](tmp_path / name)
-    people = fk.open_data(tmp_path / name).probe_identity.to_series()
+    people = opened(tmp_path / name).probe_identity.to_series()
     assert people.nunique() == people.str[:4].nunique() == PAIRS.subject1.nunique()
 
 
@@ -306,7 +307,7 @@ def test_frames_are_as_good_as_files():
     np.testing.assert_allclose(frr_of(fk.pairs(table)), OF_PAIRS)
     np.testing.assert_allclose(frr_of(fk.open_data(table)), OF_PAIRS)
     matrix = pd.DataFrame(COSINES, LABELS.image, LABELS.image)
-    np.testing.assert_allclose(frr_of(fk.score_matrix(matrix)), OF_FACES)
+    np.testing.assert_allclose(frr_of(opened(matrix)), OF_FACES)
     people = LABELS.set_index("image").subject.sample(frac=1, random_state=0)
     np.testing.assert_allclose(frr_of(fk.score_matrix(matrix, people, people)), OF_FACES)
 
@@ -348,17 +349,17 @@ def test_xarray_inputs_are_joined_by_their_coordinates():
 def test_a_matrix_of_distances_without_zeros_is_a_question(tmp_path, capsys):
     distances = np.sqrt(np.maximum(2 - 2 * COSINES, 0)) + np.eye(len(COSINES))
     pd.DataFrame(distances, LABELS.image, LABELS.image).to_csv(tmp_path / "m.csv")
+    identity = "{name}_{number}.jpg"
     with pytest.raises(fk.InputError, match="distance=True"):
-        fk.open_data(tmp_path / "m.csv")
-    assert main(["look", str(tmp_path / "m.csv"), "--distance"]) == 0
-    assert main(["look", str(tmp_path / "m.csv")]) == 2
+        fk.open_data(tmp_path / "m.csv", identity=identity)
+    command = ["look", str(tmp_path / "m.csv"), "--identity", identity]
+    assert main([*command, "--distance"]) == 0
+    assert main(command) == 2
     assert "--no-distance" in capsys.readouterr().err
-    assert main(["look", str(tmp_path / "m.csv"), "--no-distance"]) == 2
-    assert "--identity '{name}_{number}.jpg'" in capsys.readouterr().err
-    options = ["--no-distance", "--identity", "{name}_{number}.jpg"]
-    assert main(["look", str(tmp_path / "m.csv"), *options]) == 0
+    assert main([*command, "--no-distance"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("--no-distance")
-    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "m.csv", distance=True)), OF_FACES)
+    data = fk.open_data(tmp_path / "m.csv", identity=identity, distance=True)
+    np.testing.assert_allclose(frr_of(data), OF_FACES)
 
 
 L2 = np.sqrt(np.maximum(2 - 2 * COSINES, 0))
@@ -420,7 +421,7 @@ def test_a_square_of_scores_between_images_is_no_embedding(tmp_path, square, sav
     is_distance = "distance" in square
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always", fk.DataWarning)
-        scores = fk.open_data(**options)
+        scores = opened(**options)
     assert any("read as distances" in str(notice.message) for notice in notices) == is_distance
     assert scores.attrs["distance"] == is_distance
     assert scores["probe_identity"].values.tolist() == SUBJECT.astype(str).tolist()
@@ -433,14 +434,13 @@ def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
     shuffled = LABELS.assign(subject=np.random.default_rng(0).permutation(LABELS["subject"]))
     shuffled.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(fk.InputError, match="distance=True, or distance=False"):
-        fk.open_data(tmp_path / "m.npy", labels=tmp_path / "labels.csv")
+        fk.open_data(tmp_path / "m.npy", labels=tmp_path / "labels.csv", format="matrix")
 
 
 NO_FACES = {
     "array": lambda: fk.faces(L2, SUBJECT),
     "frame": lambda: fk.faces(pd.DataFrame(L2), SUBJECT),
     "frame with labels": lambda: fk.open_data(pd.DataFrame(L2).assign(subject=SUBJECT)),
-    "frame alone": lambda: fk.open_data(pd.DataFrame(L2)),
     "models": lambda: fk.faces([L2, COSINES], SUBJECT, model=["a", "b"]),
 }
 
@@ -456,7 +456,7 @@ def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
     np.savetxt(tmp_path / "m.txt", L2)
     arguments = ["look", str(tmp_path / "m.txt"), "--labels", str(tmp_path / "labels.csv")]
     for option in ([], ["--distance"]):
-        assert main([*arguments, *option]) == 0
+        assert main([*arguments, "--format", "matrix", *option]) == 0
         assert "smaller is more alike" in capsys.readouterr().out
     np.save(tmp_path / "f.npy", COSINES[:, :20])
     arguments[1] = str(tmp_path / "f.npy")
@@ -478,30 +478,30 @@ def test_columns_of_both_directions_have_thresholds_of_their_own(tmp_path):
 
 
 TITLED_TRUTH = renamed(**{"Probe ID": "image1", "Reference ID": "image2", "Score": "cosine"})
-LONG = renamed(id1="subject1", id2="subject2", img1="image1", img2="image2", score="cosine")
+LONG = renamed(person1="subject1", person2="subject2", img1="image1", img2="image2", score="cosine")
 OTHER = LONG.assign(score=np.random.default_rng(5).normal(LONG.score, 0.1).round(6))
 
 
-@pytest.mark.parametrize("names", [["img1", "img2"], ["id1", "id2"]])
+@pytest.mark.parametrize("names", [["img1", "img2"], ["person1", "person2"]])
 def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path, names):
     pairs = LONG.assign(other=OTHER.score).drop_duplicates(names)
     rows = {"arc": pairs.drop(columns="other"), "cos": pairs.drop(columns="score")}
     tables = [rows["arc"], rows["cos"].rename(columns={"other": "score"})[::-1]]
     long = pd.concat(tables, keys=rows, names=["model"]).reset_index("model")
     long = long[["model", *names, "score"]]
-    data = fk.open_data(written(tmp_path, long))
-    wide = fk.open_data(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
+    data = opened(written(tmp_path, long))
+    wide = opened(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
     np.testing.assert_array_equal(data["score"], wide["score"])
     assert data["model"].values.tolist() == ["arc", "cos"]
     renamed_column = long.rename(columns={"model": "who scored"})
-    again = fk.open_data(renamed_column, columns={"model": "who scored"})
+    again = opened(renamed_column, columns={"model": "who scored"})
     np.testing.assert_array_equal(again["score"], data["score"])
-    listed = fk.open_data(long, columns={"score": ["score"]})
+    listed = opened(long, columns={"score": ["score"]})
     np.testing.assert_array_equal(listed["score"], data["score"])
     with pytest.raises(fk.InputError, match="only one column can be its score"):
-        fk.open_data(long.assign(other=-long.score), columns={"score": ["score", "other"]})
+        opened(long.assign(other=-long.score), columns={"score": ["score", "other"]})
     with pytest.raises(fk.InputError, match="1 are only in 'arc'"):
-        fk.open_data(written(tmp_path, long[:-1]))
+        opened(written(tmp_path, long[:-1]))
 
 
 def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
@@ -599,7 +599,7 @@ def test_a_comma_in_a_number_is_a_decimal_comma_between_semicolons_only(tmp_path
     (tmp_path / "t.csv").write_text('id1,id2,score\na,a,"1,234"\na,b,"1,1"\n')
     with pytest.raises(fk.InputError, match="'score'"):
         fk.open_data(tmp_path / "t.csv")
-    (tmp_path / "t.csv").write_text("id1;id2;score\na;a;1,5\na;b;1\nb;b;0,5\n")
+    (tmp_path / "t.csv").write_text("person1;person2;score\na;a;1,5\na;b;1\nb;b;0,5\n")
     rates = fk.evaluate(fk.open_data(tmp_path / "t.csv"), threshold=[1.2], weighting="pair")
     assert rates["empirical"].frr.item() == 0.5
 
@@ -645,11 +645,11 @@ def test_names_that_contradict_the_truth_name_nobody(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
-def test_people_are_read_from_names_where_there_is_no_truth(tmp_path):
+def test_people_are_read_from_names_by_the_pattern_that_is_proposed(tmp_path):
     table = renamed(img1="image1", img2="image2", l2="distance", score="cosine")
-    np.testing.assert_allclose(frr_of(fk.open_data(table[["img1", "img2", "l2"]])), OF_PAIRS)
+    np.testing.assert_allclose(frr_of(opened(table[["img1", "img2", "l2"]])), OF_PAIRS)
     with pytest.warns(fk.DataWarning, match="'l2' are distances"):
-        np.testing.assert_allclose(frr_of(fk.open_data(table)), [OF_PAIRS, OF_PAIRS])
+        np.testing.assert_allclose(frr_of(opened(table)), [OF_PAIRS, OF_PAIRS])
     noise = table[["img1", "img2"]].assign(score=NOISE)
     with pytest.raises(fk.InputError, match="no column says which pairs are genuine"):
         fk.open_data(written(tmp_path, noise))
@@ -714,7 +714,7 @@ def test_distances_of_both_kinds_are_a_question_whose_answer_is_read(tmp_path, n
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("lead", ["", "\n", "# a system\n\n"], ids=["plain", "blank", "comment"])
 def test_lines_of_text_that_are_hard_to_count(tmp_path, encoding, lead):
-    text = '"id\n1",id2,score\nann,ann,9\n"bob, b",ann,2\n\nNA1,"NA1",7\n'
+    text = '"person\n1",person2,score\nann,ann,9\n"bob, b",ann,2\n\nNA1,"NA1",7\n'
     (tmp_path / "t.csv").write_bytes((lead + text).replace("\n", "\r\n").encode(encoding))
     data = fk.open_data(tmp_path / "t.csv")
     assert data.score.values.tolist() == [9, 2, 7]
@@ -723,7 +723,12 @@ def test_lines_of_text_that_are_hard_to_count(tmp_path, encoding, lead):
 
 
 def test_a_table_between_blanks_may_have_several_or_tabs(tmp_path):
-    rows = ["probe_id gallery_id score", "ann ann 0.9001", "ann  bob 0.1001", "bob\tbob 0.8001"]
+    rows = [
+        "probe_person gallery_person score",
+        "ann ann 0.9001",
+        "ann  bob 0.1001",
+        "bob\tbob 0.8001",
+    ]
     (tmp_path / "t.txt").write_text("\n".join(rows))
     data = fk.open_data(tmp_path / "t.txt")
     assert data.genuine.values.tolist() == [True, False, True]
@@ -785,7 +790,7 @@ JSONS = {
 @pytest.mark.parametrize("name", JSONS)
 def test_embeddings_in_json(tmp_path, name):
     (tmp_path / "e.json").write_text(json.dumps(JSONS[name]))
-    np.testing.assert_allclose(frr_of(fk.open_data(tmp_path / "e.json")), OF_FACES)
+    np.testing.assert_allclose(frr_of(opened(tmp_path / "e.json")), OF_FACES)
 
 
 def test_embeddings_in_json_need_one_length(tmp_path):

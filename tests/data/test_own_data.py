@@ -220,7 +220,7 @@ def distances(seed=0):
 def scores_in(form, values, who, **how):
     """A whole matrix as it is, or as a list of its pairs."""
     if form == "matrix":
-        return fk.score_matrix(values, who, who, **how)
+        return fk.score_matrix(values, who, who, same_images=False, **how)
     probe, reference = (side.ravel() for side in np.meshgrid(who, who, indexing="ij"))
     return fk.pairs(values.ravel(), probe_identity=probe, reference_identity=reference, **how)
 
@@ -247,7 +247,7 @@ def test_thresholds_of_distances_keep_their_sign(form):
 def test_distributions_are_those_of_distances():
     distance, who, same = distances()
     distance = distance + 0.0003  # on no edge of a bin
-    scores = fk.score_matrix(distance, who, who, distance=True)
+    scores = fk.score_matrix(distance, who, who, same_images=False, distance=True)
     options = dict(threshold=[0.9], weighting="pair", histogram=(6, (-0.5, 2.5)))
     rates = fk.evaluate(scores, **options)["empirical"]
     np.testing.assert_allclose(rates.score_bin, np.arange(6) / 2 - 0.25)

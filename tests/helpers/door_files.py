@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
+import frkit as fk
+
 FAR = 0.1
 
 
@@ -13,6 +15,17 @@ def pooled_frr(score, genuine, far=FAR):
     impostor = np.sort(score[~genuine])[::-1]
     threshold = impostor[int(np.floor(far * len(impostor) + 1e-9))]
     return float((score[genuine] <= threshold).mean())
+
+
+def opened(path, **options):
+    """Open data with the first answer to each question that frkit asks."""
+    while True:
+        try:
+            return fk.open_data(path, **options)
+        except fk.InputError as error:
+            if not error.answers:
+                raise
+            options |= error.answers[0]
 
 
 def images(people=60, seed=7):

@@ -35,7 +35,8 @@ def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     np.testing.assert_array_equal(fk.open_scores(tmp_path / name, missing=[]), SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
     (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,nan,0.5\n")
-    blank = fk.open_scores(tmp_path / name.removesuffix(".gz"), missing=None)
+    path = tmp_path / name.removesuffix(".gz")
+    blank = fk.open_scores(path, missing=None, same_images=False)
     assert np.isnan(blank).sum() == 3
 
 
@@ -56,9 +57,10 @@ def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
 def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
     (tmp_path / "ids.txt").write_text("\n".join(str(k // 2) for k in range(2000)))
-    fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")  # imports are no matrix
+    options = {"labels": tmp_path / "ids.txt", "same_images": False}
+    fk.open_scores(tmp_path / "s.npy", **options)  # imports are no matrix
     tracemalloc.start()
-    values = fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt").data
+    values = fk.open_scores(tmp_path / "s.npy", **options).data
     task = pickle.dumps(values)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -80,7 +82,7 @@ def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
     text, message = BAD[case]
     (tmp_path / "s.csv").write_text(text)
     with pytest.raises(InputError, match=message):
-        fk.open_scores(tmp_path / "s.csv")
+        fk.open_scores(tmp_path / "s.csv", same_images=False)
 
 
 def test_bad_npy_matrices_are_refused(tmp_path):
@@ -104,9 +106,10 @@ def test_minus_one_among_other_scores_is_a_score(tmp_path):
         table = pd.DataFrame(np.where(failed, -1, values), who, who)
         table.to_csv(tmp_path / "m.csv")
         with pytest.warns(fk.DataWarning, match=notice):
-            scores = fk.open_data(tmp_path / "m.csv")
+            scores = fk.open_data(tmp_path / "m.csv", same_images=False)
         assert np.isnan(scores).sum() == n_failed
-        assert not np.isnan(fk.open_data(tmp_path / "m.csv", missing=[])).any()
+        scores = fk.open_data(tmp_path / "m.csv", same_images=False, missing=[])
+        assert not np.isnan(scores).any()
 
 
 @pytest.mark.parametrize("empty", [np.nan, 0])
@@ -117,7 +120,7 @@ def test_a_matrix_with_one_half_has_these_scores_in_both(half, empty):
     values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (who[:, None] == who)
     whole = np.triu(values, 1) + np.triu(values, 1).T
     table = np.where(half(np.ones((24, 24)), 1 if half is np.triu else -1), whole, empty)
-    with pytest.warns(fk.DataWarning, match="one half of the matrix is blank or zero"):
+    with pytest.warns(fk.DataWarning, match="each pair of images has a score in one cell"):
         scores = fk.score_matrix(table, who, who, probe=names, reference=names)
     assert scores.attrs["symmetric"] == 1
     np.testing.assert_array_equal(scores.values[whole != 0], whole[whole != 0])
@@ -128,7 +131,7 @@ def test_ids_of_a_symmetric_matrix_that_stand_once_are_no_people(tmp_path):
     values = np.random.default_rng(0).normal(size=(9, 9))
     ids = [f"{k:03d}x" for k in range(9)]
     pd.DataFrame(values + values.T, ids, ids).to_csv(tmp_path / "m.csv")
-    with pytest.raises(InputError, match="no id occurs twice, so there is no genuine pair"):
+    with pytest.raises(InputError, match="occur once on each side"):
         fk.open_data(tmp_path / "m.csv")
 
 
@@ -257,7 +260,7 @@ REFUSED = {
         "sparse matrix, whose zeros",
     ),
     "whole numbers beyond float64's": (
-        lambda: fk.score_matrix(2**60 + np.eye(2, dtype=int), ["a", "b"], ["a", "b"]),
+        lambda: fk.score_matrix(2**60 + np.eye(2, dtype=int), *[["a", "b"]] * 2, same_images=False),
         "become equal in float64",
     ),
     "such numbers on disk, when they are read": (
@@ -305,11 +308,13 @@ def test_a_square_matrix_may_have_one_array_of_people(tmp_path):
     assert ids(scores) == (who.tolist(), who.tolist())
 
 
-def test_embeddings_with_as_many_features_as_images_are_no_matrix(tmp_path):
+def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
     rng = np.random.default_rng(0)
     embedding = rng.normal(size=(8, 24)).repeat(3, 0) + 0.3 * rng.normal(size=(24, 24))
     np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
-    assert fk.open_data(tmp_path / "f.npz").embedding.shape == (24, 24)
+    with pytest.raises(InputError, match="format='matrix' or format='faces'"):
+        fk.open_data(tmp_path / "f.npz")
+    assert fk.open_data(tmp_path / "f.npz", format="faces").embedding.shape == (24, 24)
 
 
 def test_an_npy_may_have_a_table_of_labels_for_each_side(tmp_path):
@@ -332,5 +337,6 @@ def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
     square = pd.read_csv(tmp_path / "m.csv", index_col=0)
     for frame in (square, square[::2]):
         frame.to_csv(tmp_path / "again.csv")
-        for scores in (fk.score_matrix(frame), fk.open_data(tmp_path / "again.csv")):
+        of_frame = fk.score_matrix(frame, same_images=False)
+        for scores in (of_frame, fk.open_data(tmp_path / "again.csv", same_images=False)):
             assert ids(scores) == (frame.index.tolist(), IDS)

@@ -49,7 +49,8 @@ def test_matrices_in_another_order_are_joined_by_names(tmp_path):
     pd.DataFrame(cosines(0), NAMES, NAMES).to_csv(tmp_path / "a.csv")
     second = pd.DataFrame(cosines(1), NAMES, NAMES)
     second.iloc[ORDER, ORDER].to_csv(tmp_path / "b.csv")
-    both = fk.open_data([tmp_path / "a.csv", tmp_path / "b.csv"])
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    both = fk.open_data(paths, identity="{name}_{number}.jpg")
     np.testing.assert_allclose(both.values, [cosines(0), cosines(1)])
     assert both.attrs["symmetric"] == 1
 

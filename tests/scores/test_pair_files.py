@@ -170,16 +170,16 @@ def test_columns(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"format": "columns"}, {"score": ["dist"]}])
 def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
-    path = put(tmp_path, "t.csv", "id1,id2,dist\nann,ann,0.1\nann,bob,0.9\n")
+    path = put(tmp_path, "t.csv", "person1,person2,dist\nann,ann,0.1\nann,bob,0.9\n")
     assert fk.open_data(path, **options).score.values.ravel().tolist() == [-0.1, -0.9]
-    columns = {"distance": "dist", "probe_identity": "id1", "reference_identity": "id2"}
+    columns = {"distance": "dist", "probe_identity": "person1", "reference_identity": "person2"}
     pairs = fk.open_data(path, format="columns", columns=columns)
     assert pairs.score.values.tolist() == [-0.1, -0.9]
     assert fk.open_data(path, distance=False).score.values.tolist() == [0.1, 0.9]
 
 
 def test_several_files_are_models_of_the_same_pairs(tmp_path):
-    text = "id1,id2,score\nann,ann,0.9\nann,bob,0.1\n"
+    text = "person1,person2,score\nann,ann,0.9\nann,bob,0.1\n"
     paths = [put(tmp_path, "A.csv", text), put(tmp_path, "B.csv.gz", text.replace("0.9", "0.8"))]
     pairs = fk.open_data(paths)
     assert pairs.model.values.tolist() == ["A", "B"]
