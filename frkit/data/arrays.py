@@ -82,7 +82,7 @@ def _only_embedding(file):
 def vectors_by_name(vectors):
     """Return the columns of {image: vector}, or of {name: vectors} as images name/0, name/1, ..."""
     rows = [np.atleast_2d(array) for array in vectors.values()]
-    are_images = all(array.ndim == 1 for array in vectors.values())
+    are_images = all(len(several) == 1 for several in rows)
     names = [
         name if are_images else f"{name}/{place}"
         for name, several in zip(vectors, rows)

@@ -78,25 +78,45 @@ def contents_of(data):
         "n_with_several_images": sum(n > 1 for n in people.values()),
         "models": data["model"].values.astype(str) if "model" in data.dims else (),
         "attributes": {name: Counter(column) for name, column in labels.items()},
+        "units": {name: _unit(kind, len(column), data.sizes) for name, column in labels.items()},
         "most_labels": MOST_LABELS,
         "unknown": UNKNOWN,
     }
     if kind == "pairs":
-        facts["genuine_pairs"] = int(data["genuine"].sum())
+        is_genuine = data["genuine"].values
+        with_itself = np.zeros(len(is_genuine), bool)
+        if "probe" in data.coords:
+            with_itself = data["probe"].values == data["reference"].values
+        facts["pairs_with_itself"] = int(with_itself.sum())
+        facts["genuine_pairs"] = int((is_genuine & ~with_itself).sum())
     if kind == "kept pairs":
         facts |= facts_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
     return TEMPLATES.get_template("look.txt.j2").render(facts).splitlines()
 
 
+def _unit(kind, n_labels, sizes):
+    """Return what the labels of an attribute are counted of."""
+    if kind == "pairs" and n_labels in (sizes["pair"], 2 * sizes["pair"]):
+        return "sides of pairs"
+    return "people" if kind in ("pairs", "a score tensor") else "images"
+
+
 def labels_of(data):
-    """Return labels of every attribute, of both sides together, and the identities."""
+    """Return labels of every attribute, of a list once for each person, and the identities."""
     is_swept = kind_of(data) == "kept pairs"
     sides = {}
     for column, values in (data[IMAGES].variables if is_swept else data.coords).items():
         name = str(column).removeprefix("probe_").removeprefix("reference_")
         if name not in NO_ATTRIBUTES and values.ndim == 1:
             sides.setdefault(name, []).append(values.values)
-    return {name: np.concatenate(columns).tolist() for name, columns in sides.items()}
+    labels = {name: np.concatenate(columns) for name, columns in sides.items()}
+    people = labels.get("identity", [])
+    if kind_of(data) in ("pairs", "a score tensor"):
+        for name, column in labels.items():
+            if name != "identity" and len(column) == len(people):
+                rows = pd.DataFrame({"person": people, "label": column})
+                labels[name] = rows.drop_duplicates()["label"]
+    return {name: column.tolist() for name, column in labels.items()}
 
 
 def _command(path, options, labels):

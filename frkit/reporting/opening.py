@@ -265,7 +265,7 @@ def guess_format(path, options):
         if format is not None:
             return format
     table = read_frame(path, n_rows=PREVIEW)
-    numbered = [name for name in table if name]
+    numbered = [name for name in table if str(name).isdigit()]
     if are_places(numbered) and not are_faces and len(table) == min(len(numbered), PREVIEW):
         _ask_square("the table", (len(read_frame(path)), len(numbered)))
     return format_of_header(table) or kind_of_table(table, options)

@@ -176,17 +176,18 @@ def _arrays(path):
         "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
     )
     table = read_frame(path)
-    n_rows, n_columns = table.shape
-    if are_places([*table.columns]) and n_rows == n_columns:
-        return {CELLS: table.to_numpy(float)}
+    numbered = [name for name in table if name.isdigit()]
+    rows = table.get("", pd.Series(numbered)).astype(str).str.removesuffix(".0").tolist()
+    if are_places(numbered) and are_places(rows) and len(table) == len(numbered):
+        labels = {name: table[name] for name in table if name and name not in numbered}
+        columns = [to_numbers(table[name]) for name in numbered]
+        return {CELLS: np.column_stack(columns)} | labels
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
     values = np.column_stack(columns)
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
-    if all(are_places(side.tolist()) for side in sides):
-        return {CELLS: values}
     if not occur_again(sides):
         values, images = completed(values, *sides)
         sides = sides if images is None else [images.to_numpy()] * 2

@@ -121,6 +121,8 @@ def _list_of_pairs(
     if identity and not images:
         roles.columns |= {side: roles.columns.pop(who, []) for side, who in zip(SIDES, WHO)}
         images, people = people, None
+        if not (roles.column("genuine") or roles.column("impostor")):
+            genuine = None
     if needs_score:
         scores = {name: to_numbers(table[name]) for name in roles.scores()}
         distances = roles.columns.get("distance", [])

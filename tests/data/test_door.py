@@ -91,7 +91,7 @@ def test_an_attribute_that_is_not_there_is_asked_for_in_the_words_of_the_place(t
 
 def test_a_label_of_look_has_its_unit(tmp_path):
     pairs = fk.look(written(tmp_path, ODD))
-    assert "ethn (sides of pairs): " in pairs
+    assert "ethn (people): " in pairs
     assert "ethn (images): " in fk.look(written(tmp_path, WIDE))
 
 
