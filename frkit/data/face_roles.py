@@ -55,6 +55,8 @@ def face_roles(columns, given=None, by_name=False):
             or _usual(distinct, "image", IDS)
             or [name for name in distinct if _is_unnamed(name)]
         )
+        if by_name and not images:
+            images = [name for name in distinct if not is_number_column(pd.Series(labels[name]))]
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})

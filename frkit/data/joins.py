@@ -1,4 +1,4 @@
-"""What names say: who is in an image, if the scores agree, and which labels a table gives it."""
+"""What names say: who is in an image, by a pattern, and which labels a table gives it."""
 
 import re
 
@@ -68,7 +68,7 @@ def _paths(names):
     return pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
 
 
-# --- what scores say about names ------------------------------------------------------------------
+# --- what patterns would say ----------------------------------------------------------------------
 
 
 def people_of_names(images, genuine):

@@ -47,12 +47,12 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
     --------
     >>> import pathlib, tempfile, frkit as fk
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
-    >>> _ = path.write_text("id1,id2,score\nann,ann,0.9\nann,bob,0.1\n")
+    >>> _ = path.write_text("person1,person2,score\nann,ann,0.9\nann,bob,0.1\n")
     >>> print(fk.look(path).split("frkit report")[0])
     a list of scored pairs
       score: 'score'
-      probe_identity: 'id1'
-      reference_identity: 'id2'
+      probe_identity: 'person1'
+      reference_identity: 'person2'
     2 pairs: 1 genuine, 1 impostor; 2 people
     report:
     """

@@ -111,7 +111,7 @@ def open_scores(
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
     >>> _ = path.write_text(",anna,bo\nanna,0.9,\nbo,0.2,0.8\n")
-    >>> open_scores(path).values.tolist()
+    >>> open_scores(path, same_images=False).values.tolist()
     [[0.9, nan], [0.2, 0.8]]
     """
     path = require_data("path", path)
@@ -177,7 +177,8 @@ def _arrays(path):
     )
     table = read_frame(path)
     numbered = [name for name in table if name.isdigit()]
-    rows = table.get("", pd.Series(numbered)).astype(str).str.removesuffix(".0").tolist()
+    rows = table.iloc[:, 0] if table.columns[0] == "" else pd.Series(numbered)
+    rows = rows.astype(str).str.removesuffix(".0").tolist()
     if are_places(numbered) and are_places(rows) and len(table) == len(numbered):
         labels = {name: table[name] for name in table if name and name not in numbered}
         columns = [to_numbers(table[name]) for name in numbered]

@@ -275,3 +275,24 @@ def test_two_equal_names_with_several_scores_are_people(tmp_path):
     assert frr_of(fk.open_data(table)) == pytest.approx(OF_PAIRS)
     with pytest.raises(fk.InputError, match="no column says which pairs are genuine"):
         fk.open_data(table.drop_duplicates(["id1", "id2"]))
+
+
+@pytest.mark.parametrize("name", ["identity", "subject1"])
+def test_names_in_a_column_called_otherwise_are_read_by_a_pattern(tmp_path, name):
+    if name == "identity":
+        np.savez(tmp_path / "f.npz", embedding=X, identity=NAMES)
+        data = fk.open_data(tmp_path / "f.npz", identity=BY_NUMBER)
+    else:
+        sides = {"subject1": NAMES[FIRST], "subject2": NAMES[SECOND]}
+        data = fk.open_data(pd.DataFrame(sides | {"score": S[FIRST, SECOND]}), identity=BY_NUMBER)
+    assert frr_of(data) == pytest.approx(OF_PAIRS)
+
+
+def test_look_counts_people_and_leaves_out_pairs_of_an_image_with_itself(tmp_path):
+    path = tmp_path / listed(NAMES, diagonal=True)(tmp_path)
+    n_pairs = len(NAMES) * (len(NAMES) + 1) // 2
+    seen = fk.look(path, identity=BY_NUMBER)
+    n_genuine = N_PEOPLE * N_IMAGES * (N_IMAGES - 1) // 2
+    n_impostor = n_pairs - n_genuine - len(NAMES)
+    assert f"{n_pairs:,} pairs: {n_genuine:,} genuine, {n_impostor:,} impostor" in seen
+    assert f"{len(NAMES)} of an image with itself" in seen and f"{N_PEOPLE} people" in seen

@@ -127,7 +127,8 @@ def test_failed_comparisons_people_without_label_and_repeats():
     assert "2 of them with another score" in repeats
     scores[0, 1] = scores[3, 7] = np.nan
     group = np.where(people == "p0", "", np.where(people < "p3", "a", "b"))
-    matrix = fk.score_matrix(scores, people, people, attributes={"group": (group, group)})
+    attributes = {"group": (group, group)}
+    matrix = fk.score_matrix(scores, people, people, same_images=False, attributes=attributes)
     report = fk.report(matrix, by="group", far=[0.1, 0.2], quick=True, progress=False)
     card = report.tables["What was compared"].iloc[:, 0]
     assert card["genuine comparisons"] == f"{same.sum()}"
@@ -554,7 +555,10 @@ def test_models_keep_the_names_that_they_are_given():
         by_model(["a/x.npz", "b/x.csv"])
     who = ["ann", "ann", "bob", "bob"]
     first, second = (np.random.default_rng(seed).normal(size=(4, 4)) for seed in (0, 1))
-    both = together({"x": fk.score_matrix(first, who, who), "y": fk.score_matrix(second, who, who)})
+    matrices = {"x": first, "y": second}
+    both = together(
+        {name: fk.score_matrix(s, who, who, same_images=False) for name, s in matrices.items()}
+    )
     np.testing.assert_array_equal(both.sel(model="y").values, second)
 
 
