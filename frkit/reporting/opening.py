@@ -275,11 +275,15 @@ def _ask_square(what, shape):
     """Ask whether an array is a matrix of scores, if it is square."""
     if len(shape) == 2 and shape[0] == shape[1]:
         n = shape[0]
-        raise InputError(
-            f"{what} has {n} rows and {n} columns: are these scores of {n} images with {n} images, "
-            f"or {n} features of {n} images? Say format='matrix' or format='faces'",
-            [{"format": "matrix"}, {"format": "faces"}],
-        )
+        _ask_format(f"{what} has {n} rows and {n} columns: are these scores of {n} images")
+
+
+def _ask_format(why):
+    """Ask whether a table or array is a matrix of scores."""
+    raise InputError(
+        f"{why}, or features of images? Say format='matrix' or format='faces'",
+        [{"format": "matrix"}, {"format": "faces"}],
+    )
 
 
 def kind_of_table(table, options):
@@ -299,11 +303,9 @@ def kind_of_table(table, options):
         return "matrix"
     check_header(header)
     if are_numbers and names_people(table):
-        raise InputError(
+        _ask_format(
             "names in the first column contain names of other columns: are these scores of images "
-            "(rows) with people (columns), or features of images? Say format='matrix' or "
-            "format='faces'",
-            [{"format": "matrix"}, {"format": "faces"}],
+            "(rows) with people (columns)"
         )
     is_pairs = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_pairs and side_columns(header)):
