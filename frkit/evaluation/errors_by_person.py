@@ -194,10 +194,10 @@ def p_people_differ(rejected, person):
     own_rate = errors / pairs
     p0 = own_rate.mean()
     h = (errors**2 - squares + errors) / couples_apart - 2 * p0 * own_rate + p0**2
-    if np.ptp(h) < 1e-12:  # all alike, or all of their pairs rejected
-        return 1.0
-    t = h.mean() / (h.std(ddof=1) / np.sqrt(len(h)))
-    return stdtr(len(h) - 1, -t)
+    standard_error = h.std(ddof=1) / np.sqrt(len(h))
+    if standard_error < 1e-12:  # everybody's pairs are rejected, or all of half the people's
+        return float(h.mean() < 1e-12)
+    return stdtr(len(h) - 1, -h.mean() / standard_error)
 
 
 def worst_pairs(
