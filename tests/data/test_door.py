@@ -440,7 +440,7 @@ def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
 NO_FACES = {
     "array": lambda: fk.faces(L2, SUBJECT),
     "frame": lambda: fk.faces(pd.DataFrame(L2), SUBJECT),
-    "frame with labels": lambda: fk.open_data(pd.DataFrame(L2).assign(subject=SUBJECT)),
+    "frame with labels": lambda: fk.faces(pd.DataFrame(L2).assign(subject=SUBJECT)),
     "models": lambda: fk.faces([L2, COSINES], SUBJECT, model=["a", "b"]),
 }
 
