@@ -126,7 +126,7 @@ def oldest_environment():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
+    needs = project["dependencies"] + extras["zarr"] + extras["cluster"]
     needs += [tool for tool in extras["test"] if tool.startswith(OLDEST_TOOLS)]
     lowest = [need.replace(">=", "==") for need in needs]
     python, stamp = OLDEST / PYTHON.relative_to(VENV), OLDEST / STAMP.name

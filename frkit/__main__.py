@@ -29,6 +29,14 @@ def _number(text):
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def _mark(text):
+    """Read a mark of failed comparisons: a number, or a word such as FTA."""
+    try:
+        return parse_number(text)
+    except InputError:
+        return text
+
+
 SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 EPILOG = """\
 examples
@@ -83,9 +91,9 @@ READING = {  # options of `open_data`
     },
     "missing": {
         **SEVERAL,
-        "type": lambda text: None if text == "none" else _number(text),
+        "type": _mark,
         "metavar": "SCORE",
-        "help": "score that marks a failed comparison; none: no score does",
+        "help": "number or word that marks a failed comparison; none: no score does",
     },
     "same_images": {
         "action": argparse.BooleanOptionalAction,
@@ -304,7 +312,7 @@ def _opening(arguments):
     options = vars(arguments)
     opening = {name: options[name] for name in READING if options[name] is not None}
     if "missing" in opening:
-        opening["missing"] = [mark for mark in opening["missing"] if mark is not None]
+        opening["missing"] = [mark for mark in opening["missing"] if mark != "none"]
     if arguments.columns is not None:
         opening["columns"] = _columns(arguments.columns)
     return opening

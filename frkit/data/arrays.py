@@ -166,7 +166,7 @@ def read_mat(path):
             variables = loadmat(path, simplify_cells=True)
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "pymatreader")
-            check_heaps(path)
+            check_hdf5(path)
             variables = pymatreader.read_mat(path)
     columns = {
         str(name): variable
@@ -196,7 +196,7 @@ def read_hdf5(path):
     """Read the arrays of numbers and text at the top of an HDF5 file, or in its only group."""
     import h5py
 
-    check_heaps(path)
+    check_hdf5(path)
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
         items = _items(file)
         while len(items) == 1 and isinstance(*items.values(), h5py.Group):
@@ -234,7 +234,7 @@ def _array(item):
 
 def read_netcdf(path):
     """Read a stored faces Dataset as columns."""
-    check_heaps(path)
+    check_hdf5(path)
     with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
         _require_embedding(stored)
         return _columns(stored.load())
@@ -316,7 +316,7 @@ def open_tree(path, kind_of_file: str) -> xr.DataTree:
     if path.is_dir() or path.name.endswith(".zip"):
         with reading(kind_of_file), zarr_store(path) as (store, _):
             return xr.open_datatree(store, engine="zarr", consolidated=False).load()
-    check_heaps(path)
+    check_hdf5(path)
     with reading(kind_of_file), xr.open_datatree(path, engine="h5netcdf") as tree:
         return tree.load()
 
@@ -324,7 +324,41 @@ def open_tree(path, kind_of_file: str) -> xr.DataTree:
 # --- damaged HDF5 ---------------------------------------------------------------------------------
 
 
-def check_heaps(path) -> None:
+def check_hdf5(path) -> None:
+    """Refuse an HDF5 file that reads other files, or with a heap of text that is damaged."""
+    _check_heaps(path)
+    with reading("the HDF5 file"):
+        _check_links(path)
+
+
+def _check_links(path):
+    """Refuse external links, and data sets whose values are in other files."""
+    import h5py
+
+    if not h5py.is_hdf5(path):
+        return
+    with h5py.File(path, "r") as file:
+        groups = [file]
+        seen = set()
+        while groups:
+            group = groups.pop()
+            for name in group:
+                link = group.get(name, getlink=True)
+                is_elsewhere = isinstance(link, h5py.ExternalLink)
+                item = None if is_elsewhere else group[name]
+                if isinstance(item, h5py.Dataset):
+                    is_elsewhere = item.external is not None or item.is_virtual
+                elif isinstance(item, h5py.Group) and item.id not in seen:
+                    seen.add(item.id)
+                    groups.append(item)
+                require(
+                    not is_elsewhere,
+                    f"its {name!r} is stored in another file, which frkit does not read: copy the "
+                    "values into this file",
+                )
+
+
+def _check_heaps(path):
     """Refuse an HDF5 file with a heap of text that is damaged."""
     with open(path, "rb") as file:
         if file.seek(0, 2) == 0:

@@ -34,6 +34,7 @@ from frkit.data.labels import (
 from frkit.data.notices import warn_of_parts, warn_of_shift, warn_of_spellings
 from frkit.data.questions import asking
 from frkit.data.roles import as_mapping, models_column
+from frkit.data.tables import UNNAMED
 
 OF_FRAME = (
     "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
@@ -198,6 +199,11 @@ def faces_of_columns(columns, given, metadata=None, pattern=None):
     else:
         model = embeddings
         several = [checked_embedding(columns[name], None) for name in model]
+        lengths = {name: len(rows) for name, rows in zip(model, several)}
+        require(
+            len({*lengths.values()}) == 1,
+            f"embeddings of several models are of the same images, but have these rows: {lengths}",
+        )
         width = max(values.shape[-1] for values in several)
         padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in several]
         values = np.stack(padded)
@@ -221,9 +227,11 @@ def _refuse_several_models(columns, n_images):
         for name, labels in columns.items()
         if np.shape(labels) == (n_images,)
     }
-    column = models_column(pd.DataFrame(labels).select_dtypes(exclude="floating"))
+    rows = pd.DataFrame(labels).select_dtypes(exclude="floating")
+    rows = rows.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
+    column = models_column(rows)
     require(
-        column is None,
+        column is None or not rows.drop(columns=column).duplicated().any(),
         f"column {column!r} seems to say which model an embedding is of, because other labels "
         "repeat: give a file for each model, or fk.stack_models({model: fk.faces(rows) for model, "
         "rows in frame.groupby(column)}); if it says something else, rename it",

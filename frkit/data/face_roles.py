@@ -115,7 +115,14 @@ def _embedding(roles, columns):
         roles.ask(columns, f"{why}models", {"embedding": embeddings[0]})
     if not embeddings:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
-        roles.ask(columns, why, {"embedding": arrays or "..."})
+        why = f"{listed(arrays)} could all be embeddings" if arrays else why
+        are_models = len({len(columns[name]) for name in arrays}) == 1
+        remedies = [{"embedding": arrays}] if are_models else []
+        for name in arrays if not are_models else ():
+            labels = _labels(roles, columns, len(columns[name]))
+            people = next((label for label in labels if _can_be_people(labels[label])), "...")
+            remedies.append({"embedding": name, "identity": people})
+        roles.ask(columns, why, *(remedies or [{"embedding": "..."}]))
     return embeddings[0]
 
 

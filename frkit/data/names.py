@@ -62,11 +62,15 @@ NO_SCORE = _WITHIN["no_score"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
-        sameperson samesubject sameidentity wahr vrai verdadero vero""",
-    impostor="""0 -1 false no n falsch faux falso nonmatch nonmated nontarget impostor imposter
+        sameperson samesubject sameidentity wahr vrai verdadero vero ja oui si sí sim tak да
+        gleich même igual bonafide""",
+    impostor="""0 -1 false no n falsch faux falso nein non nie não nao nee нет verschieden ungleich
+        différent diferente spoof spoofed attack presentationattack nonmatch nonmated nontarget
+        impostor imposter
         different diff differentperson differentsubject differentidentity
         negative mismatch nonmate inter interclass""",
 )
+ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
 LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
 LONG_MARKS += "model-utterance model-utt "
@@ -97,6 +101,11 @@ def is_known_name(name):
     usual = frozenset().union(*NAMES.values(), *WEAK.values())
     sides = {*LONG_MARKS.replace("-", " ").split()}
     return bool({simplified(name), truth_of(name)} & usual or words_of(name) & sides)
+
+
+def are_attacks(column):
+    """Return which cells say whether a presentation attack was made, and nothing of two people."""
+    return column.astype(str).map(simplified).isin(ATTACKS).to_numpy()
 
 
 def words_of_truth(column):

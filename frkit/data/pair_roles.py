@@ -1,6 +1,7 @@
 """Which column of a list of pairs is what: guessed from names and contents, then checked."""
 
 import re
+from itertools import combinations
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from frkit.data.names import (
     NO_SCORE,
     NO_TRUTH,
     WEAK,
+    are_attacks,
     simplified,
     truth_of,
     words_of,
     words_of_truth,
 )
-from frkit.data.roles import FLAGS, SIDES, WHO, given_roles, some_rows
+from frkit.data.roles import FLAGS, MOST_MODELS, SIDES, WHO, given_roles, some_rows
 from frkit.data.sides import side_columns
 from frkit.data.tables import as_numbers, is_number_column, refuse_cells, to_numbers
 
@@ -30,6 +32,7 @@ WORDS = {  # within a name, that say which of both it is
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 MOST = 0.5  # share of numbers above which a column called "score" is one
+MOST_REPEATED = 0.05  # share of rows that repeat a pair of images
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
@@ -199,6 +202,8 @@ def _find_truth(roles, table, sample):
 def _says_truth(name, cells):
     """Return whether a column says which pairs are genuine, by its name or by its words."""
     is_genuine, is_impostor = words_of_truth(cells)
+    if are_attacks(cells).any():
+        return False
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     if not is_clear.all():  # the other cells of a column with such a name are refused by line
         return truth_of(name) in NAMES["genuine"] and is_clear.mean() > MOST
@@ -270,13 +275,62 @@ def _find_sides(roles, table, truth):
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
-        is_image = simplified(stem) in NAMES["image"] | IDS | {"p"}
+        is_image = simplified(stem) in NAMES["image"] | IDS | {"p"} or _name_images(table, columns)
         if is_image and not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
         elif stem in roles.unused or not can_be_named(stem or columns[0]):
             roles.unused += columns
         else:
             roles.attributes.setdefault(stem or columns[0], list(columns))
+    if not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
+        _find_images(roles, table, truth)
+
+
+def _find_images(roles, table, truth):
+    """Take the two columns that name images by their contents; ask where it is not clear."""
+    names = [name for name in roles.free(table) if _are_names(table[name])]
+    pairs = [pair for pair in combinations(names, 2) if _name_images(table, pair)]
+    are_people_known = any(map(roles.column, WHO))
+    if len(pairs) == 1:
+        is_same = _is_same(table, pairs[0])
+        are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
+        if are_people and not are_people_known:
+            roles.columns |= {who: [name] for who, name in zip(WHO, pairs[0])}
+        elif truth is None or not (is_same & ~truth).any():
+            roles.columns |= {side: [name] for side, name in zip(SIDES, pairs[0])}
+    if len(names) > 1 and not (are_people_known or any(map(roles.column, (*SIDES, *WHO)))):
+        first, second = pairs[0] if pairs else names[:2]
+        why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
+        of_images = {"probe": first, "reference": second}
+        of_people = dict(zip(WHO, (first, second)))
+        roles.ask(table, why, of_images, of_people, dict.fromkeys(names))
+
+
+def _are_names(column):
+    """Return whether a column contains many names, as of images; whole numbers may be names."""
+    values = some_rows(column)
+    if np.ndim(values.iloc[0]) > 0:
+        return False
+    if is_number_column(values):
+        is_other = words_of(column.name) & NO_SCORE - {"id"}
+        if is_other or (as_numbers(values)[0] % 1 > 0).any():
+            return False
+    return values.nunique() > min(MOST_MODELS, len(values) / 2)
+
+
+def _name_images(table, columns):
+    """Return whether two columns of names look like one vocabulary, and hardly a pair repeats."""
+    first, second = (table[name] for name in columns)
+    if not (_are_names(first) and _are_names(second)):
+        return False
+    names = [{*side.astype(str)} for side in (first, second)]
+    are_shared = len(names[0] & names[1]) > min(map(len, names)) / 2
+    shapes = [
+        side.astype(str).replace({"[A-Za-z]+": "a", "[0-9]+": "0"}, regex=True).mode()[0]
+        for side in map(some_rows, (first, second))
+    ]
+    is_repeated = table[[*columns]].duplicated().mean() > MOST_REPEATED
+    return (are_shared or shapes[0] == shapes[1]) and not is_repeated
 
 
 def _identities(roles, sides, table, truth):
@@ -289,7 +343,7 @@ def _identities(roles, sides, table, truth):
         if simplified(stem) in NAMES["identity"]:
             if truth is not None:
                 is_wrong = _is_same(table, columns) != truth
-                refuse_truth(roles, table, f"the identities {listed(columns)}", is_wrong)
+                refuse_truth(roles, table, f"the identities {listed(columns)}", is_wrong, columns)
             return stem
     for stem, columns in sides.items():
         if simplified(stem) in (IDS if truth is None else IDS | WEAK["identity"]):
@@ -312,11 +366,14 @@ def _meet_again(pairs, columns):
     return pairs.drop_duplicates().duplicated(list(columns)).any()
 
 
-def refuse_truth(roles, table, others, is_wrong):
-    """Stop if the truth contradicts identities, or names of images."""
+def refuse_truth(roles, table, others, is_wrong, columns=()):
+    """Stop if the truth contradicts identities in two columns, or names of images."""
     if is_wrong.any():
         role = "genuine" if roles.column("genuine") else "impostor"
         name = roles.column(role)
         why = f"{name!r} contradicts {others} in {is_wrong.sum():,} pairs"
         is_turned = is_wrong.mean() > 0.9
-        roles.ask(table, why, {OPPOSITE[role]: name} if is_turned else {"genuine": None})
+        remedies = [{OPPOSITE[role]: name} if is_turned else {role: None}]
+        if columns and not is_turned and _name_images(table, columns):
+            remedies = [dict(zip(SIDES, columns))]
+        roles.ask(table, why, *remedies)

@@ -72,6 +72,7 @@ def option_words(options):
             words.append(f"--no-{option}")
         elif value is not None:
             several = value if isinstance(value, (list, tuple)) else [value]
+            several = ["none"] if name == "missing" and not several else several
             words += [f"--{option}", *map(str, several if value is not True else [])]
     return words
 

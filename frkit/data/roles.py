@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.names import MODEL, simplified
-from frkit.data.tables import UNNAMED, check_header
+from frkit.data.tables import check_header
 
 SIDES = ("probe", "reference")
 WHO = ("probe_identity", "reference_identity")
@@ -18,7 +18,8 @@ OF_FACES = ("embedding", "identity", "image")
 MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turned round)"}
 # may be any kind of answer; spreadsheets translate true and false
 FLAGS = frozenset(
-    "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero".split()
+    "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero ja nein oui "
+    "non si sí sim tak nie não nao nee да нет".split()
 )
 SAMPLE = 2000  # rows that show what a column contains
 SHOWN = 30  # columns of a message
@@ -162,14 +163,7 @@ def some_rows(table):
 
 
 def models_column(labels):
-    """Return the column that says which model a row is of, if rows of several models repeat.
-
-    labels : pd.DataFrame without scores and embeddings.
-    """
+    """Return the column that may say which model a row is of, else None."""
     candidates = [name for name in labels if simplified(name) in MODEL]
-    if len(candidates) != 1:
-        return None
-    [column] = candidates
-    rows = labels.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
-    is_repeated = rows.drop(columns=column).duplicated().any()
-    return column if is_repeated and rows[column].nunique() <= MOST_MODELS else None
+    several = [name for name in candidates if 1 < labels[name].nunique() <= MOST_MODELS]
+    return several[0] if several else None

@@ -15,7 +15,8 @@ def side_columns(header):
     """Return columns whose names differ only in the mark of a side, by what they share."""
     pairs = {}
     taken = {name for run in numbered_runs(header).values() if len(run) > 2 for name in run}
-    in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in header}
+    named = [name for name in header if not name.isdigit()]  # a number is only a place
+    in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in named}
     by_lower_case = {lower: name for name, lower in reversed(in_lower_case.items())}
     for first, second in SIDES:
         for name, lower in in_lower_case.items():

@@ -3,18 +3,22 @@
 import csv
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice, zip_longest
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
-from frkit.data.files import encoding_of, file_kind, need, open_text, reading
+from frkit.data.files import encoding_of, file_kind, open_text, reading
 from frkit.data.json_files import by_row, read_json
 from frkit.data.labels import ABRIDGED
 from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
+# of a comparison that failed, or of an image that was not acquired, enrolled or found
+NO_NUMBER += "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
+NO_NUMBER += "failure Failure FAILURE error Error ERROR".split()
 HEAD = 100  # lines that show how a table is written
 WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
@@ -63,7 +67,7 @@ def _read_arrow(path):
     """Read Parquet or Feather."""
     is_feather = path.suffix.lower() == ".feather"
     module = "feather" if is_feather else "parquet"
-    arrow = need(f"pyarrow.{module}", "reading Parquet", "pyarrow")
+    arrow = import_module(f"pyarrow.{module}")
     options = {} if is_feather else {"pre_buffer": False}
     with reading("the table"):
         # without threads, which hang in a forked process
@@ -140,11 +144,9 @@ def _read_text(path, names=None, n_rows=None):
 
 def _read_fast(path, layout, numbers):
     """Read a table by Arrow, which does not know several blanks in a row; None where it cannot."""
-    try:
-        import pyarrow as pa
-        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
-    except ImportError:
-        return None
+    import pyarrow as pa
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
     if encoding_of(path) == "utf-16":
         return None
     types = {str(place): pa.string() for place in range(len(layout.names))}
@@ -190,7 +192,8 @@ def text_layout(path, names=None):
     first, *others = rows
     while others and lines[first][0] == "#":
         is_above_header = all(map(is_known_name, rows[others[0]]))
-        if len(rows[first]) == len(cells[-1]) and not is_above_header:
+        has_names = any(is_known_name(cell.strip("# ")) for cell in rows[first])
+        if len(rows[first]) == len(cells[-1]) and has_names and not is_above_header:
             break  # it is the header
         first, *others = others
     cells = [rows[number] for number in (first, *others)]
@@ -262,9 +265,8 @@ def _number_columns(layout):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):
             is_fraction = any(map(FRACTION.match, numbers))
-            is_unclear = any(map(ABRIDGED.fullmatch, numbers)) or (
-                not is_wide and all(map(THOUSANDS.fullmatch, numbers))
-            )
+            is_unclear = any(map(ABRIDGED.fullmatch, numbers))
+            is_unclear |= all(map(THOUSANDS.fullmatch, numbers))
             if (is_wide or is_fraction) and not is_unclear:
                 places.append(place)
     return places
@@ -317,7 +319,16 @@ def _clean(column, layout):
     if is_open.any():
         raise InputError(f"line {is_open.idxmax()}: a cell has no end: was an open quote left?")
     column = column.str.strip()
-    if layout.decimal == "," and all(map(is_number, column.dropna().unique())):
+    words = [word for word in column.dropna().unique() if word not in NO_NUMBER]
+    if layout.decimal == "," and all(map(is_number, words)):
+        has_point = column.str.contains(".", regex=False, na=False)
+        if column.str.contains(",", regex=False, na=False).any():
+            refuse_cells(
+                column.rename(layout.names[int(column.name)]),
+                has_point.to_numpy(),
+                "has a decimal point, and other cells of this column have a decimal comma: which "
+                "of both separates thousands? Write thousands without a mark",
+            )
         column = column.str.replace(",", ".", regex=False)
     return column.where(column != "")
 
@@ -325,11 +336,32 @@ def _clean(column, layout):
 # --- columns -------------------------------------------------------------------------------------
 
 
+def several_marks(missing):
+    """Return marks of failed comparisons, of which the user may give one or several, as a list."""
+    if missing is None:
+        return []
+    return [missing] if isinstance(missing, str) else np.ravel(np.array(missing, object)).tolist()
+
+
+def without_words(table, missing):
+    """Return a table whose columns of numbers are blank where the user's words say "failed"."""
+    words = [mark for mark in several_marks(missing) if isinstance(mark, str)]
+    if not words:
+        return table
+    columns = []
+    for place in range(len(table.columns)):  # names may occur twice
+        column = table.iloc[:, place]
+        is_word = column.astype(str).isin(words)
+        is_score = is_word.any() and is_number_column(column[~is_word])
+        columns.append(column.mask(is_word) if is_score else column)
+    return pd.concat(columns, axis=1)
+
+
 def to_numbers(column, blank=True):
     """Return the cells as finite float64; NaN where missing, if that is allowed."""
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
-    refuse_cells(column, ~is_allowed, "is not a finite number")
+    _refuse_words(column, ~is_allowed, blank)
     _refuse_thousands(column, values)
     is_large = np.abs(values) >= LARGEST_WHOLE
     if is_large.any() and pd.Series(values).nunique() < column.nunique():
@@ -347,17 +379,29 @@ def _refuse_thousands(column, values):
     has_fraction = values % 1 > 0
     if pd.api.types.is_numeric_dtype(column) or not has_fraction.any():
         return
-    cells = column.dropna().astype(str)
+    cells = column[np.isfinite(values)].astype(str)
     if all(texts.str.fullmatch(THOUSANDS).all() for texts in (cells[:HEAD], cells)):
-        wholes = cells[cells.str.len() < len("1.234")]
+        wholes = cells[~cells.str.contains(".", regex=False) & (cells != "0")]
         refuse_cells(
             column,
-            has_fraction & (wholes.nunique() > 2),
+            has_fraction & (len(wholes) > 0),
             "may have a decimal point, or one behind thousands: which is it? All numbers with a "
             "point have three digits behind it, and others, such as "
             f"{listed(wholes, 1)}, have no point; write thousands without it, or three decimals "
             "everywhere",
         )
+
+
+def _refuse_words(column, is_bad, blank):
+    """Refuse the first cell that is no number; ask about a word, where cells may be blank."""
+    reason, answers = "is not a finite number", []
+    words = column[is_bad].dropna().astype(str)
+    is_word = ~words.str.contains("[0-9]|inf")
+    if blank and is_word.any():
+        word = words[is_word].iloc[0]
+        reason += f"; if {word!r} marks a failed comparison, give missing={word!r}"
+        answers = [{"missing": [word]}]
+    refuse_cells(column, is_bad, reason, answers)
 
 
 def as_numbers(column):
@@ -377,14 +421,14 @@ def is_number_column(column, least=0.9):
     return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > least
 
 
-def refuse_cells(column, is_bad, reason):
+def refuse_cells(column, is_bad, reason, answers=()):
     """Refuse the first bad cell; the message names its line, or its row."""
     if np.any(is_bad):
         place = int(np.argmax(is_bad))
         cell = column.iloc[place]
         cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
         where = f"{column.index.name or 'line'} {column.index[place]}, column {column.name!r}"
-        raise InputError(f"{where}: {cell} {reason}")
+        raise InputError(f"{where}: {cell} {reason}", answers)
 
 
 def numbered_runs(header):

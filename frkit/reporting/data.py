@@ -95,10 +95,9 @@ def _warn_of_repeats(pairs):
 def _groups(inputs):
     """Return numbers of people and images of every group, and of none."""
     images = inputs.images
-    first = images.first_row
-    frame = pd.DataFrame({"group": images.stratum[first], "person": images.identity[first]})
-    counts = frame.groupby("group").person.agg(people="nunique", images="size")
-    counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]
+    labels = {"group": images.label, "people": images.identity, "images": images.image}
+    counts = pd.DataFrame(labels).groupby("group").nunique()
+    counts = counts.reindex([*images.groups, *counts.index.intersection([UNKNOWN])])
     counts = counts.rename(index={UNKNOWN: NO_GROUP})
     shows_images = not is_list(inputs.scores) or "probe" in inputs.scores.coords
     shown = {"people": inputs.named, "images": shows_images}

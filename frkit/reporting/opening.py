@@ -26,14 +26,14 @@ from frkit.data.dataset import stack_models
 from frkit.data.face_roles import has_embedding
 from frkit.data.files import KINDS, file_kind, named, require_data
 from frkit.data.json_files import read_json
-from frkit.data.names import NAMES, PREFIXES, words_of
+from frkit.data.names import NAMES, PREFIXES, words_of, words_of_truth
 from frkit.data.opening import PREVIEW, column_names, open_faces, read_columns
-from frkit.data.pair_roles import looks_like_pairs, role_of_score
+from frkit.data.pair_roles import fractions, looks_like_pairs, role_of_score
 from frkit.data.questions import asking
 from frkit.data.roles import OF_PAIRS as ROLES_OF_PAIRS
 from frkit.data.roles import as_mapping
 from frkit.data.sides import side_columns
-from frkit.data.tables import check_header, is_number_column, read_frame
+from frkit.data.tables import check_header, is_number_column, read_frame, without_words
 from frkit.scores.combined import stack_lists, stack_matrices
 from frkit.scores.kept import contains_kept_pairs, is_kept, is_list, open_kept
 from frkit.scores.matrix_files import (
@@ -57,7 +57,7 @@ from frkit.scores.pairs import open_pairs
 LOG = logging.getLogger("frkit")  # the command line shows what it says
 OF_FACES = "columns labels identity metadata".split()
 OF_MATRIX = "columns missing distance same_images labels identity metadata failed".split()
-OF_PAIRS = "columns scores metadata distance missing identity failed".split()
+OF_PAIRS = "columns scores labels metadata distance missing identity failed".split()
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
 ARRAYS = ("npz", "npy", "mat", "hdf5", "zarr", "netcdf", "folder")
 
@@ -216,6 +216,9 @@ def _read(path, format, options):
         return open_faces(path, **options)
     if format == "matrix":
         return open_scores(path, **options)
+    if "labels" in options:  # of images, by their names
+        options = {"metadata": options["labels"], **options}
+        del options["labels"]
     try:
         return open_pairs(path, format=format, **options)
     except InputError as error:
@@ -264,7 +267,7 @@ def guess_format(path, options):
         format = recognised_format(path)
         if format is not None:
             return format
-    table = read_frame(path, n_rows=PREVIEW)
+    table = without_words(read_frame(path, n_rows=PREVIEW), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     if are_places(numbered) and not are_faces and len(table) == min(len(numbered), PREVIEW):
         _ask_square("the table", (len(read_frame(path)), len(numbered)))
@@ -295,7 +298,7 @@ def kind_of_table(table, options):
         return "faces"
     if is_matrix(table):
         return "matrix"
-    if "identity" in columns or "labels" in options:
+    if "identity" in columns or "labels" in options and not looks_like_pairs(table):
         return "faces"
     header = list(table.columns)
     are_numbers = all(is_number_column(table.iloc[:, place]) for place in range(1, len(header)))
@@ -314,13 +317,22 @@ def kind_of_table(table, options):
         return "columns"
     if header[0] == "" and are_numbers:
         return "matrix"
+    truths = [name for name in header if all(np.logical_or(*words_of_truth(table[name])))]
+    scores = fractions(table)
+    answers = [
+        {"columns": {"genuine": truth, role: score}}
+        for truth in truths
+        for score in scores
+        for role in ("score", "distance")
+    ]
     raise InputError(
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
         f"genuine) or a matrix of scores\ncolumns: {listed(header, 30)}\nsay what they are: "
         "columns={'score': '...', 'genuine': '...'} (or 'distance'; or 'probe_identity' and "
         "'reference_identity'), or columns={'embedding': '...', 'identity': '...'}, or "
-        "format='matrix'"
+        "format='matrix'" + "".join(f"\nperhaps columns={it['columns']!r}" for it in answers),
+        answers,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require
-from frkit.data.arrays import check_heaps, open_tree
+from frkit.data.arrays import check_hdf5, open_tree
 from frkit.data.files import file_kind
 from frkit.data.labels import narrow_text
 
@@ -276,7 +276,7 @@ def contains_kept_pairs(path) -> bool:
         return False
     try:
         if path.is_file():
-            check_heaps(path)
+            check_hdf5(path)
         with xr.open_dataset(path, **options) as root:
             return DESIGN in root.attrs
     except Exception:  # its own reader says what is wrong with it

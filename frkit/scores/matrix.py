@@ -19,19 +19,34 @@ from frkit.base import (
     warn,
 )
 from frkit.data.alignment import aligned
-from frkit.data.checks import FEW_SCORES, WINDOW, completed, equals_transpose, is_lazy
+from frkit.data.checks import (
+    FEW_SCORES,
+    WINDOW,
+    completed,
+    equals_transpose,
+    is_lazy,
+    role_of_square,
+)
 from frkit.data.joins import CLEAR, ask_who, share_above
 from frkit.data.labels import check_names, clean_labels, complete_labels, image_names
 from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.questions import asking
 from frkit.data.roles import SIDES, Roles
 from frkit.data.sides import Sides
-from frkit.scores.pair_list import FAILED, below, failed_as_nan, warn_of_failed
+from frkit.scores.pair_list import (
+    FAILED,
+    ask_about_marks,
+    below,
+    failed_as_nan,
+    number_marks,
+    warn_of_failed,
+)
 from frkit.scores.tensor import block_size, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
+DOUBTFUL = 2.0  # standard errors below one half from which on frkit asks about the direction
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
     "one image, so that the diagonal compares images with themselves and is left out? Say "
@@ -43,9 +58,10 @@ IMAGES_OR_PEOPLE = (
     "one name are two images of that person, say same_images=False"
 )
 DISTANCES = (
-    "strangers have higher scores than images of one person: are these distances? Say "
+    "scores of one person are not clearly higher than those of strangers: are these distances? Say "
     "distance=True, or distance=False where larger means more alike"
 )
+BOTH_DIRECTIONS = [{"distance": True}, {"distance": False}]
 
 
 def score_matrix(
@@ -57,7 +73,7 @@ def score_matrix(
     reference: ArrayLike | None = None,
     same_images: bool | None = None,
     missing: ArrayLike | None = None,
-    distance: bool = False,
+    distance: bool | None = None,
     failed: str = "left out",
     attributes: Mapping[str, tuple] | None = None,
     chunks: int | str = "auto",
@@ -81,9 +97,11 @@ def score_matrix(
         and column i are one image. Needed unless scores are symmetric; then they are. Of a
         DataFrame or DataArray without identities, False says that its labels are people.
     missing : float or sequence of float, optional
-        The value(s) that mark a failed comparison.
-    distance : bool
-        True where smaller means more alike: the sign is changed.
+        The value(s) that mark a failed comparison; [] for none. Where a score such as -1 stands
+        apart from all others, frkit asks.
+    distance : bool, optional
+        True where smaller means more alike: the sign is changed. Default: False; where names of
+        rows and columns are people and strangers are more alike, frkit asks.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, or it is rejected at
         every threshold (its score becomes one just below all others, for which all are read once).
@@ -124,7 +142,8 @@ def score_matrix(
     """
     import dask.array as da
 
-    require_flag("distance", distance)
+    is_distance_given = distance is not None
+    distance = is_distance_given and require_flag("distance", distance)
     if same_images is not None:
         require_flag("same_images", same_images)
     require_one_of("failed", failed, FAILED)
@@ -149,7 +168,7 @@ def score_matrix(
         sides.append(in_order)
     probes, references = sides
     with asking(frame, {"missing": missing, "distance": distance or None}):
-        _take_names(values, names, sides, missing, distance, same_images)
+        _take_names(values, names, sides, missing, distance, same_images, is_distance_given)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, sides, values.shape):
         if not has_names:
@@ -180,9 +199,9 @@ def score_matrix(
     if images is not None:
         probes = references = _labels_of_images(images, probes, references)
     has_equal_sides |= images is not None
-    marks = [] if missing is None else missing
+    ask_about_marks(_scores_with_ends(values, missing), missing)
     is_one_set = has_equal_sides and np.array_equal(probes["image"], references["image"])
-    symmetric = is_one_set and equals_transpose(values, marks)
+    symmetric = is_one_set and equals_transpose(values, number_marks(missing))
     side = block_size(chunks, max(values.shape))
     lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
@@ -237,7 +256,7 @@ def _are_same_images(values, missing):
     scores = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
     is_toy = len(np.unique(scores)) <= FEW_SCORES  # symmetric by chance
     _, is_triangle = completed(values, *[range(values.shape[0])] * 2)
-    is_symmetric = equals_transpose(values, [] if missing is None else missing)
+    is_symmetric = equals_transpose(values, number_marks(missing))
     if is_toy or not (is_symmetric or is_triangle is not None):
         raise InputError(SAME_IMAGES, [{"same_images": True}, {"same_images": False}])
     warn(
@@ -293,7 +312,7 @@ def as_written(columns, rows):
     return texts.where(~is_numbered, bare) if is_numbered.any() else columns
 
 
-def _take_names(values, names, sides, missing, distance, same_images):
+def _take_names(values, names, sides, missing, distance, same_images, is_distance_given):
     """Take the names of rows and columns as images, or as people if no identities are given."""
     has_names = all(names_of_side is not None for names_of_side in names)
     if all(labels["identity"] is None for labels in sides):
@@ -303,7 +322,7 @@ def _take_names(values, names, sides, missing, distance, same_images):
         people = [np.asarray(side, str) for side in names]
         if same_images is not False and not occur_again(people):
             ask_whom(Roles(), {}, values, people, missing, distance)
-        if not distance:
+        if not is_distance_given:
             check_direction(values, people, missing, False, False)
         for labels, people_of_side in zip(sides, people):
             labels["identity"] = people_of_side
@@ -344,14 +363,20 @@ def ask_whom(roles, columns, values, names, missing, is_distance):
     ask_who(roles, columns, why, images, scores, same_images=False)
 
 
-def check_direction(values, people, missing, is_distance, is_guess):
-    """Refuse genuine scores that are lower than impostors', and a guess that is not confirmed."""
+def check_direction(values, people, missing, is_distance, has_name):
+    """Ask where genuine scores are lower than impostors'.
+
+    Where no name says what they are, also where they are not clearly higher, if the diagonal is 0
+    as that of distances.
+    """
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance)
     probe, reference = (np.asarray(side).astype(str) for side in people)
     area, errors = share_above(scores, probe[rows, None] == reference)
+    is_lower = errors < -CLEAR if has_name else errors < -DOUBTFUL or area == 0
     is_clear = errors > CLEAR or area == 1
-    require(is_clear if is_guess else area >= 0.5 or errors > -CLEAR, DISTANCES)
+    if is_lower or not (has_name or is_clear) and role_of_square(values) == "distance":
+        raise InputError(DISTANCES, BOTH_DIRECTIONS)
 
 
 def some_rows(values):
@@ -363,3 +388,27 @@ def some_rows(values):
     if n_rows == n_columns:
         scores[np.arange(len(rows)), rows] = np.nan
     return rows, scores
+
+
+def _scores_with_ends(values, missing):
+    """Return scores that show marks which nobody named: of some rows, and both ends of all.
+
+    The diagonal of a square is left out. Of an array on disk, or of dask, a corner is read.
+    """
+    if not isinstance(values, np.ndarray):
+        values = np.asarray(values[:WINDOW, :WINDOW])
+    step = max(1, values.size // SHOWN_SCORES)
+    some_scores = np.concatenate([rows[::step].ravel() for rows in _blocks(values, missing)])
+    lowest = min(np.fmin.reduce(rows, None) for rows in _blocks(values, missing))
+    highest = max(np.fmax.reduce(rows, None) for rows in _blocks(values, missing))
+    ends = [rows[np.isin(rows, [lowest, highest])] for rows in _blocks(values, missing)]
+    return np.concatenate([some_scores[~np.isin(some_scores, [lowest, highest])], *ends])
+
+
+def _blocks(values, missing):
+    """Yield some rows at a time, NaN where marked and on the diagonal of a square."""
+    for start in range(0, len(values), WINDOW):
+        rows = failed_as_nan(values[start : start + WINDOW], missing, False)
+        if values.shape[0] == values.shape[1]:
+            np.fill_diagonal(rows[:, start:], np.nan)
+        yield rows

@@ -11,9 +11,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_flag, warn
+from frkit.base import listed, require, require_flag
 from frkit.data.arrays import OnDisk, labels_beside
-from frkit.data.checks import completed, role_of_square
+from frkit.data.checks import completed
 from frkit.data.files import file_kind, named, require_data
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
@@ -23,35 +23,34 @@ from frkit.data.opening import read_columns, read_labels
 from frkit.data.pair_roles import OPPOSITE, role_of_score
 from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
 from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers, is_number_column, read_frame, refuse_cells, to_numbers
+from frkit.data.tables import (
+    as_numbers,
+    is_number_column,
+    read_frame,
+    refuse_cells,
+    to_numbers,
+    without_words,
+)
 from frkit.scores.matrix import (
     as_written,
     ask_whom,
     check_direction,
     occur_again,
     score_matrix,
-    some_rows,
 )
-from frkit.scores.pair_list import marks_apart, warn_of_marks
 
-GUESS = "guess"  # of `missing`: as `failed_mark` says
-MARK = -1  # of a failed comparison, in matrices of many systems
 SHOWN = 30  # rows and columns that show what a table contains
 CELLS = "all cells"  # of a file that is one matrix
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 OF_ARRAYS = ("npz", "mat", "hdf5")
 PEOPLE = NAMES["identity"] | WEAK["identity"]
 NO_NAMES = "identity= reads names of images, but it is not clear which arrays have them"
-AS_DISTANCES = (
-    "the matrix is read as distances (smaller is more alike): it is symmetric with 0 on its "
-    "diagonal, and one person's values are lower; if larger means more alike, say distance=False"
-)
 
 
 def open_scores(
     path: str | Path,
     *,
-    missing: ArrayLike | None = GUESS,
+    missing: ArrayLike | None = None,
     labels: str | Path | Sequence[str | Path] | None = None,
     identity: str | None = None,
     metadata: str | Path | None = None,
@@ -69,10 +68,10 @@ def open_scores(
         of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz,
         .mat or .h5 with the matrix and labels of both sides, such as `scores`, `probe_ids`,
         `gallery_ids`.
-    missing : float, sequence of float or None, default "guess"
-        The value(s) that mark a failed comparison; None or [] for none. Blank cells, NA and
-        NaN always do. "guess" is -1, if all other scores are positive or lie far from it, which a
-        warning says.
+    missing : float, str or sequence of such, optional
+        The value(s) that mark a failed comparison, of text also words; [] for none. Blank cells,
+        NA, NaN and FTA always do. Where a score such as -1 stands apart from all others, frkit
+        asks.
     labels : path or pair of paths, optional
         A table with a row for each image, where rows and columns are the same images: in their
         order, or with a column of the names that the matrix has. Or files with the ids of probes
@@ -91,8 +90,9 @@ def open_scores(
     same_images : bool, optional
         As in `score_matrix`; False also says that ids which occur once on each side are people.
     **options
-        As in `score_matrix`. Default of `distance`: as the name of the matrix says, or its diagonal
-        (0, or the largest score), if the people agree.
+        As in `score_matrix`. Default of `distance`: as the name of the matrix says, if the people
+        agree; without a name it contains similarities if those of one person are clearly higher,
+        else frkit asks.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def open_scores(
     path = require_data("path", path)
     pattern = identity if is_pattern(identity) else None
     with named(path):
-        arrays = _arrays(path)
+        arrays = _arrays(path, missing)
         if labels is None and file_kind(path) == "npy":
             labels = labels_beside(path)
         if labels is not None:
@@ -127,15 +127,9 @@ def open_scores(
         warn_of_parts(roles, arrays)
         name = roles.scores()[0]
         values = arrays[name]
-        missing = failed_mark(values, missing)
-        is_given = _settle_direction(roles, values, distance)
+        is_given = _settle_direction(roles, distance)
         is_distance = bool(roles.column("distance"))
         people, images = _who(arrays, roles, missing, pattern, same_images)
-        if not is_given and tuple(map(len, people)) == tuple(values.shape):
-            is_guess = is_distance and role_of_score(name) != "distance"
-            check_direction(values, people, missing, is_distance, is_guess)
-            if is_guess:
-                warn(AS_DISTANCES)
         attributes = {
             name: tuple(arrays[side] for side in (sides * 2)[:2])
             for name, sides in roles.attributes.items()
@@ -147,6 +141,8 @@ def open_scores(
         options |= {"attributes": attributes, "missing": missing, "same_images": same_images}
         scores = score_matrix(values, *people, distance=is_distance, **options)
         _require_genuine_pairs(scores)
+        if not is_given:
+            check_direction(values, people, missing, is_distance, bool(role_of_score(name)))
     return scores.assign_attrs(roles.attrs())
 
 
@@ -164,8 +160,8 @@ def both_sides(columns, identity=None):
 # --- arrays of a file, and labels ----------------------------------------------------------------
 
 
-def _arrays(path):
-    """Return the arrays of a file, one of which may be a matrix."""
+def _arrays(path, missing):
+    """Return the arrays of a file, one of which may be a matrix; missing : marks of the user."""
     kind = file_kind(path)
     if kind in OF_ARRAYS:
         return read_columns(path)
@@ -175,7 +171,7 @@ def _arrays(path):
         kind in ("text", "parquet", "frame"),
         "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
     )
-    table = read_frame(path)
+    table = without_words(read_frame(path), missing)
     numbered = [name for name in table if name.isdigit()]
     rows = table.iloc[:, 0] if table.columns[0] == "" else pd.Series(numbered)
     rows = rows.astype(str).str.removesuffix(".0").tolist()
@@ -276,8 +272,8 @@ def matrix_roles(columns, given=None, is_certain=False):
     [name] = candidates
     labels = _labels_of_sides(roles, columns, columns[name].shape)
     if not roles.scores():
-        role = role_of_score(name) or role_of_square(columns[name])
-        has_sides = role_of_score(name) or any(probe != other for probe, other in labels.values())
+        role = role_of_score(name)
+        has_sides = role or any(probe != other for probe, other in labels.values())
         if not is_certain and (not has_sides or simplified(name) in NAMES["embedding"]):
             return None
         roles.columns[role or "score"] = [name]
@@ -315,18 +311,13 @@ def _labels_of_sides(roles, columns, shape):
     return labels
 
 
-def _settle_direction(roles, values, distance):
+def _settle_direction(roles, distance):
     """Take the matrix as scores or as distances; return whether the user says which."""
-    [name] = roles.scores()
-    if distance is not None:
-        role = "distance" if require_flag("distance", distance) else "score"
-    elif roles.given & {*OPPOSITE}:
-        return True
-    else:
-        role = role_of_square(values)
-    if role is not None:
-        roles.columns |= {role: [name], OPPOSITE[role]: []}
-    return distance is not None
+    if distance is None:
+        return bool(roles.given & {*OPPOSITE})
+    role = "distance" if require_flag("distance", distance) else "score"
+    roles.columns |= {role: roles.scores(), OPPOSITE[role]: []}
+    return True
 
 
 def _who(columns, roles, missing, pattern, same_images):
@@ -366,33 +357,6 @@ def _require_genuine_pairs(scores):
         f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
         "names of images, say who is in them: identity='{name}_{number}.jpg'",
     )
-
-
-def failed_mark(values, missing):
-    """Return the marks of failed comparisons.
-
-    Unless the user names marks, -1 is one where all other scores are positive or far from it.
-
-    Parameters
-    ----------
-    values : array, (probe, reference)
-        In memory, or on disk: then some rows are read.
-    missing : float, sequence of float, None or "guess"
-    """
-    if not (isinstance(missing, str) and missing == GUESS):
-        return missing
-    _, scores = some_rows(values)
-    distinct, counts = np.unique(scores[~np.isnan(scores)], return_counts=True)
-    others = distinct[distinct != MARK]
-    is_apart = len(others) > 0 and others[0] >= 0 or MARK in marks_apart(distinct, counts)
-    if MARK not in distinct or not is_apart:
-        warn_of_marks(scores)
-        return None
-    warn(
-        f"the score {MARK} is read as a failed comparison, because the others are from "
-        f"{others[0]:g} to {others[-1]:g}; if it is a score, give missing=[]"
-    )
-    return MARK
 
 
 # --- which table is a matrix ----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.arrays import read_npy
 from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.json_files import by_row
-from frkit.data.names import NAMES, simplified, words_of, words_of_truth
+from frkit.data.names import NAMES, are_attacks, simplified, words_of, words_of_truth
 from frkit.data.opening import TABLES as KINDS_OF_TABLES
 from frkit.data.opening import read_columns
 from frkit.data.roles import SIDES, WHO
@@ -93,7 +93,10 @@ def recognised_format(path):
         return "lfw"
     if layout.has_header or len({len(row) for row in rows}) > 1:
         return None
-    contents = [_content(cells) for cells in zip(*rows)]
+    columns = [*zip(*rows)]
+    if any(are_attacks(pd.Series(cells)).any() for cells in columns):
+        return None
+    contents = [_content(cells) for cells in columns]
     if contents == ["whole", "whole", "genuine"]:
         return "ijbc"
     shape = ["name" if content in ("whole", "text") else content for content in contents]
@@ -280,22 +283,28 @@ def read_vectors(path):
     if not isinstance(path, (list, tuple)):
         return read_table(path)
     require(len(path) == 2, "two files are needed, a pair of paths: (genuine, impostor)")
-    scores = {}
+    tables = {}
     for kind, file in zip(("genuine", "impostor"), path):
         with named(file):
-            scores[kind] = pd.Series(_only_scores(Path(file)))
+            tables[kind] = _names_and_scores(Path(file))
+    if all({*SIDES} <= {*table} for table in tables.values()):
+        both = [table.assign(genuine=int(kind == "genuine")) for kind, table in tables.items()]
+        table = by_row(pd.concat(both, ignore_index=True))
+        return table, {name: name for name in table}, ""
+    scores = {kind: table["score"] for kind, table in tables.items()}
     return by_row(pd.DataFrame(scores)), {}, ""
 
 
-def _only_scores(path):
-    """Return the scores of a file that contains nothing else, or names next to its only numbers."""
+def _names_and_scores(path):
+    """Return a table of the scores of a file, and of the names of two images if it has them."""
     if file_kind(path) == "npy":
-        return real_numbers("scores", read_npy(path)).ravel()
+        return pd.DataFrame({"score": real_numbers("scores", read_npy(path)).ravel()})
     table = read_frame(path)
-    if len(table.columns) > 1:
-        table = table[[name for name in table if is_number_column(table[name])]]
-    require(len(table.columns) == 1, "must have one number in each line, the score")
-    return to_numbers(table.iloc[:, 0].rename("score"))
+    numbers = [name for name in table if is_number_column(table[name])] or [*table][:1]
+    require(len(numbers) == 1, "must have one number in each line, the score")
+    scores = pd.DataFrame({"score": to_numbers(table[numbers[0]].rename("score"))})
+    names = table.drop(columns=numbers).reset_index(drop=True)
+    return scores.join(names.set_axis(SIDES, axis=1)) if len(names.columns) == 2 else scores
 
 
 def kinds_of_scores(names):

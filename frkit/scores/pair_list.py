@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import (
+    InputError,
     listed,
     real_numbers,
     refuse_infinite,
@@ -20,11 +21,14 @@ from frkit.data.labels import check_names, clean_labels, model_names
 from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
+from frkit.data.tables import several_marks
 from frkit.scores.kept import kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
-APART = 0.1  # a mark such as -1 lies at least this share of the scores' spread away from them
+USUAL_MARK = -1  # of a failed comparison, if all scores are positive
+FEWEST_OTHERS = 3  # distinct scores besides a mark
+APART = 0.1  # share of the scores' spread by which a mark that occurs several times is apart
 FEW = 100  # pairs that show that two models differ
 SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
@@ -51,6 +55,10 @@ def listed_pairs(
     n = values.shape[-1]
     images = _sides(images, SIDES, n)
     people = _sides(people, WHO, n)
+    is_of_two = ~images.is_same() if images else np.ones(n, bool)
+    signs = np.where(np.atleast_1d(is_distance), -1, 1)
+    for sign, scores_of_model in zip(signs, np.atleast_2d(values)):
+        ask_about_marks(sign * scores_of_model[is_of_two], missing)
     if images and people:
         _check_images(images, people)
     columns = {"genuine": _genuine(genuine, people, n)}
@@ -69,7 +77,8 @@ def listed_pairs(
         coords["model"] = models
         warn_of_same_order(dict(zip(models, values)))
     values = _settle_failed(values, columns["genuine"], failed)
-    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(is_distance)}
+    are_distances = int(is_distance.all())
+    attrs = {"long_name": "similarity score", "similarity": "given", "distance": are_distances}
     score = ("model", "pair")[-values.ndim :], values, attrs
     return kept_list(xr.Dataset({"score": score}, coords=coords))
 
@@ -78,7 +87,7 @@ def listed_pairs(
 
 
 def _scores(score, model, missing, distance):
-    """Return scores (larger = more alike, NaN if missing), models, whether all are distances."""
+    """Return scores (larger = more alike, NaN if missing), models, which are distances."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
@@ -95,14 +104,12 @@ def _scores(score, model, missing, distance):
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     for scores_of_model in np.atleast_2d(values):
         warn_of_decisions(scores_of_model)
-        if missing is None:
-            warn_of_marks(scores_of_model)
     models = None if model is None else model_names(model, len(values))
     is_distance = _is_distance(distance, models)
     values = np.where(is_distance[..., None], -values, values)
     if is_distance.any() and not is_distance.all():
         warn_of_distances(models[is_distance])
-    return values, models, is_distance.all()
+    return values, models, is_distance
 
 
 def warn_of_distances(models) -> None:
@@ -135,27 +142,60 @@ def _rank_correlation(scores):
     return scores.corr("spearman", min_periods=FEWEST_DISTINCT).iloc[0, 1]
 
 
-def warn_of_marks(scores: np.ndarray) -> None:
-    """Warn of scores that may mark failed comparisons."""
-    distinct, counts = np.unique(scores[~np.isnan(scores)], return_counts=True)
-    for mark in dict.fromkeys([*marks_apart(distinct, counts), *_frequent(distinct, counts)]):
+def ask_about_marks(scores: np.ndarray, missing=None) -> None:
+    """Ask about scores apart from all others, which may mark failed comparisons.
+
+    Parameters
+    ----------
+    scores : array, (pair,)
+        As they were given, NaN where missing.
+    missing : number, word or sequence of such, optional
+        The marks that the user names. Another one is a notice then; `[]` says that there is none.
+    """
+    if missing is not None and not several_marks(missing):
+        return
+    distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
+    marks = marks_apart(distinct, counts)
+    question = {}
+    for mark in dict.fromkeys([*marks, *_frequent(distinct, counts)]):
         others = distinct[distinct != mark]
-        warn(
-            f"the score {mark:g} occurs in {np.sum(scores == mark):,} comparisons; the others are "
-            f"from {others[0]:g} to {others[-1]:g}: if it marks failed comparisons, or images "
-            f"compared with themselves, give missing={mark:g}"
+        how = "is apart from" if mark in marks else "is far more frequent than"
+        question[mark] = (
+            f"the score {mark:g} {how} the others, which are from {others[0]:g} to "
+            f"{others[-1]:g}: if it marks failed comparisons, or images compared with themselves, "
+            f"give missing={mark:g}"
         )
+    if marks and missing is None:
+        raise InputError(
+            "; ".join(question[mark] for mark in marks) + "; if it is a score, missing=[]",
+            [{"missing": marks}, {"missing": []}],
+        )
+    for text in question.values():
+        warn(text)
 
 
 def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
-    """Return the lowest or highest score if it is frequent and far from all others: -1, 999."""
-    marks = []
-    if len(distinct) >= FEWEST_DISTINCT:
-        for end, others in ((0, distinct[1:]), (-1, distinct[:-1])):
-            gap = np.abs(others - distinct[end]).min()
-            if counts[end] > 2 and gap > APART * np.ptp(others):
-                marks.append(distinct[end])
+    """Return the lowest and the highest scores that stand apart from all others: -1, 999."""
+    marks: list[float] = []
+    while len(distinct) > FEWEST_OTHERS:
+        end = next((end for end in (0, -1) if _is_apart(distinct, counts, end)), None)
+        if end is None:
+            break
+        marks.append(float(distinct[end]))
+        distinct, counts = np.delete(distinct, end), np.delete(counts, end)
     return marks
+
+
+def _is_apart(distinct, counts, end):
+    """Return whether the lowest (end 0) or highest score (end -1) stands apart from all others."""
+    others = np.delete(distinct, end)
+    if distinct[end] == USUAL_MARK and others[0] >= 0:
+        return True
+    gap = np.abs(others - distinct[end]).min()
+    spread = np.ptp(others)
+    if len(distinct) < FEWEST_DISTINCT:
+        return gap > 10 * spread
+    return gap > spread or counts[end] > 2 and gap > APART * spread
 
 
 def _frequent(distinct, counts):
@@ -182,13 +222,18 @@ def _is_distance(distance, models):
     return np.isin(models, distance)
 
 
+def number_marks(missing) -> list[float]:
+    """Return the numbers that mark failed comparisons; words do so in a table alone."""
+    numbers = [mark for mark in several_marks(missing) if not isinstance(mark, str)]
+    return real_numbers("missing", numbers).tolist() if numbers else []
+
+
 def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     """Return scores in float64, larger = more alike, NaN where marked as missing."""
     require_exact("score", scores)
     values = scores.astype(float)
-    if missing is not None:
-        for mark in real_numbers("missing", missing).ravel().tolist():
-            values[scores == mark] = np.nan  # a mark is rounded as the scores were
+    for mark in number_marks(missing):
+        values[scores == mark] = np.nan  # a mark is rounded as the scores were
     return -values if distance else values
 
 

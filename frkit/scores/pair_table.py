@@ -17,19 +17,17 @@ from frkit.data.joins import (
     joined,
     people_of_names,
 )
-from frkit.data.names import MODEL, simplified
+from frkit.data.names import are_attacks, words_of_truth
 from frkit.data.notices import warn_of_parts
 from frkit.data.pair_roles import (
     OPPOSITE,
     check_unconfirmed,
-    fractions,
     pair_roles,
     refuse_truth,
-    role_of_score,
 )
-from frkit.data.roles import SIDES, WHO, models_column, some_rows
+from frkit.data.roles import SIDES, WHO, models_column
 from frkit.data.sides import coded_sides, show_two_people, side_columns
-from frkit.data.tables import read_frame, refuse_cells, to_numbers
+from frkit.data.tables import read_frame, refuse_cells, to_numbers, without_words
 from frkit.scores.combined import stack_lists
 from frkit.scores.pair_formats import two_kinds
 from frkit.scores.pair_list import listed_pairs
@@ -54,9 +52,12 @@ def pairs_of_table(table, given, *, scores=None, **options):
         "models" or "repeats", see `pair_formats`).
     """
     require(len(table) > 0, "the table has no row")
+    table = _without_attacks(without_words(table, options.get("missing")))
     has_layout = scores is not None or options.get("preset")
-    column = None if has_layout else given.get("model", models_column(_labels(table)))
+    column = None if has_layout else given.get("model")
     if column is None:
+        if not (has_layout or "model" in given):
+            _ask_about_models(table.drop(columns=[*given], errors="ignore"))
         return _list_of_pairs(table, given, scores=scores, **options)
     require(
         isinstance(column, str) and column in table,
@@ -80,13 +81,28 @@ def pairs_of_table(table, given, *, scores=None, **options):
     return pairs
 
 
-def _labels(table):
-    """Return a table without scores, lists, and a model that is one side of a pair."""
-    scores = [name for name in table if role_of_score(name)] + fractions(some_rows(table))
-    lists = [name for name in table if np.ndim(table[name].iloc[0])]
-    sides = side_columns(list(table)).values()
-    references = [name for name, _ in sides if simplified(name) in MODEL]
-    return table.drop(columns=[*scores, *lists, *references])
+def _without_attacks(table):
+    """Return a table without attacks beside genuine and impostor pairs; a warning counts them."""
+    for name in table.select_dtypes(exclude="number"):
+        is_attack = are_attacks(table[name])
+        is_genuine, is_impostor = words_of_truth(table[name][~is_attack])
+        if is_attack.any() and is_genuine.any() and is_impostor.any():
+            what = listed(table[name][is_attack].unique())
+            warn(f"{is_attack.sum():,} rows with {what} in column {name!r} are left out")
+            return table[~is_attack]
+    return table
+
+
+def _ask_about_models(table):
+    """Ask about a column called model, or the like, that is not one side of a pair."""
+    references = [name for name, _ in side_columns(list(table)).values()]
+    column = models_column(table.drop(columns=references))
+    if column is not None:
+        raise InputError(
+            f"{column!r} may say which model scored the pair of a row: then columns="
+            f"{ {'model': column}!r}; if it says something else, columns={ {'model': None}!r}",
+            [{"columns": {"model": column}}, {"columns": {"model": None}}],
+        )
 
 
 def _list_of_pairs(
@@ -235,7 +251,7 @@ def _first_of_each(table, images, scores, genuine, roles):
     keep = np.ones(len(table), bool)
     if len(differing) == 0:
         keep[again] = False
-        return keep, images
+        return keep & ~_are_turned(images, values, keep), images
     if roles.column("reference") == roles.column("reference_identity"):
         warn(
             "a probe meets a person several times with different scores: the file names no "
@@ -254,6 +270,21 @@ def _first_of_each(table, images, scores, genuine, roles):
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
     what = "has two scores" if is_same else "is called genuine and impostor"
     refuse_two(images, differing, table.index, what, remedy)
+
+
+def _are_turned(images, values, keep):
+    """Return which rows repeat a pair with its sides exchanged, if all such have its score.
+
+    Where some scores depend on which image is the probe, all are comparisons of their own.
+    """
+    sides = np.sort([images.probe, images.reference], axis=0)
+    pairs = pd.DataFrame(values | {"first": sides[0], "second": sides[1]})[keep]
+    is_again = pairs.duplicated(["first", "second"])
+    is_turned = np.zeros(len(keep), bool)
+    if is_again.any() and is_again.equals(pairs.duplicated()):
+        warn(f"{is_again.sum():,} pairs occur in both directions with one score: each counts once")
+        is_turned[keep] = is_again
+    return is_turned
 
 
 # --- scores from a separate file ------------------------------------------------------------------

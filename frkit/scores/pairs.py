@@ -57,8 +57,9 @@ def pairs(
     distance : bool or sequence of str
         True where smaller means more alike: the sign is changed. Or the names of the models whose
         scores are distances.
-    missing : float or sequence of float, optional
-        The value(s), before a change of sign, that mark a comparison which failed.
+    missing : float, str or sequence of such, optional
+        The value(s), before a change of sign, that mark a comparison which failed; in a DataFrame
+        also words; [] for none. Where a score such as -1 stands apart from all others, frkit asks.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, which a warning counts, or
         it is rejected at every threshold (its score becomes one just below all others).
@@ -159,8 +160,9 @@ def open_pairs(
     distance : bool, optional
         True where smaller means more alike in all columns of scores. Default: as the names of the
         columns say, such as `dist` of RFW's score table.
-    missing : float or sequence of float, optional
-        The value(s) that mark a failed comparison; blank cells always do.
+    missing : float, str or sequence of such, optional
+        The value(s) or words that mark a failed comparison; [] for none. Blank cells and FTA always
+        do. Where a score such as -1 stands apart from all others, frkit asks.
     failed : {"left out", "rejected"}
         What a failed comparison counts as, as in `frkit.pairs`.
 

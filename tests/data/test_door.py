@@ -64,7 +64,6 @@ def test_names_of_images_say_who_is_in_them(tmp_path, name):
 
 
 def test_columns_of_lists(tmp_path):
-    pytest.importorskip("pyarrow")
     lists = LABELS.assign(embedding=list(VECTORS))
     lists.to_parquet(tmp_path / "f.parquet")
     lists.to_feather(tmp_path / "f.feather")
@@ -282,7 +281,6 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
     labels = np.array(["NA", "DE", "None"])[[int(who[1:]) % 3 for who in SUBJECT]]
     table = LABELS[["subject"]].assign(country=labels, embedding=VECTORS.tolist())
     if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
         table.to_parquet(tmp_path / name)
     elif name.endswith("jsonl"):
         table.to_json(tmp_path / name, orient="records", lines=True, double_precision=15)
@@ -415,14 +413,13 @@ PRECISIONS = [name for name in SQUARES if name not in ("distances", "cosines")]
     ("save", "square"), [*product(SAVES, ("distances", "cosines")), *product(SAVES[:1], PRECISIONS)]
 )
 def test_a_square_of_scores_between_images_is_no_embedding(tmp_path, square, save):
-    """Its diagonal says whether it contains distances, which a notice shows."""
+    """Whether it contains distances is asked: its diagonal does not say it."""
     LABELS.to_csv(tmp_path / "labels.csv", index=False)
     options = save(tmp_path, SQUARES[square])
     is_distance = "distance" in square
-    with warnings.catch_warnings(record=True) as notices:
-        warnings.simplefilter("always", fk.DataWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
         scores = opened(**options)
-    assert any("read as distances" in str(notice.message) for notice in notices) == is_distance
     assert scores.attrs["distance"] == is_distance
     assert scores["probe_identity"].values.tolist() == SUBJECT.astype(str).tolist()
     np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
@@ -435,6 +432,32 @@ def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
     shuffled.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(fk.InputError, match="distance=True, or distance=False"):
         fk.open_data(tmp_path / "m.npy", labels=tmp_path / "labels.csv", format="matrix")
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["cosine", "distance"])
+@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
+def test_the_diagonal_does_not_say_the_direction(tmp_path, kind, diagonal):
+    values = COSINES if kind == "cosine" else L2
+    values = np.where(np.eye(len(values)), diagonal, values)
+    np.savez(tmp_path / "named.npz", **{kind: values, "identity": SUBJECT})
+    pd.DataFrame(values, SUBJECT, SUBJECT).to_csv(tmp_path / "people.csv")
+    if kind == "cosine":
+        scores = fk.open_data(tmp_path / "people.csv")
+        np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
+    else:
+        for source in (tmp_path / "people.csv", tmp_path / "array.npz"):
+            np.savez(tmp_path / "array.npz", A=values, identity=SUBJECT)
+            with pytest.raises(fk.InputError, match="distance=True, or distance=False"):
+                fk.open_data(source, format="matrix")
+            scores = fk.open_data(source, format="matrix", distance=True)
+            np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
+        frame = pd.DataFrame(values, SUBJECT, SUBJECT)
+        with pytest.raises(fk.InputError, match="distance=True, or distance=False"):
+            fk.score_matrix(frame)
+        assert fk.score_matrix(frame, distance=False).attrs["distance"] == 0
+    scores = fk.open_data(tmp_path / "named.npz")
+    np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
 
 
 NO_FACES = {
@@ -455,9 +478,10 @@ def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)
     np.savetxt(tmp_path / "m.txt", L2)
     arguments = ["look", str(tmp_path / "m.txt"), "--labels", str(tmp_path / "labels.csv")]
-    for option in ([], ["--distance"]):
-        assert main([*arguments, "--format", "matrix", *option]) == 0
-        assert "smaller is more alike" in capsys.readouterr().out
+    assert main([*arguments, "--format", "matrix"]) == 2
+    assert "Say --distance, or --no-distance" in capsys.readouterr().err
+    assert main([*arguments, "--format", "matrix", "--distance"]) == 0
+    assert "smaller is more alike" in capsys.readouterr().out
     np.save(tmp_path / "f.npy", COSINES[:, :20])
     arguments[1] = str(tmp_path / "f.npy")
     assert main([*arguments, "--distance"]) == 2
@@ -489,19 +513,28 @@ def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path,
     tables = [rows["arc"], rows["cos"].rename(columns={"other": "score"})[::-1]]
     long = pd.concat(tables, keys=rows, names=["model"]).reset_index("model")
     long = long[["model", *names, "score"]]
-    data = opened(written(tmp_path, long))
+    path = written(tmp_path, long)
+    with pytest.raises(fk.InputError, match="'model' may say which model") as question:
+        fk.open_data(path)
+    of_models, of_one = question.value.answers
+    if names == ["img1", "img2"]:
+        with pytest.raises(fk.InputError, match="has two scores"):
+            opened(path, **of_one)
+    data = opened(path, **of_models)
     wide = opened(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
     np.testing.assert_array_equal(data["score"], wide["score"])
     assert data["model"].values.tolist() == ["arc", "cos"]
     renamed_column = long.rename(columns={"model": "who scored"})
     again = opened(renamed_column, columns={"model": "who scored"})
     np.testing.assert_array_equal(again["score"], data["score"])
-    listed = opened(long, columns={"score": ["score"]})
+    named = {"model": "model"}
+    listed = opened(long, columns={"score": ["score"]} | named)
     np.testing.assert_array_equal(listed["score"], data["score"])
     with pytest.raises(fk.InputError, match="only one column can be its score"):
-        opened(long.assign(other=-long.score), columns={"score": ["score", "other"]})
+        several = {"score": ["score", "other"]} | named
+        opened(long.assign(other=-long.score), columns=several)
     with pytest.raises(fk.InputError, match="1 are only in 'arc'"):
-        opened(written(tmp_path, long[:-1]))
+        opened(written(tmp_path, long[:-1]), columns=named)
 
 
 def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
@@ -511,7 +544,10 @@ def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
     )
     assert "model" not in fk.open_data(written(tmp_path, trials)).dims
     remark = LONG.assign(model=np.resize(["phone", "camera"], len(LONG)))
-    np.testing.assert_allclose(frr_of(fk.open_data(written(tmp_path, remark))), OF_PAIRS)
+    with pytest.raises(fk.InputError, match="if it says something else") as question:
+        fk.open_data(remark)
+    data = fk.open_data(written(tmp_path, remark), **question.value.answers[1])
+    np.testing.assert_allclose(frr_of(data), OF_PAIRS)
 
 
 @pytest.mark.filterwarnings("ignore:scores of")
@@ -666,14 +702,14 @@ def test_the_columns_of_a_verification_script(tmp_path):
     assert "--by" not in fk.look(path)  # decisions of a system are no groups of people
 
 
-def test_the_option_that_a_notice_names_can_be_given(tmp_path, capsys):
+def test_the_option_that_a_question_names_can_be_given(tmp_path, capsys):
     table = renamed(score="cosine", genuine="same")
     table.loc[::40, "score"] = -1e9
     path = str(written(tmp_path, table))
-    assert main(["look", path]) == 0
-    assert "--missing=-1e+09" in capsys.readouterr().out
+    assert main(["look", path]) == 2
+    assert "--missing=-1e+09" in capsys.readouterr().err
     assert main(["look", path, "--missing=-1e+09"]) == 0
-    assert "far from all others" not in capsys.readouterr().out
+    assert "apart" not in capsys.readouterr().out
 
 
 def test_names_read_as_images_may_be_people(tmp_path):
@@ -683,18 +719,65 @@ def test_names_read_as_images_may_be_people(tmp_path):
         fk.open_data(written(tmp_path, table))
 
 
-@pytest.mark.parametrize("mark", [-1e9, -1.0, 999.0])
-def test_a_score_that_may_mark_failed_comparisons_is_noticed(tmp_path, mark):
+@pytest.mark.filterwarnings("ignore:.*comparisons failed")
+@pytest.mark.parametrize("every", [40, 1000])
+@pytest.mark.parametrize("mark", [-1e9, -9999.0, -5.0, 999.0])
+def test_a_score_that_may_mark_failed_comparisons_is_a_question(tmp_path, mark, every):
     table = renamed(score="cosine", genuine="same")
-    table.loc[::40, "score"] = mark
-    with pytest.warns(fk.DataWarning, match=f"missing={mark:g}".replace("+", r"\+")):
-        fk.open_data(written(tmp_path, table))
+    table.loc[3::every, "score"] = mark
+    sources = (written(tmp_path, table), table)
+    for source, open_source in zip(sources, (fk.open_data, fk.pairs)):
+        with pytest.raises(fk.InputError, match="missing=") as question:
+            open_source(source)
+        assert question.value.answers == [{"missing": [mark]}, {"missing": []}]
+        n_failed = [
+            int(open_source(source, **answer).score.isnull().sum())
+            for answer in question.value.answers
+        ]
+        assert n_failed == [(table.score == mark).sum(), 0]
+
+
+@pytest.mark.filterwarnings("ignore:.*comparisons failed")
+def test_every_mark_is_asked_for_and_one_that_nobody_named_is_noticed():
+    scores = PAIRS.cosine.to_numpy().copy()
+    scores[5:50:5], scores[7:50:7] = 999, -9999
+    with pytest.raises(fk.InputError) as question:
+        fk.pairs(scores, SAME)
+    assert {*question.value.answers[0]["missing"]} == {999, -9999}
+    with pytest.warns(fk.DataWarning, match="missing=999"):
+        fk.pairs(scores, SAME, missing=-9999)
+
+
+def test_minus_one_among_positive_scores_is_asked_about_wherever_it_stands():
+    scores = 1 + PAIRS.cosine.to_numpy()
+    scores[5] = -1
+    for distance in (False, True):
+        with pytest.raises(fk.InputError, match="missing=-1"):
+            fk.pairs(scores, SAME, distance=distance)
+
+
+@pytest.mark.filterwarnings("ignore:.*comparisons failed")
+@pytest.mark.parametrize("word", ["FTA", "FTE", "failure", "no face"])
+def test_words_of_failure_are_failed_comparisons(tmp_path, word, capsys):
+    table = renamed(score="cosine", genuine="same")
+    table["score"] = table["score"].astype(str)
+    table.loc[::50, "score"] = word
+    path = written(tmp_path, table)
+    right = fk.pairs(PAIRS.cosine.where(np.arange(len(PAIRS)) % 50 > 0), SAME)
+    options = {}
+    if word == "no face":
+        with pytest.raises(fk.InputError, match="give missing=") as question:
+            fk.open_data(path)
+        options |= question.value.answers[0]
+    for pairs in (fk.open_data(path, **options), fk.pairs(table, **options)):
+        np.testing.assert_array_equal(pairs.score, right.score)
+    assert main(["look", str(path), "--missing", word, "-1"]) == 0
+    assert "comparisons failed" in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings("error")
 def test_scores_of_a_few_values_are_no_marks():
     fk.pairs(np.round(PAIRS.cosine.to_numpy(), 1), SAME)
-    fk.pairs(np.append(PAIRS.cosine.to_numpy(), -50), np.append(SAME, False))
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.npz"])

@@ -49,7 +49,6 @@ def deepface(path):
 
 
 def with_structs(path):
-    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     columns = {"identity_id": CODES, "facial_area": [{"x": 1, "y": 2}] * 48, "emb": [*EMBEDDING]}
     pictures = [{"bytes": b"\x89PNG\xff", "path": name} for name in IMAGES]
     pd.DataFrame(columns).assign(image=pictures, tags=[["a"]] * 48).to_parquet(path)
@@ -342,6 +341,27 @@ def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point)
             assert fk.open_data(path).score.values.tolist() == expected
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_a_matrix_of_thousands_is_asked_about(tmp_path, decimal):
+    whole = (900 + 500 * UNIT @ UNIT.T).round().astype(int)
+    texts = [[f"{score:,}".replace(",", decimal) for score in row] for row in whole]
+    pd.DataFrame(texts, PEOPLE, PEOPLE).to_csv(tmp_path / "m.csv", sep=";")
+    with pytest.raises(fk.InputError, match="thousands: which is it"):
+        fk.open_data(tmp_path / "m.csv", format="matrix")
+
+
+def test_points_and_commas_in_one_column_are_refused(tmp_path):
+    table = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
+    texts = [f"{score:.3f}".replace(".", ",") for score in SCORE]
+    table = table.assign(score=["1.234", *texts[1:]])
+    table.to_csv(tmp_path / "p.csv", sep=";", index=False)
+    with pytest.raises(fk.InputError, match="line 2, column 'score': '1.234' has a decimal point"):
+        fk.open_data(tmp_path / "p.csv")
+    table.assign(score=["FTA", *texts[1:]]).to_csv(tmp_path / "p.csv", sep=";", index=False)
+    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+        assert np.isnan(fk.open_data(tmp_path / "p.csv").score).sum() == 1
+
+
 def test_whole_scores_that_would_become_equal_are_refused():
     """Beyond 2**53 float64 does not tell neighbours apart."""
     far_apart = 2**60 + (SCORE * 2**40).astype(np.int64)
@@ -354,9 +374,8 @@ def test_the_command_line_can_say_that_no_score_marks_a_failure(tmp_path, capsys
     values = np.where(np.eye(48) + RNG.random((48, 48)) < 0.05, -1, 5 + UNIT @ UNIT.T)
     pd.DataFrame(values, IMAGES, IMAGES).to_csv(tmp_path / "m.csv")
     command = ["look", str(tmp_path / "m.csv"), "--identity", "{name}_{number}.jpg"]
-    assert main(command) == 0
-    shown = capsys.readouterr().out
-    assert "is read as a failed comparison" in shown and "give --missing none" in shown
+    assert main(command) == 2
+    assert "--missing none" in capsys.readouterr().err
     assert main([*command, "--missing", "none"]) == 0
     assert "failed" not in capsys.readouterr().out
 

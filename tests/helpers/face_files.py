@@ -48,14 +48,12 @@ def labels_of(ds):
 
 
 def write_parquet(ds, path):
-    pytest.importorskip("pyarrow")
     labels_of(ds).assign(embedding=list(ds.embedding.values)).to_parquet(path)
 
 
 def write_table(ds, path):
     frame = labels_of(ds).join(pd.DataFrame(ds.embedding.values).add_prefix("f"))
     if path.suffix == ".parquet":
-        pytest.importorskip("pyarrow")
         frame.to_parquet(path)
     else:
         frame.replace("unknown", "").to_csv(path, sep="\t" if ".tsv" in path.name else ",")

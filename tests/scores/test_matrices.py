@@ -29,8 +29,10 @@ def ids(scores):
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.gz"])
 def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     pd.DataFrame(SCORES, PROBES, REFERENCES).to_csv(tmp_path / name)
-    with pytest.warns(fk.DataWarning, match="score -1 is read as a failed"):
-        scores = fk.open_scores(tmp_path / name)
+    with pytest.raises(InputError, match="score -1 is apart .* give missing=-1") as question:
+        fk.open_scores(tmp_path / name)
+    assert question.value.answers == [{"missing": [-1]}, {"missing": []}]
+    scores = fk.open_scores(tmp_path / name, missing=-1)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
     np.testing.assert_array_equal(fk.open_scores(tmp_path / name, missing=[]), SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
@@ -96,20 +98,25 @@ def test_bad_npy_matrices_are_refused(tmp_path):
 
 
 def test_minus_one_among_other_scores_is_a_score(tmp_path):
-    """Where it may be a mark, a notice says so; it is one where others are far from it."""
+    """Where it may be a mark, a notice says so; where others are far from it, a question."""
     who = np.repeat([f"p{k}" for k in range(10)], 6)
     rng = np.random.default_rng(0)
     failed = rng.random((60, 60)) < 0.05
     near = rng.normal(size=(60, 60)) + 2 * (who[:, None] == who)
-    may_be, is_one = r"score -1 .*in 1[89]\d c", "score -1 is read as a failed"
-    for values, n_failed, notice in ((near, 0, may_be), (near + 10, failed.sum(), is_one)):
-        table = pd.DataFrame(np.where(failed, -1, values), who, who)
-        table.to_csv(tmp_path / "m.csv")
-        with pytest.warns(fk.DataWarning, match=notice):
-            scores = fk.open_data(tmp_path / "m.csv", same_images=False)
-        assert np.isnan(scores).sum() == n_failed
-        scores = fk.open_data(tmp_path / "m.csv", same_images=False, missing=[])
-        assert not np.isnan(scores).any()
+    pd.DataFrame(np.where(failed, -1, near), who, who).to_csv(tmp_path / "near.csv")
+    with pytest.warns(fk.DataWarning, match="score -1 is far more frequent"):
+        scores = fk.open_data(tmp_path / "near.csv", same_images=False)
+    assert not np.isnan(scores).any()
+    far = pd.DataFrame(np.where(failed, -1, near + 10), who, who)
+    far.to_csv(tmp_path / "far.csv")
+    for opened in (
+        lambda **options: fk.open_data(tmp_path / "far.csv", same_images=False, **options),
+        lambda **options: fk.score_matrix(far, same_images=False, **options),
+    ):
+        with pytest.raises(InputError, match="score -1 is apart"):
+            opened()
+        assert np.isnan(opened(missing=-1)).sum() == failed.sum()
+        assert not np.isnan(opened(missing=[])).any()
 
 
 @pytest.mark.parametrize("empty", [np.nan, 0])
@@ -287,8 +294,7 @@ def test_a_matrix_among_named_arrays_has_labels_of_both_sides(tmp_path, write):
     sexes["gallery_sex"] = list("fm" * len(REFERENCES))[: len(REFERENCES)]
     arrays = {name: np.array(labels) for name, labels in (sides | sexes).items()}
     write(path, scores=SCORES, **arrays)
-    with pytest.warns(fk.DataWarning, match="score -1 is read as a failed"):
-        scores = fk.open_data(path)
+    scores = fk.open_data(path, missing=-1)
     assert ids(scores) == (PROBES, REFERENCES)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
     assert scores["probe_sex"].values.tolist() == sexes["probe_sex"]

@@ -84,7 +84,6 @@ def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
 def test_bfw(tmp_path, name):
     path = put(tmp_path, "t.csv.gz", BFW)
     if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
         path = tmp_path / name
         pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
     pairs = fk.open_pairs(path, format="bfw")
