@@ -226,7 +226,7 @@ def _compared_in_complete_design(tally) -> Compared:
         left[np.searchsorted(number, failed.number[is_here])] -= failed.weight[is_here]
         return Parts(number, np.where(left > ROUNDED * weight, left, 0.0))
 
-    if len(failed_row) or _labels_vary(protocol):
+    if len(failed_row) or labels_vary(protocol):
         sums = _sums_of_all(protocol, parts_left)
     else:
         sums = _sums_of_constant_labels(probe, reference, pairs_of_groups)
@@ -248,7 +248,7 @@ def _sums_of_constant_labels(probe, reference, pairs_of_groups):
     }
 
 
-def _labels_vary(protocol: Protocol):
+def labels_vary(protocol: Protocol):
     """Whether a person has images of several kinds."""
     kinds_of_people = np.unique(np.stack([protocol.person, protocol.kind]), axis=1)
     return kinds_of_people.shape[1] > int(protocol.person.max()) + 1

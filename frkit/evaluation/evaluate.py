@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from frkit.engine.compared import labels_vary
 from frkit.engine.protocol import make_protocol
 from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_pairs
@@ -222,5 +223,6 @@ def evaluate_parts(
     facts = facts_of_origin(kept, protocol, resampling, options)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
-    facts["complete"] = protocol.symmetric and not any(n_failed) and not any(impostor_failed)
+    any_failed = any(n_failed) or any(impostor_failed)
+    facts["complete"] = protocol.symmetric and not any_failed and not labels_vary(protocol)
     return tree(tables, sums, kept["model"] if "model" in kept.dims else None, facts)

@@ -135,7 +135,8 @@ def _by_image(people):
     require(
         people.complete,
         "target='these people' needs every image compared with every other, without failures, "
-        "which is not so here: take target='new people'",
+        "and labels that do not vary within a person, which is not so here: take target='new "
+        "people'",
     )
     people = people.sortby(["person", "image"])
     _, first_row = np.unique(people.image, return_index=True)

@@ -162,6 +162,15 @@ def test_targets_are_checked_and_these_people_need_a_whole_square():
         fk.band(tree, "frr", target="nobody")
 
 
+@pytest.mark.parametrize("varying", ["split", "keep"])
+def test_these_people_need_labels_that_do_not_vary_within_a_person(varying):
+    data = faces(12, 4, spread=(5, 40))
+    data = data.assign_coords(pose=("image", ["left", "right"] * 24))
+    tree = fk.evaluate(fk.score_tensor(data), far=[0.1], by="pose", varying=varying)
+    with pytest.raises(fk.InputError, match="labels that do not vary"):
+        fk.band(tree, "frr_group", target="these people")
+
+
 # --- functions of rates ---------------------------------------------------------------------------
 
 
