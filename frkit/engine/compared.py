@@ -128,7 +128,7 @@ def numbers_of_parts(protocol: Protocol, couple, group, other):
 def _parts(protocol: Protocol, couple, group, other, weight) -> Parts:
     number = numbers_of_parts(protocol, couple, group, other)
     number, part = np.unique(number, return_inverse=True)
-    return Parts(number, np.bincount(part, weight, len(number)))
+    return Parts(number, np.bincount(part, weight, len(number)).astype(float))  # none: integers
 
 
 def _sums_over_people(protocol: Protocol, parts: Parts) -> dict:
@@ -214,8 +214,8 @@ def _compared_in_complete_design(tally) -> Compared:
         _by_person(protocol, (side & ~tally.failed_images).astype(float))
         for side in (protocol.images.probe, protocol.images.reference)
     )
-    impostor_pairs = pairs_of_groups(n_probe, n_reference / twice)
-    impostor_pairs -= _number_by_groups(protocol, failed_row, failed_col)
+    n_pairs = pairs_of_groups(n_probe, n_reference / twice)
+    n_failed_pairs = _number_by_groups(protocol, failed_row, failed_col)
     failed = parts_of_pairs(protocol, failed_row, failed_col, failed_weight)
     parts = _parts_in_complete_design(protocol, scales[0], scales[1], allowed)
 
@@ -230,7 +230,9 @@ def _compared_in_complete_design(tally) -> Compared:
         sums = _sums_of_all(protocol, parts_left)
     else:
         sums = _sums_of_constant_labels(probe, reference, pairs_of_groups)
-    return Compared(weight=compared, impostor_pairs=impostor_pairs, parts=parts_left, **sums)
+    return Compared(
+        weight=compared, impostor_pairs=n_pairs - n_failed_pairs, parts=parts_left, **sums
+    )
 
 
 def _sums_of_constant_labels(probe, reference, pairs_of_groups):

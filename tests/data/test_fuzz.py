@@ -7,6 +7,7 @@ crashes over some damaged files, so only its form for MATLAB is here.
 import json
 import os
 import zlib
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -52,14 +53,16 @@ COLUMNS["score"] = "score"
 TABLES = ("faces.csv", "faces.csv.gz", "faces.npz", "lists.parquet", "five.mat", "seven.mat")
 FORMATS = {name: (write_faces, open_faces) for name in TABLES}
 FORMATS |= {
-    "matrix.csv": (MATRIX.to_csv, fk.open_scores),
+    "matrix.csv": (MATRIX.to_csv, partial(fk.open_scores, same_images=True)),
     "pairs.csv": (PAIRS.to_csv, open_pairs("columns", columns=COLUMNS)),
     "pairs.json": (write_json, open_pairs("columns", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("lfw", scores=np.arange(4.0))),
 }
 # files of which everything is guessed
-GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt", "scores-dev", "named_index.csv")
+GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt", "scores-dev")
 FORMATS |= {name: (FORMS[name][0], fk.open_data) for name in GUESSED}
+with_pattern = partial(fk.open_data, identity="{name}_{number}.jpg")
+FORMATS["named_index.csv"] = FORMS["named_index.csv"][0], with_pattern
 
 
 def mutated(content, rng):

@@ -162,7 +162,7 @@ def test_a_person_who_never_fails_lowers_both_rates(form, faces):
     larger = xr.Dataset(coords={"image": image} | {k: ("image", v) for k, v in labels.items()})
     options = {"threshold": np.quantile(values, [0.8, 0.9]), "weighting": form.weighting}
     before = fk.evaluate(form.scores(faces), **options)
-    after = fk.evaluate(form.scores(larger, more), **options)
+    after = fk.evaluate(form.scores(larger, more, missing=[]), **options)
     genuine, impostors = 30, 30 * 29
     new_genuine, new_impostors = 1, 30 * 2
     if form.weighting == "pair":

@@ -99,9 +99,11 @@ def test_the_python_lines_run(names, monkeypatch):
 
 def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
     monkeypatch.chdir(names["folder"])
-    for name in ("pairs.csv", "marks.csv", "wide.csv"):
+    for name in ("pairs.csv", "wide.csv"):
         assert main(["look", name]) == 0
-    assert "the score -1000 occurs in" in capsys.readouterr().out
+    assert main(["look", "marks.csv"]) == 2
+    assert "frkit look marks.csv --missing -1000" in capsys.readouterr().err
+    assert main(["look", "marks.csv", "--missing", "-1000"]) == 0
 
 
 @pytest.mark.slow

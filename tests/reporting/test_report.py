@@ -221,6 +221,7 @@ def test_no_difference_is_said_with_what_the_data_allow():
     assert "nan" not in str(report)
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_threshold_without_an_upper_end_is_undecided():
     faces = fk.vmf.mixture(12, 16, seed=0, kappa=(5, 40)).sample(6, seed=1)
     report = fk.report(faces, far=[0.001], quick=True, progress=False)
@@ -587,7 +588,7 @@ def test_people_who_are_split_are_counted_as_people():
     assert left_out.startswith("240 of 300 genuine pairs")
     drivers = tile(report, "Who drives the errors?")
     assert "of 60 combinations of person and session" in drivers.value + drivers.text
-    assert "20 people" in report.results["errors", "frr, these people"].attrs["target"]
+    assert ("errors", "frr, these people") not in report.results
     methods = report.sections["methods"].lines[0]
     assert "120 images of 20 people, split into 60 by an attribute that" in methods
     assert "within people (2 images each)" in methods
