@@ -1,4 +1,4 @@
-"""JSON: a table of objects, scores by the names of both sides, or embeddings by name."""
+"""JSON: a table of objects or of columns, or embeddings by name."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from frkit.data.files import open_text, reading
 from frkit.data.names import is_known_name
 
 EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent returns
-SPLIT = {"columns", "data"}  # of a table as pandas writes it with orient="split"
 NO_TABLE = (
-    "JSON must contain a table (a list of objects, or an object of lists), embeddings as {person: "
-    "[vector, ...]} or {image: vector}, or scores as {probe: {reference: score}} or {'genuine': "
-    "[...], 'impostor': [...]}; of a DataFrame: df.to_json(path, orient='records')"
+    "JSON must contain a table (a list of objects, or an object of lists of one length), or "
+    "embeddings as {person: [vector, ...]} or {image: vector}; write other tables as CSV, such as "
+    "pd.read_json(path, orient='index').to_csv('table.csv'), which also makes a matrix of "
+    "{probe: {reference: score}}"
 )
 
 
@@ -30,8 +30,6 @@ def read_json(path):
     """
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
-    if isinstance(data, dict) and SPLIT <= {*data}:
-        data = pd.DataFrame(data["data"], columns=data["columns"])
     if isinstance(data, dict):
         is_report = data.get("schema") == "frkit-report"
         require(not is_report, "is a report of frkit and no data: frkit check reads it")
@@ -41,12 +39,8 @@ def read_json(path):
             data = records[0]  # with facts about all of them around
         elif embeddings is not None:
             return embeddings
-        elif {*data} == {"genuine", "impostor"}:
-            data = {kind: pd.Series(scores) for kind, scores in data.items()}
-        elif all(isinstance(value, dict) for value in data.values()) and not _are_columns(data):
-            if not _are_rows(data):
-                return _scores_by_name(data)
-            data = [*data.values()]
+        elif any(isinstance(value, dict) for value in data.values()):
+            require(_are_columns(data), NO_TABLE)
     try:
         is_list = isinstance(data, list)
         table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
@@ -70,15 +64,11 @@ def _are_records(value):
 
 def _are_columns(data):
     """Return whether objects are columns, as pandas writes a table: with rows 0, 1, 2, ..."""
-    rows = [*map(str, range(max(map(len, data.values()), default=0)))]
-    return "0" not in data and all([*column] == rows for column in data.values())
-
-
-def _are_rows(data):
-    """Return whether objects are the rows of a table: some cells are text, unlike scores."""
-    first = next(iter(data.values()))
-    has_text = any(isinstance(cell, str) for cell in first.values())
-    return has_text and all({*row} == {*first} for row in data.values())
+    columns = [*data.values()]
+    if not all(isinstance(column, dict) for column in columns):
+        return False
+    rows = [*map(str, range(max(map(len, columns))))]
+    return "0" not in data and all([*column] == rows for column in columns)
 
 
 def by_row(table):
@@ -112,17 +102,6 @@ def _has_no_labels(column):
     except UnicodeDecodeError:
         return True
     return False
-
-
-def _scores_by_name(data):
-    """Return the table of {probe: {reference: score}}."""
-    scores = [
-        {"probe": probe, "reference": reference, "score": score}
-        for probe, row in data.items()
-        for reference, score in row.items()
-    ]
-    require(scores and not any(isinstance(row["score"], dict) for row in scores), NO_TABLE)
-    return by_row(pd.DataFrame(scores, dtype=object))
 
 
 # --- embeddings ----------------------------------------------------------------------------------

@@ -146,8 +146,9 @@ def frame_of_pairs():
 
 
 PAIRS = {
-    "split.json": lambda path: frame_of_pairs().to_json(path, orient="split", double_precision=15),
-    "index.json": lambda path: frame_of_pairs().to_json(path, orient="index", double_precision=15),
+    "records.json": lambda path: frame_of_pairs().to_json(
+        path, orient="records", double_precision=15
+    ),
     "words.csv": lambda path: pd.DataFrame(
         {"type": np.where(GENUINE, "mated", "non-mated"), "value": SCORE}
     ).to_csv(path, index=False),

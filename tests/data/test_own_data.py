@@ -60,24 +60,32 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
 
 
 # --- JSON ---
-def test_json_by_names(tmp_path):
+def test_json_by_rows_and_by_columns(tmp_path):
     scores = scores_of(NAMES)
     options = {"identity": "{name}_{number}.jpg"}
-    pairs = fk.open_pairs(put(tmp_path, "s.json", json.dumps(scores)), **options)
-    assert pairs.sizes["pair"] == 20 and int(pairs.genuine.sum()) == 4
-    sides = list(zip(pairs.probe.values, pairs.reference.values))
-    assert pairs.score.values.tolist() == [scores[probe][name] for probe, name in sides]
-    rows = [dict(zip(("probe", "reference", "score"), (*side, scores[side[0]][side[1]])))
-            for side in sides]  # fmt: skip
+    rows = [
+        {"probe": probe, "reference": reference, "score": score}
+        for probe, row in scores.items()
+        for reference, score in row.items()
+    ]
     lists = {name: [row[name] for row in rows] for name in rows[0]}
     for form in rows, lists:
         table = fk.open_pairs(put(tmp_path, "t.json.gz", json.dumps(form)), **options)
-        np.testing.assert_array_equal(table.score, pairs.score)
-    vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1]}')
-    assert fk.open_pairs(vectors).genuine.values.tolist() == [True, True, False]
+        assert table.score.values.tolist() == [row["score"] for row in rows]
+        assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
 
 
-BAD_JSON = ["", "[3]", '{"a": {"b": 1}, "a": {"c": 1}}', '{"a": {"b": "high"}}', '[{"a": 1}]']
+BAD_JSON = [
+    '{"genuine": [0.9, 0.8], "impostor": [0.1]}',
+    '{"ann": {"ann": 0.9, "bo": 0.1}, "bo": {"ann": 0.1, "bo": 0.8}}',
+    '{"0": {"probe": "a", "score": 0.9}, "1": {"probe": "b", "score": 0.8}}',
+    '{"columns": ["probe", "score"], "data": [["a", 0.9], ["b", 0.8]]}',
+    "",
+    "[3]",
+    '{"a": {"b": 1}, "a": {"c": 1}}',
+    '{"a": {"b": "high"}}',
+    '[{"a": 1}]',
+]
 
 
 @pytest.mark.parametrize("text", BAD_JSON)
