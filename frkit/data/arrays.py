@@ -1,8 +1,5 @@
 """Files of arrays as columns by name, NumPy, MATLAB, HDF5, netCDF and Zarr; and folders of .npy."""
 
-import mmap
-import re
-import struct
 import warnings
 from contextlib import contextmanager
 
@@ -16,13 +13,6 @@ from frkit.data.names import is_known_name
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 FEWEST_NAMES = 8  # arrays of which each can be a person, or an image
-
-# HDF5 stores text of any length in global heaps (HDF5 file format, version 3, section III.E): a
-# header, then objects one behind the other, each with a header that contains its number and size.
-# Number 0 is free space. If damage makes that 0 bytes long, HDF5's library never ends.
-HEAP = b"GCOL\x01\0\0\0"
-HEAP_HEADER = 16
-OBJECT = struct.Struct("<H6xQ")  # number and size, with the number of links between them
 
 MATLAB_TYPES = (
     "a MATLAB string array, one of several structs, object or complex array; save strings as "
@@ -321,12 +311,11 @@ def open_tree(path, kind_of_file: str) -> xr.DataTree:
         return tree.load()
 
 
-# --- damaged HDF5 ---------------------------------------------------------------------------------
+# --- HDF5 that reads other files -----------------------------------------------------------------
 
 
 def check_hdf5(path) -> None:
-    """Refuse an HDF5 file that reads other files, or with a heap of text that is damaged."""
-    _check_heaps(path)
+    """Refuse an HDF5 file that reads other files."""
     with reading("the HDF5 file"):
         _check_links(path)
 
@@ -356,34 +345,3 @@ def _check_links(path):
                     f"its {name!r} is stored in another file, which frkit does not read: copy the "
                     "values into this file",
                 )
-
-
-def _check_heaps(path):
-    """Refuse an HDF5 file with a heap of text that is damaged."""
-    with open(path, "rb") as file:
-        if file.seek(0, 2) == 0:
-            return
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
-            heaps = [heap.start() for heap in re.finditer(re.escape(HEAP), contents)]
-            damaged = [heap for heap in heaps if not _is_whole(contents, heap)]
-    require(
-        not damaged,
-        f"text in the file is damaged (heaps at bytes {damaged[:3]}): copy or write the file again",
-    )
-
-
-def _is_whole(contents, heap):
-    """Return whether a heap ends within the file, and each of its objects within the heap."""
-    heap_size = int.from_bytes(contents[heap + 8 : heap + HEAP_HEADER], "little")
-    end = heap + heap_size
-    if end > len(contents):
-        return False
-    place = heap + HEAP_HEADER
-    while end - place >= OBJECT.size:
-        number, size = OBJECT.unpack_from(contents, place)
-        if number > 0:
-            size = OBJECT.size + -(-size // 8) * 8
-        if size == 0 or place + size > end:
-            return False
-        place += size
-    return True

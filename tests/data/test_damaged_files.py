@@ -1,13 +1,10 @@
 """Files that would end or hang the process: each ends in one message that says what to do."""
 
 import os
-import time
 
 import bad_readers
-import h5py
 import numpy as np
 import pytest
-import xarray as xr
 from face_files import faces_of_an_encoder, write_zarr
 
 import frkit as fk
@@ -33,49 +30,6 @@ def test_a_name_that_no_file_can_have_is_refused(tmp_path):
     for name in ("x" * 5000, "a\0b"):
         with pytest.raises(fk.InputError, match="cannot be opened"):
             file_kind(tmp_path / name)
-
-
-# --- HDF5 ---
-
-
-def break_heap(path):
-    """Make the free space behind the last text 0 bytes long, at which HDF5's library loops."""
-    content = bytearray(path.read_bytes())
-    heap = content.index(b"GCOL")
-    place, end = heap + 16, heap + int.from_bytes(content[heap + 8 : heap + 16], "little")
-    while place < end and int.from_bytes(content[place : place + 2], "little") > 0:
-        size = int.from_bytes(content[place + 8 : place + 16], "little")
-        place += 16 + -(-size // 8) * 8
-    content[place + 8 : place + 16] = bytes(8)
-    path.write_bytes(content)
-
-
-def write_hdf5(path):
-    with h5py.File(path, "w") as file:
-        file["embedding"] = np.random.default_rng(0).normal(size=(N, 4))
-        file["identity"] = WHO
-
-
-def write_netcdf(path):
-    write_hdf5(path)
-    with h5py.File(path) as file:
-        embedding = file["embedding"][()]
-    labels = xr.Variable("image", np.array(WHO, object))
-    faces = xr.Dataset({"embedding": (("image", "feature"), embedding), "identity": labels})
-    faces.to_netcdf(path, engine="h5netcdf")
-
-
-@pytest.mark.parametrize(("name", "write"), [("a.h5", write_hdf5), ("a.nc", write_netcdf)])
-def test_damaged_text_in_hdf5_does_not_hang(tmp_path, name, write):
-    path = tmp_path / name
-    write(path)
-    assert fk.open_faces(path).identity.values.tolist() == WHO
-    break_heap(path)
-    begin = time.monotonic()
-    for reader in (fk.open_faces, fk.open_data):
-        with pytest.raises(fk.InputError, match="text in the file is damaged.*copy or write"):
-            reader(path)
-    assert time.monotonic() - begin < 5
 
 
 # --- Zarr ---
