@@ -103,8 +103,8 @@ def check_faces(faces, name: str = "faces") -> None:
 def role_of_square(values):
     """Return "distance" or "score" of a matrix that compares images with each other, else None.
 
-    Such a matrix is square and symmetric. Its diagonal is constant: 0 and the smallest value of
-    distances, the largest one of scores. No embedding is like that.
+    Such a matrix is square. Its diagonal is constant: 0 and the smallest value of distances, the
+    largest one of scores. No embedding is like that.
 
     Parameters
     ----------
@@ -123,12 +123,10 @@ def role_of_square(values):
     slack = SELF_SLACK * np.ptp(scores)
     is_constant = np.ptp(with_self) <= slack
     if is_constant and abs(with_self).max() <= slack and scores.min() >= -slack:
-        role = "distance"
-    elif is_constant and scores.max() <= with_self.max() + slack:
-        role = "score"
-    else:
-        return None
-    return role if equals_transpose(values, whole=False) else None
+        return "distance"
+    if is_constant and scores.max() <= with_self.max() + slack:
+        return "score"
+    return None
 
 
 def refuse_scores(embedding, otherwise=""):
@@ -145,7 +143,7 @@ def refuse_scores(embedding, otherwise=""):
         distance = ", distance=True" if role == "distance" else ""
         require(
             role is None,
-            f"the embedding is square and symmetric, with one value on its diagonal, as a matrix "
+            f"the embedding is square, with one value on its diagonal, as a matrix "
             f"of {role}s between images is; open such a file with format='matrix'{distance}, or "
             f"give the array as fk.score_matrix(values, identity, identity{distance}){otherwise}",
         )

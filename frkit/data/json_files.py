@@ -73,8 +73,10 @@ def _are_columns(data):
 
 def by_row(table):
     """Return a table whose index counts rows from 1, and whose names are text."""
-    table = pd.concat([_flat(table[name]) for name in table], axis=1) if len(table) else table
-    table = table.drop(columns=[name for name in table if _has_no_labels(table[name])])
+    if len(table) > 0 and table.columns.is_unique:
+        table = pd.concat([_flat(table[name]) for name in table], axis=1)
+    has_no_labels = [_has_no_labels(table.iloc[:, k]) for k in range(len(table.columns))]
+    table = table.loc[:, ~np.array(has_no_labels, bool)]
     table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     return table.rename(columns=str)
 

@@ -116,5 +116,7 @@ def words_of_truth(column):
     text = pd.Series(distinct, dtype=object).astype(str).str.strip().str.lower()
     text = text.str.removesuffix(".0")
     bare = text.where(text == "-1", text.str.replace(r"[\W_]+", "", regex=True))
+    if {"0", "-1"} <= {*bare}:  # -1 is a third class there
+        bare = bare.where(bare != "-1", "")
     verdicts = bare.isin(_TRUTH["genuine"]), bare.isin(_TRUTH["impostor"])
     return [np.append(verdict, False)[codes] for verdict in verdicts]  # missing: the last

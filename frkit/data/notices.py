@@ -27,6 +27,7 @@ def warn_of_spellings(labels):
         distinct = np.unique(np.concatenate([pd.unique(side) for side in sides]).astype(str))
         distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object)
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
+        bare = bare.str.replace(r"(?<![0-9.])0+(?=[0-9])", "", regex=True)
         is_group = name != "identity"
         nothing = distinct[distinct.isin(NOBODY)]
         if len(nothing) > 0:
@@ -42,7 +43,7 @@ def warn_of_spellings(labels):
             unit, letter = ("group", " or are its first letter") if is_group else ("person", "")
             warn(
                 f"{len(bare):,} labels of {name!r} may mean the same as another, as they differ in "
-                f"capital letters, blanks, '_' or '-'{letter}, such as "
+                f"capital letters, leading zeros, blanks, '_' or '-'{letter}, such as "
                 f"{listed(distinct[bare.index], 6)}; each stays a {unit} of its own: write them "
                 "alike if they are the same"
             )

@@ -9,6 +9,9 @@ from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
 NEAR_HALF = 0.1  # from one half, beyond which an EER is not near it however few the pairs
+SHARE_WITH_ITSELF = 0.1  # of genuine pairs with the highest score that causes a warning
+ROUNDED = 1e-6  # of the range of scores: so far may the score of an image with itself be off
+VARIED = 20  # distinct genuine scores, below which many are equal anyway
 FEW_SHARE = 0.1  # of FRR's weight with such identities that causes a warning
 SMALL_GROUPS = (
     ("far_group", "FAR", "it needs two people of the group who were compared with each other"),
@@ -46,6 +49,15 @@ def cautions(tally, table, far):
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
+    scores = tally.genuine.score[tally.genuine.stands_for > 0]
+    lowest, highest = tally.extremes
+    n_highest = np.count_nonzero(scores >= highest - ROUNDED * (highest - lowest))
+    if n_highest >= SHARE_WITH_ITSELF * len(scores) and len(np.unique(scores)) >= VARIED:
+        yield (
+            f"{n_highest:,} of {len(scores):,} genuine pairs have the highest score of all: if "
+            "they compare an image with itself or with its copy, leave them out, as they make the "
+            "FRR too low"
+        )
     value = float(data.eer) if "eer" in data else area_above(tally)
     if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
         yield (

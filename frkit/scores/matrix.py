@@ -47,6 +47,12 @@ ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messa
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
 DOUBTFUL = 2.0  # standard errors below one half from which on frkit asks about the direction
+OTHER_ORDER = (
+    "the same people are on the rows and the columns of this matrix, in another order. If rows and "
+    "columns are the same images, scores of an image with itself would count as genuine: give "
+    "names of images on both sides, probe= and reference=, or put both in one order. If they are "
+    "other images, say same_images=False"
+)
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
     "one image, so that the diagonal compares images with themselves and is left out? Say "
@@ -185,6 +191,9 @@ def score_matrix(
     has_equal_sides = all(np.array_equal(probes[name], references[name]) for name in compared)
     if same_images is None and has_equal_sides and not has_names:
         same_images = _are_same_images(values, missing)
+    people = [np.sort(side["identity"]) for side in (probes, references)]
+    if same_images is None and not has_names and np.array_equal(*people):
+        raise InputError(OTHER_ORDER, [{"same_images": False}])
     require(
         has_equal_sides or not same_images,
         "same_images=True takes a square with the same labels on rows and columns",

@@ -189,8 +189,10 @@ def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
 def _is_apart(distinct, counts, end):
     """Return whether the lowest (end 0) or highest score (end -1) stands apart from all others."""
     others = np.delete(distinct, end)
-    if distinct[end] == USUAL_MARK and others[0] >= 0:
-        return True
+    if distinct[end] == USUAL_MARK and end == 0:
+        is_frequent = counts[0] > 2 * max(1, *counts[1:FEWEST_DISTINCT])
+        if others[0] >= 0 or is_frequent:
+            return True
     gap = np.abs(others - distinct[end]).min()
     spread = np.ptp(others)
     if len(distinct) < FEWEST_DISTINCT:

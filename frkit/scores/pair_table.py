@@ -320,7 +320,7 @@ def read_scores(scores, table, images):
 
 
 def _score_lines(path, table, images):
-    """Read an .npy, one score per line, or lines `reference probe score` in any order."""
+    """Read an .npy, one score per line, or lines of two names and a score in any order."""
     if path.suffix == ".npy":
         return real_numbers("scores", read_npy(path)).astype(float)
     scored = read_frame(path)
@@ -329,19 +329,35 @@ def _score_lines(path, table, images):
         return to_numbers(scored.iloc[:, 0].rename("score"))
     require(
         n_cells == 3 and images is not None,
-        f"a line of scores is: score, or enrol test score; it has {n_cells} cells",
+        f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
     )
-    scored.columns = ["reference", "probe", "score"]
-    values = to_numbers(scored.score, blank=False)
-    sides = coded_sides([scored.probe, scored.reference], ("probe", "reference"), len(scored))
+    names = [scored.iloc[:, 0], scored.iloc[:, 1]]
+    values = to_numbers(scored.iloc[:, 2].rename("score"), blank=False)
+    header = [str(name) for name in scored.columns[:2]]
+    said = [*side_columns(header).values()]  # the probe's column comes first
+    orders = [[header.index(name) for name in said[0]]] if said else [(0, 1), (1, 0)]
+    by_order = [
+        _scores_of_pairs([names[place] for place in order], values, images) for order in orders
+    ]
+    whole = [scores for scores in by_order if not np.isnan(scores).any()]
+    lines = table.index[np.isnan(by_order[-1])]
+    require(len(whole) > 0, f"there is no score for the trials of lines {listed(lines)}")
+    require(
+        np.array_equal(whole[0], whole[-1]),
+        "pairs are scored in both directions, with different scores, and nothing says whether the "
+        "first name of a line is the probe: write a first line such as probe,reference,score",
+    )
+    return whole[0]
+
+
+def _scores_of_pairs(names, values, images):
+    """Return the scores of pairs of images, NaN without one; names : of probes, of references."""
+    sides = coded_sides(names, ("probe", "reference"), len(values))
     again, differing = repeats(sides, {"score": values})
     if len(differing) > 0:
-        refuse_two(sides, differing, scored.index, "has two scores")
+        refuse_two(sides, differing, names[0].index, "has two scores")
     values = pd.Series(values, sides.pair_among(images.names)).drop(index=-1, errors="ignore")
-    values = values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
-    lines = table.index[np.isnan(values)]
-    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
-    return values
+    return values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
 
 
 def refuse_two(sides, rows, lines, what, remedy="remove one"):

@@ -1,0 +1,119 @@
+"""Files that a stranger made: a wrong number came of each without a word."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+
+RNG = np.random.default_rng(5)
+WHO = np.repeat(np.arange(20), 4)
+VECTORS = RNG.normal(size=(20, 8))[WHO] + 0.7 * RNG.normal(size=(80, 8))
+VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
+COSINE = VECTORS @ VECTORS.T
+ASYMMETRIC = COSINE + 0.15 * RNG.normal(size=COSINE.shape)
+IMAGES = np.array([f"img{k:05d}" for k in RNG.permutation(80)])
+PEOPLE = np.array([f"p{k:02d}" for k in WHO])
+FIRST, SECOND = np.triu_indices(80, 1)
+SAME = WHO[FIRST] == WHO[SECOND]
+TABLE = pd.DataFrame({"id1": PEOPLE[FIRST], "id2": PEOPLE[SECOND], "score": COSINE[FIRST, SECOND]})
+quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@quiet
+@pytest.mark.parametrize("names", [("probe", "reference"), ("reference", "probe")])
+def test_a_file_of_scores_says_which_name_is_the_probe(tmp_path, names):
+    row, col = np.nonzero(~np.eye(80, dtype=bool))
+    scored = pd.DataFrame({"probe": IMAGES[row], "reference": IMAGES[col]})
+    scored = scored[[*names]].assign(score=ASYMMETRIC[row, col])
+    scored.to_csv(tmp_path / "scores.csv", index=False)
+    pairs = pd.DataFrame({"probe": IMAGES[FIRST], "reference": IMAGES[SECOND], "genuine": SAME})
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    data = fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.csv")
+    np.testing.assert_allclose(data.score.values, ASYMMETRIC[FIRST, SECOND])
+    scored.to_csv(tmp_path / "scores.txt", index=False, header=False, sep=" ")
+    with pytest.raises(fk.InputError, match="nothing says whether the first name"):
+        fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.txt")
+
+
+@quiet
+@pytest.mark.parametrize("forth", [True, False])
+def test_scores_of_one_direction_are_found_by_both_names(tmp_path, forth):
+    sides = (IMAGES[FIRST], IMAGES[SECOND]) if forth else (IMAGES[SECOND], IMAGES[FIRST])
+    scored = pd.DataFrame(dict(zip("ab", sides)) | {"c": ASYMMETRIC[FIRST, SECOND]})
+    scored = scored.iloc[RNG.permutation(len(scored))]
+    scored.to_csv(tmp_path / "scores.txt", index=False, header=False, sep=" ")
+    pairs = pd.DataFrame({"probe": IMAGES[FIRST], "reference": IMAGES[SECOND], "genuine": SAME})
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    data = fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.txt")
+    np.testing.assert_allclose(data.score.values, ASYMMETRIC[FIRST, SECOND])
+
+
+def test_a_third_number_of_truth_is_no_impostor(tmp_path):
+    truth = np.where(np.arange(len(SAME)) % 17 == 0, -1, SAME)
+    table = TABLE[["score"]].assign(genuine=truth)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(fk.InputError, match="line 2, column 'genuine': '-1' does not say"):
+        fk.open_data(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("n_failed", [10, 30])
+def test_minus_one_below_cosines_is_asked_about(tmp_path, n_failed):
+    scores = COSINE[FIRST, SECOND].copy()
+    scores[RNG.choice(len(scores), n_failed, replace=False)] = -1
+    TABLE.assign(score=scores).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "t.csv")
+    assert {"missing": [-1.0]} in question.value.answers
+
+
+def test_the_same_people_in_another_order_are_asked_about():
+    order = RNG.permutation(80)
+    values, columns = COSINE[:, order], PEOPLE[order]
+    for matrix in ((values, PEOPLE, columns), (pd.DataFrame(values, PEOPLE, columns),)):
+        with pytest.raises(fk.InputError, match="the same people.*in another order"):
+            fk.score_matrix(*matrix)
+    others = fk.score_matrix(values, PEOPLE, columns, same_images=False)
+    assert others.shape == (80, 80) and not others.attrs["symmetric"]
+
+
+@pytest.mark.parametrize("form", ["list", "matrix with a row less"])
+def test_images_with_themselves_among_genuine_pairs_are_noticed(form):
+    if form == "list":
+        with_itself = pd.DataFrame({"id1": PEOPLE, "id2": PEOPLE, "score": 1.0})
+        scores = fk.open_data(pd.concat([TABLE, with_itself], ignore_index=True))
+    else:
+        scores = fk.score_matrix(COSINE[1:], PEOPLE[1:], PEOPLE)
+    with pytest.warns(fk.DataWarning, match="genuine pairs have the highest score of all"):
+        fk.evaluate(scores, far=[0.1])
+
+
+def test_ids_with_and_without_leading_zeros_are_noticed():
+    numbers = [f"{k:02d}" for k in WHO[SECOND]]
+    with pytest.warns(fk.DataWarning, match="leading zeros"):
+        fk.pairs(
+            COSINE[FIRST, SECOND],
+            probe_identity=WHO[FIRST].astype(str),
+            reference_identity=numbers,
+        )
+
+
+def test_a_square_with_equal_diagonal_is_no_embedding(tmp_path):
+    scores = COSINE + 0.01 * RNG.normal(size=COSINE.shape)
+    np.fill_diagonal(scores, 1.0)
+    np.clip(scores, -1, 1, out=scores)
+    np.savez(tmp_path / "xy.npz", x=scores, y=PEOPLE)
+    with pytest.raises(fk.InputError, match="as a matrix of scores"):
+        fk.open_data(tmp_path / "xy.npz")
+    with pytest.raises(fk.InputError, match="as a matrix of scores"):
+        fk.faces(scores, PEOPLE)
+
+
+@quiet
+def test_a_frame_of_distances_with_people_as_names_asks_and_opens():
+    frame = pd.DataFrame(1 - COSINE, PEOPLE, PEOPLE)
+    with pytest.raises(fk.InputError) as question:
+        fk.score_matrix(frame)
+    assert {"distance": True} in question.value.answers
+    by_file, by_frame = fk.open_data(frame, distance=True), fk.score_matrix(frame, distance=True)
+    np.testing.assert_array_equal(by_file, by_frame)
