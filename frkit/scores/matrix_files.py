@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +51,7 @@ def open_scores(
     path: str | Path,
     *,
     missing: ArrayLike | None = None,
-    labels: str | Path | Sequence[str | Path] | None = None,
+    labels: str | Path | None = None,
     identity: str | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | None = None,
@@ -72,11 +72,10 @@ def open_scores(
         The value(s) that mark a failed comparison, of text also words; [] for none. Blank cells,
         NA, NaN and FTA always do. Where a score such as -1 stands apart from all others, frkit
         asks.
-    labels : path or pair of paths, optional
+    labels : path, optional
         A table with a row for each image, where rows and columns are the same images: in their
-        order, or with a column of the names that the matrix has. Or files with the ids of probes
-        and of references (.txt with one per line, .npy, or a table with a column `identity`).
-        Default of an .npy: the table of the same name next to it.
+        order, or with a column of the names that the matrix has. Default of an
+        .npy: the table of the same name next to it.
     identity : str, optional
         The column of identities; or, where the ids are names of images, a pattern that says who is
         in them, such as "{name}_{number}.jpg".
@@ -191,30 +190,19 @@ def _arrays(path, missing):
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 
 
-def _with_labels(arrays, labels):
-    """Return arrays with labels of both sides, from a table for both or a file for each."""
-    paths = [labels] if isinstance(labels, (str, Path)) else labels
-    require(len(paths) in (1, 2), f"labels must be one path or a pair of paths, got {len(paths)}")
-    table, *others = [_labels_of_images(Path(path)) for path in paths]
-    if others:
-        return arrays | _of_two_sides([table, *others])
+def _with_labels(arrays, path):
+    """Return arrays with labels of both sides, from a table with a row for each image."""
+    require(
+        isinstance(path, (str, Path)),
+        f"labels must be the path of one table, got {path!r}; labels of probes and of references "
+        "are given with fk.score_matrix(values, probe_identity, reference_identity)",
+    )
+    table = _labels_of_images(Path(path))
     if len(table) == 1 or NAMES_OF_SIDES[0] not in arrays:
         return arrays | table
-    with named(paths[0]):
+    with named(path):
         names = [arrays[side] for side in NAMES_OF_SIDES]
         return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(table), names)
-
-
-def _of_two_sides(tables):
-    """Return the labels of probes and of references; those of people get one name on both sides."""
-    has_only_names = any([*table] == ["image"] for table in tables)
-    role = "image" if has_only_names else "identity"  # as the other side has
-    columns = {}
-    for side, table in zip(SIDES, tables):
-        people = [name for name in table if simplified(name) in PEOPLE][:1]
-        for name, column in table.items():
-            columns[f"{side}_{role if name in people else name}"] = column
-    return columns
 
 
 def _labels_of_images(path):

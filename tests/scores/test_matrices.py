@@ -44,15 +44,17 @@ def test_a_text_matrix_with_repeated_ids(tmp_path, name):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
 def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
-    np.save(tmp_path / "s.npy", (SCORES * 10).astype(dtype))
-    np.save(tmp_path / "p.npy", np.array(PROBES))
-    (tmp_path / "r.csv").write_text("subject_id,age\nanna,20\nbo,30\nanna,40\n")
-    labels = (tmp_path / "p.npy", tmp_path / "r.csv")
-    scores = fk.open_scores(tmp_path / "s.npy", missing=-10, labels=labels)
+    square = np.vstack([SCORES, [[0.7, 0.1, 0.6]]])
+    people = REFERENCES
+    np.save(tmp_path / "s.npy", (square * 10).astype(dtype))
+    labels = tmp_path / "who.csv"
+    pd.DataFrame({"subject_id": people, "age": [20, 30, 40]}).to_csv(labels, index=False)
+    options = {"labels": labels, "same_images": False, "distance": False}
+    scores = fk.open_scores(tmp_path / "s.npy", missing=-10, **options)
     assert isinstance(scores.data, da.Array)
     assert scores.dtype == scores.compute().dtype == np.float64
-    assert ids(scores) == (PROBES, REFERENCES)
-    expected = np.where(SCORES == -1, np.nan, SCORES * 10)
+    assert ids(scores) == (people, people)
+    expected = np.where(square == -1, np.nan, square * 10)
     np.testing.assert_allclose(scores, expected, rtol=1e-6)
 
 
@@ -95,6 +97,8 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="no array says who is on each row and each column"):
         fk.open_scores(path, missing=-1, labels=ids)
+    with pytest.raises(InputError, match="path of one table.* fk.score_matrix"):
+        fk.open_scores(path, missing=-1, labels=[ids, ids])
 
 
 def test_minus_one_among_other_scores_is_a_score(tmp_path):
@@ -321,19 +325,6 @@ def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
     with pytest.raises(InputError, match="format='matrix' or format='faces'"):
         fk.open_data(tmp_path / "f.npz")
     assert fk.open_data(tmp_path / "f.npz", format="faces").embedding.shape == (24, 24)
-
-
-def test_an_npy_may_have_a_table_of_labels_for_each_side(tmp_path):
-    np.save(tmp_path / "m.npy", SCORES)
-    paths = []
-    for side, people in (("rows", PROBES), ("columns", REFERENCES)):
-        paths.append(tmp_path / f"{side}.csv")
-        sex = list("fm" * len(people))[: len(people)]
-        pd.DataFrame({"sex": sex, "subject": people}).to_csv(paths[-1], index=False)
-    scores = fk.open_scores(tmp_path / "m.npy", labels=paths, missing=[])
-    assert ids(scores) == (PROBES, REFERENCES)
-    np.testing.assert_array_equal(scores, SCORES)
-    assert scores["reference_sex"].values.tolist() == sex
 
 
 def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
