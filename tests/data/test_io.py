@@ -177,6 +177,7 @@ def bomb_npz(path, bomb):
 
 
 def bomb_zarr(path, bomb):
+    pytest.importorskip("zarr")
     (path / "embedding").mkdir(parents=True)
     (path / ".zgroup").write_text('{"zarr_format": 2}')
     meta = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "order": "C"}

@@ -74,6 +74,7 @@ def write_mat(ds, path):
 
 def write_mat73(ds, path):
     """What MATLAB writes with -v7.3: axes reversed, cells as references, text as UTF-16 units."""
+    pytest.importorskip("pymatreader")  # which reads it
     import h5py
 
     with h5py.File(path, "w", userblock_size=512) as file:
