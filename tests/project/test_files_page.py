@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,9 @@ def names(tmp_path_factory):
     pd.DataFrame(scores, labels.image, labels.image).to_csv(folder / "matrix.csv")
     np.save(folder / "matrix.npy", scores)
     np.save(folder / "square.npy", scores)
+    np.save(folder / "scores.npy", scores)
+    for name in ("probes.txt", "gallery.txt"):
+        (folder / name).write_text("\n".join(labels.subject))
     distances = np.sqrt(np.maximum(2 - 2 * scores, 0))
     np.savetxt(folder / "square.txt", distances)
     encodings = {
@@ -94,7 +98,7 @@ def names(tmp_path_factory):
 def test_the_python_lines_run(names, monkeypatch):
     monkeypatch.chdir(names["folder"])
     for block in blocks("python"):
-        exec(block, {"fk": fk, "np": np} | names)
+        exec(block, {"fk": fk, "np": np, "Path": Path} | names)
 
 
 def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
