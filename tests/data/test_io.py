@@ -109,6 +109,7 @@ def test_labels_from_another_file(tmp_path):
         open_faces(tmp_path / "f.npz", labels=who)
 
 
+@pytest.mark.filterwarnings("ignore:.*leading zeros:frkit.DataWarning")
 def test_labels_stay_as_they_are_written(tmp_path):
     text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
