@@ -199,7 +199,7 @@ BAD = {
     "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", FOUR_SCORES, "line 3, column 'label': '2' "),
     "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
     "kaldi, twice": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
-                     "'id1-u2', 'id1-u1' has two scores .lines 1 and 2"),
+                     "'id1-u1', 'id1-u2' has two scores .lines 1 and 2"),
     "rfw table, scores": ("rfw", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
                           "leave scores= out"),
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
