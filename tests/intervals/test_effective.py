@@ -154,7 +154,8 @@ def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
 
 
 def test_targets_are_checked_and_these_people_need_a_whole_square():
-    matrix = fk.score_matrix(np.eye(4), ["a", "a", "b", "b"], ["a", "b", "a", "b"])
+    people = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
+    matrix = fk.score_matrix(np.eye(4), *people, same_images=False)
     tree = fk.evaluate(matrix, far=[0.4])
     with pytest.raises(fk.InputError, match="every image compared with every other"):
         fk.band(tree, "frr", target="these people")
