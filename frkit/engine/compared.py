@@ -287,10 +287,10 @@ def _parts_in_complete_design(protocol: Protocol, probe_scale, reference_scale, 
         person_a, person_b = np.divmod(numbers, n_people)
         n_parts = n_members[person_a] * n_members[person_b]
         couple = np.repeat(np.arange(len(numbers)), n_parts)
-        place = np.arange(len(couple)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-        place_a, place_b = np.divmod(place, n_members[person_b][couple])
-        a = first_member[person_a][couple] + place_a
-        b = first_member[person_b][couple] + place_b
+        part_of_couple = np.arange(len(couple)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+        member_a, member_b = np.divmod(part_of_couple, n_members[person_b][couple])
+        a = first_member[person_a][couple] + member_a
+        b = first_member[person_b][couple] + member_b
         weight = probe[a] * reference[b] + probe[b] * reference[a]
         weight *= allowed[kind[a], kind[b]]
         return _parts(protocol, numbers[couple], group[a], group[b], weight)

@@ -299,7 +299,7 @@ def read_scores(scores, table, images):
     table : pd.DataFrame
         The pairs, by line.
     images : Sides or None
-        Their names, for joining lines `enrol test score`.
+        Their names, for joining lines of two names and a score.
     """
     by_model = scores if isinstance(scores, Mapping) else {"": scores}
     values = {}

@@ -146,7 +146,7 @@ def open_pairs(
         of them.
     scores : path, array, or mapping of model name to such, optional
         For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
-        order; for trials also lines `enrol test score` in any order.
+        order; for trials also lines of two names and a score.
     metadata : path, optional
         A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
         columns names them; its other columns become attributes, in lower case.
