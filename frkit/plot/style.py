@@ -395,7 +395,7 @@ def log_ticks(axis, most=1000):
     axis.set_major_formatter("{x:g}")
     if high < 4 * low:
         between = range(2, 10)
-    elif high < 30 * low:
+    elif high < 30 * low and axis.axis_name == "y":  # side by side, 2, 3 and 5 would touch
         between = (2, 3, 5)
     else:
         between = (2, 5)
