@@ -124,10 +124,11 @@ def main() -> None:
     write_faces(demo)
     truth().to_netcdf(HERE / "demo_truth.nc", engine="h5netcdf")
     tree = evaluation(demo)
-    packed = {
-        node.path: {name: {"zlib": True, "complevel": 9} for name in node.data_vars}
-        for node in tree.subtree
-    }
+    packed: dict = {}
+    for node in tree.subtree:
+        packed[node.path] = {name: {"zlib": True, "complevel": 9} for name in node.data_vars}
+        if "influence" in node:  # seven digits are enough for a demo
+            packed[node.path]["influence"]["dtype"] = "float32"
     tree.to_netcdf(HERE / "demo_evaluation.nc", engine="h5netcdf", encoding=packed)
     for path in sorted(HERE.glob("demo_*")):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

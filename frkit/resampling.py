@@ -54,8 +54,8 @@ class Resampling:
         Algorithm 1): about these people; "two-level" draws identities, then images, the copies of
         an identity sharing one draw; "double-or-nothing" counts each identity 0 or 2 times;
         "subset" draws `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for
-        pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow,
-        because pairs share images and people.
+        the fairness indices of lists without identities, draws genuine pairs and impostor pairs
+        with replacement: too narrow, because pairs share images and people.
     n : int
         Number of replicates, 2 to 100,000.
     seed : int

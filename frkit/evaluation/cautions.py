@@ -3,8 +3,8 @@
 import numpy as np
 
 from frkit.base import listed, warn
-from frkit.engine.people import area_above
-from frkit.evaluation.tables import COLUMN
+from frkit.evaluation.design import weight_on_few_images
+from frkit.evaluation.rates import auc, weights_of_data
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
@@ -26,13 +26,12 @@ def warn_of_models(models):
         warn(f"{sentence}{of_models}")
 
 
-def cautions(tally, table, far):
+def cautions(population, data, far, lowest, highest):
     """Say where the pairs of a model do not support its rates at FAR levels.
 
-    table : its rates.
+    data : its rates. lowest, highest : of all scores.
     """
-    data = table.isel({COLUMN: 0}, missing_dims="ignore")
-    share_of_a_pair = 1 / tally.impostors.stands_for.sum(dtype=float)
+    share_of_a_pair = 1 / population.impostors.number.sum(dtype=float)
     below = far[far < share_of_a_pair]
     if below.size:
         yield (
@@ -49,8 +48,7 @@ def cautions(tally, table, far):
                 f"read at FAR {reached}, because many impostor pairs have the same score, or those "
                 "with the next score weigh much; take other levels, or scores with more digits"
             )
-    scores = tally.genuine.score[tally.genuine.stands_for > 0]
-    lowest, highest = tally.extremes
+    scores = population.genuine.score[population.genuine.number > 0]
     n_highest = np.count_nonzero(scores >= highest - ROUNDED * (highest - lowest))
     if n_highest >= SHARE_WITH_ITSELF * len(scores) and len(np.unique(scores)) >= VARIED:
         yield (
@@ -58,8 +56,10 @@ def cautions(tally, table, far):
             "they compare an image with itself or with its copy, leave them out, as they make the "
             "FRR too low"
         )
-    value = float(data.eer) if "eer" in data else area_above(tally)
-    if value > 0.5 - min(NEAR_HALF, tally.n_genuine**-0.5):  # two standard errors of a rate
+    value = (
+        float(data["eer"]) if "eer" in data else 1 - auc(population, weights_of_data(population))
+    )
+    if value > 0.5 - min(NEAR_HALF, population.n_genuine**-0.5):  # two standard errors of a rate
         yield (
             f"the {'EER' if 'eer' in data else '1 - AUC'} is {value:.2f}: images of one "
             "person score no higher, or hardly higher, than strangers. Near one half the labels "
@@ -83,24 +83,21 @@ def _levels(far):
     return ", ".join(f"{level:g}" for level in far)
 
 
-def caution_of_scheme(protocol, resampling):
+def caution_of_scheme(design, resampling, copies):
     """Warn where replicates that draw images vary too little: people of few images, no copies."""
     scheme = getattr(resampling, "scheme", None)
     if scheme not in DIAGONAL_SCHEMES:
         return
-    images, n_pairs = protocol.images_and_pairs()
-    weight = protocol.share**2 * (n_pairs if protocol.pooled else n_pairs > 0)
-    few = (images < FEW_IMAGES) & (n_pairs > 0)
-    share = weight[few].sum() / weight.sum()
+    share, n_few, n_people = weight_on_few_images(design, FEW_IMAGES)
     if share >= FEW_SHARE:
         warn(
             f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images "
-            f"({few.sum()} of {np.count_nonzero(n_pairs)} people): intervals from replicates of "
+            f"({n_few} of {n_people} people): intervals from replicates of "
             f"the {scheme} scheme are too narrow then (they cover .64 to .94 at nominal .95 with "
             "2 or 3 images). Name no method in fk.band, which then reads no replicates of rates, "
             "or draw people, Resampling('identity')"
         )
-    if not protocol.has_copies:
+    if not copies:
         warn(
             "these scores contain no comparison of an image with itself, so copies of an image "
             f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "

@@ -11,20 +11,18 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from frkit.base import listed, require, require_one_of, require_returned, require_whole
-from frkit.engine.compared import couples
-from frkit.engine.people import kinds_of_data
-from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import (
-    false_acceptance,
-    false_rejection,
-    number_above,
-    number_up_to,
-    ratio,
-    sums_of_errors,
-    thresholds_at,
-)
-from frkit.engine.tally import kinds_of_pairs, tally_pairs
+from frkit.evaluation.design import codes_of_couples, images_and_pairs, make_design
 from frkit.evaluation.options import asked_levels, check_options
+from frkit.evaluation.population import whole_population
+from frkit.evaluation.rates import (
+    far,
+    frr,
+    number_accepted,
+    number_rejected,
+    ratio,
+    thresholds,
+    weights_of_data,
+)
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
@@ -98,12 +96,12 @@ def errors_by_person(
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
     kept = swept(scores, far, threshold)
-    far, thresholds, labels = asked_levels(far, threshold, scores)
-    protocol = make_protocol(kept, **options)
+    levels, fixed_thresholds, labels = asked_levels(far, threshold, scores)
+    design = make_design(kept, **options)
     tables = []
-    for pairs, fixed in zip(pairs_of_models(kept), thresholds):
-        tally = tally_pairs(pairs, protocol)
-        tables.append(_shares(tally, far, fixed, by is not None))
+    for pairs, fixed in zip(pairs_of_models(kept), fixed_thresholds):
+        population = whole_population(design, pairs)
+        tables.append(_shares(population, levels, fixed, by is not None))
     result = of_models(tables, kept)
     if labels is not None:
         result = result.assign_coords(threshold_level=labels)
@@ -112,65 +110,71 @@ def errors_by_person(
     return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)
 
 
-def _shares(tally, far, fixed, grouped):
+def _shares(population, levels, fixed, grouped):
     """Share of every identity in the errors of one model."""
-    protocol = tally.protocol
-    images = protocol.images
+    images = population.design.images
+    impostors, genuine = population.impostors, population.genuine
+    weights = weights_of_data(population)
     level = "threshold_level" if fixed.size else "far_level"
-    thresholds = fixed if fixed.size else thresholds_at(tally, far, tally.n_groups, 1)[0]
-    impostors, genuine = kinds_of_data(tally)
-    n_accepted = number_above(impostors, thresholds)
-    n_rejected = number_up_to(genuine, thresholds)
-    n_genuine = [len(genuine.row)]
+    at = fixed if fixed.size else thresholds(population, weights, levels)
+    n_accepted = number_accepted(population, at)
+    n_rejected = number_rejected(population, at)
 
     def by_identity(pairs, n_errors, value):
-        sides = protocol.identity[pairs.row], protocol.identity[pairs.col]
-        return sum(sums_of_errors(n_errors, value, side, len(images.identities)) for side in sides)
+        sides = images.identity_code[pairs.a], images.identity_code[pairs.b]
+        return sum(_sums_of_first(n_errors, value, side, len(images.identities)) for side in sides)
 
     accepted = by_identity(impostors, n_accepted, impostors.weight)
     rejected = by_identity(genuine, n_rejected, genuine.weight)
+    n_genuine = [len(genuine.score)]
     [compared] = by_identity(genuine, n_genuine, genuine.weight)
-    ones = genuine.stands_for / 2  # a pair is in the sums of both of its images
+    ones = genuine.number / 2  # a pair is in the sums of both of its images
     dims = level, "identity"
     variables = {
-        "threshold": (level, thresholds),
-        "far": (level, false_acceptance(tally, thresholds[None])[1][0]),
-        "frr": (level, false_rejection(tally, thresholds[None])[1][0]),
+        "threshold": (level, at),
+        "far": (level, far(population, weights, at)),
+        "frr": (level, frr(population, weights, at)),
         "false_rejects_identity": (dims, by_identity(genuine, n_rejected, ones)),
         "genuine_pairs_identity": ("identity", by_identity(genuine, n_genuine, ones)[0]),
-        "false_accepts_identity": (dims, by_identity(impostors, n_accepted, impostors.stands_for)),
+        "false_accepts_identity": (dims, by_identity(impostors, n_accepted, impostors.number)),
         "frr_identity": (dims, ratio(rejected, compared)),
-        "p_people_differ": (level, _p_people_differ(protocol, genuine, n_rejected)),
+        "p_people_differ": (level, _p_people_differ(population, n_rejected)),
     }
     for rate, weight in (("frr", rejected), ("far", accepted)):
         share = ratio(weight, weight.sum(1, keepdims=True))
         variables[f"{rate}_share"] = dims, share
         variables[f"{rate}_effective"] = level, 1 / (share**2).sum(1)
-    n_images, _ = protocol.images_and_pairs()
+    n_images, _ = images_and_pairs(population.design)
     coords = {"identity": images.identities, "images": ("identity", n_images)}
     if not fixed.size:  # thresholds may differ between models
-        coords[level] = far
+        coords[level] = levels
     if grouped:
-        _, first = np.unique(protocol.identity, return_index=True)
+        _, first = np.unique(images.identity_code, return_index=True)
         coords["group"] = "identity", images.stratum[first]
     return xr.Dataset(variables, coords)
 
 
-def _p_people_differ(protocol, genuine, n_rejected):
+def _sums_of_first(numbers, value, place, n_places):
+    """Sums of a value of the first pairs, by a place of each pair: (number, place)."""
+    return np.array([np.bincount(place[:n], value[:n], n_places) for n in numbers])
+
+
+def _p_people_differ(population, n_rejected):
     """(level,) p-values of people all of whose pairs were compared, each pair once."""
-    image, n_images = protocol.images.image, len(protocol.images.first_row)
-    person_of_image = protocol.person[protocol.images.first_row]
-    sides = image[genuine.row], image[genuine.col]
-    _, one_of_each = np.unique(couples(*sides, n_images), return_index=True)
-    person_of_pair = protocol.person[genuine.row]
+    images, genuine = population.design.images, population.genuine
+    image, n_images = images.image, len(images.first_row)
+    person_of_image = images.person_code[images.first_row]
+    sides = image[genuine.a], image[genuine.b]
+    _, one_of_each = np.unique(codes_of_couples(*sides, n_images), return_index=True)
+    person_of_pair = images.person_code[genuine.a]
     n = np.bincount(person_of_image)
     n_listed = np.bincount(person_of_pair, minlength=len(n))
     n_different = np.bincount(person_of_pair[one_of_each], minlength=len(n))
     is_full = (n_listed == n_different) & (n_different == n * (n - 1) // 2)
     is_tested = is_full[person_of_image] & (n >= FEWEST_IMAGES)[person_of_image]
     _, person = np.unique(person_of_image[is_tested], return_inverse=True)
-    ones = np.ones(len(genuine.row))
-    rejected = sum(sums_of_errors(n_rejected, ones, side, n_images) for side in sides)
+    ones = np.ones(len(genuine.score))
+    rejected = sum(_sums_of_first(n_rejected, ones, side, n_images) for side in sides)
     return [p_people_differ(of_level, person) for of_level in rejected[:, is_tested]]
 
 
@@ -261,9 +265,9 @@ def worst_pairs(
     sign = -1.0 if turned(scores) else 1.0
     threshold = 0.0 + sign * float(who.threshold)
     kept = swept(scores, threshold=[float(who.threshold)])
-    protocol = make_protocol(kept, by=by or None, impostors=impostors, varying=varying)
-    images = protocol.images
-    n_images, _ = protocol.images_and_pairs()
+    design = make_design(kept, by=by or None, impostors=impostors, varying=varying)
+    images = design.images
+    n_images, _ = images_and_pairs(design)
     require(
         np.array_equal(who["identity"].values, images.identities)
         and np.array_equal(who["images"].values, n_images),
@@ -272,20 +276,21 @@ def worst_pairs(
     share = np.nan_to_num(who["frr_share" if kind == "genuine" else "far_share"].values)
     is_worst = (share > 0) & _is_chosen(images.identities, identities, share)
     [pairs_of_model] = pairs_of_models(kept)
-    row, col, is_genuine, is_impostor = kinds_of_pairs(pairs_of_model, protocol)
-    score = pairs_of_model.score
-    wrong = is_genuine & (score <= threshold)
-    if kind == "impostor":
-        wrong = is_impostor & (score > threshold)
-    wrong &= is_worst[protocol.identity[row]] | is_worst[protocol.identity[col]]
-    worst = pd.DataFrame({"row": row[wrong], "col": col[wrong], "score": score[wrong]})
+    population = whole_population(design, pairs_of_model)
+    if kind == "genuine":
+        wrong = population.genuine.take(slice(number_rejected(population, threshold)))
+    else:
+        wrong = population.impostors.take(slice(number_accepted(population, threshold)))
+    identity = images.identity_code
+    wrong = wrong.take(is_worst[identity[wrong.a]] | is_worst[identity[wrong.b]])
+    worst = pd.DataFrame({"row": wrong.a, "col": wrong.b, "score": wrong.score})
     ascending = [kind == "genuine", True, True]
     worst = worst.sort_values(["score", "row", "col"], ascending=ascending)[:pairs]
     sides = {"probe": worst.row.to_numpy(), "reference": worst.col.to_numpy()}
     columns = {side: images.name[rows] for side, rows in sides.items()}
     columns |= {f"{side}_identity": images.identity[rows] for side, rows in sides.items()}
     columns["score"] = 0.0 + sign * worst.score.to_numpy()
-    columns["share"] = np.maximum(*(share[protocol.identity[rows]] for rows in sides.values()))
+    columns["share"] = np.maximum(*(share[identity[rows]] for rows in sides.values()))
     variables = {name: ("pair", values) for name, values in columns.items()}
     return xr.Dataset(variables, {"pair": np.arange(len(worst))})
 

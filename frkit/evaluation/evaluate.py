@@ -8,22 +8,23 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.engine.compared import labels_vary
-from frkit.engine.protocol import make_protocol
-from frkit.engine.sweep import threads
-from frkit.engine.tally import tally_pairs
+from frkit.base import require
 from frkit.evaluation.cautions import (
     caution_of_failures,
     caution_of_scheme,
     cautions,
     warn_of_models,
 )
-from frkit.evaluation.nodes import facts_of_origin, tree
+from frkit.evaluation.design import draw, has_copies, labels_vary, make_design, varies
+from frkit.evaluation.nodes import facts_of_origin, fingerprint, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
-from frkit.evaluation.people import fingerprint, people_table
+from frkit.evaluation.population import ALL
+from frkit.evaluation.question import Question
+from frkit.evaluation.records import tables_of_people
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import distribution_table, rates_table
+from frkit.evaluation.tables import check_bounds
 from frkit.resampling import Resampling
+from frkit.scores.blocks import threads
 from frkit.scores.groups import checked_scores
 from frkit.scores.kept import model_names_of, pairs_of_models
 
@@ -70,11 +71,13 @@ def evaluate(
         tuned on other data. Levels come back in the order given; the coordinate threshold_level
         contains the thresholds or, where each model has its own, the DataArray's labels. If scores
         were read with distance=True, thresholds are distances: accept means distance < threshold.
-    far_of : {"all", "worst group"}
+    far_of : {"all", "worst group", "own group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
         of every group meets the level (Remark 2 of Conti & Clémençon), found again in every
         replicate. A group without impostor pairs is ignored. BFAR and BFRR of Conti et al. (2022)
-        are then `far_max_min` and `frr_max_min` of this evaluation.
+        are then `far_max_min` and `frr_max_min` of this evaluation. "own group": each group has a
+        threshold of its own, `threshold_group`, at which its own FAR meets the level (DeAlcala et
+        al. 2023); `far_group` and `frr_group` are read there, `far` and `frr` of all as before.
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
@@ -112,18 +115,19 @@ def evaluate(
     xr.DataTree
         Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19), `people` and, with
         resampling, `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or
-        threshold_level); `far_group`, `frr_group` over (far_level, group); `far_cross` over
-        (far_level, group, reference_group); `eer`, `eer_threshold`, and per group `eer_group`,
-        `eer_threshold_group`. `empirical` also has raw counts `false_accepts`, `false_rejects` and
-        `resolved` (both at least 10), the same with `_group`, and `false_accepts_cross` between
-        groups. Where pairs were thinned, `thinned` and `thinned_group` are relative standard errors
-        of the FAR there, because only a sample of the pairs is kept. `people` contains what each
-        image adds to the error rates, from which intervals come without replicates. A histogram
-        adds `auc` (of the data alone), and for kind in genuine, impostor `<kind>_mean`,
-        `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with weighting "pair"
-        also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
-        `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text for
-        people to read.
+        threshold_level); `far_group`, `frr_group` over (far_level, group); of up to 50 groups
+        `far_cross` over (far_level, group, reference_group); `eer`, `eer_threshold`, and per group
+        `eer_group`, `eer_threshold_group`. `empirical` also has raw counts `false_accepts`,
+        `false_rejects` and `resolved` (both at least 10), the same with `_group`, and
+        `false_accepts_cross` between groups. Where pairs were thinned, `thinned` and
+        `thinned_group` are relative standard errors of the FAR there, because only a sample of the
+        pairs is kept. `people` contains what each person adds to each rate, from which intervals
+        come without replicates, and `images`, where every image was compared with every other, what
+        each image adds. A histogram adds `auc` (of the data alone), and for kind in genuine,
+        impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
+        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
+        `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
+        `provenance` is one JSON text for people to read.
 
     Raises
     ------
@@ -149,6 +153,11 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
+    require(
+        getattr(resampling, "scheme", None) != "pair",
+        "rates have no replicates of pairs, which share images and people: their intervals need no "
+        "replicates; scheme 'pair' is for the fairness indices of lists without identities",
+    )
     return evaluate_parts(
         checked_scores(scores),
         far=far,
@@ -191,38 +200,49 @@ def evaluate_parts(
         far = np.empty(0)
     cautioned = far if cautioned is None else np.asarray(cautioned)
     edges = histogram_edges(histogram, kept)
-    auc = auc and rates and people and len(edges) > 0
-    protocol = make_protocol(kept, resampling=resampling, **options)
-    names = model_names_of(kept) or [None]
-    tables = []
-    sums = []
-    failed = []
+    design = make_design(kept, resampling=resampling, **options)
+    people = people and rates
+    question = Question(
+        design=design,
+        levels=far if labels is None else labels,
+        level_name="far_level" if labels is None else "threshold_level",
+        far_of=far_of,
+        edges=edges,
+        drawn=None if resampling is None else draw(design, options.get("by"), resampling),
+        copies=has_copies(design, resampling),
+        with_rates=rates,
+        with_auc=auc and people and len(edges) > 0,
+        crossed=rates and options.get("impostors") != "same-group",
+    )
+    question.require_memory()
+    complete = design.symmetric and not labels_vary(design)
+    nodes_of_models = []
     warned: dict = {}
-    for name, pairs, fixed in zip(names, pairs_of_models(kept), thresholds):
-        tally = tally_pairs(pairs, protocol)
-        table = xr.Dataset()
-        if rates:
-            table = rates_table(tally, far, fixed, far_of)
-            if labels is not None:
-                table = table.assign_coords(threshold_level=labels)
-        if rates and people and protocol.people_known:
-            people_of_model = people_table(tally, table, auc)
-            sums.append(people_of_model.assign(fingerprint=fingerprint(pairs.score, fixed)))
-        if len(edges):
-            table = table.merge(distribution_table(tally, edges, auc))
-        tables.append(table)
-        is_part = len(cautioned) and cautioned is not far
-        noted = table.sel(far_level=cautioned) if is_part else table
-        for sentence in cautions(tally, noted, cautioned):
+    failed = []
+    models = zip(model_names_of(kept) or [None], pairs_of_models(kept), thresholds)
+    for name, pairs, fixed in models:
+        check_bounds(edges, pairs.lowest, pairs.highest)
+        populations = question.populations(pairs)
+        whole = populations[ALL]
+        complete &= not (len(whole.failed.score) or whole.genuine_failed or np.any(pairs.failed))
+        nodes = question.tables(populations, fixed)
+        data = nodes["empirical"]
+        if people:
+            nodes["people"] = xr.Dataset({"fingerprint": fingerprint(pairs.score, fixed)})
+            nodes |= tables_of_people(populations, data, question, about_images=complete)
+        nodes_of_models.append(nodes)
+        noted = data.sel(far_level=cautioned) if cautioned is not far and len(cautioned) else data
+        for sentence in cautions(whole, noted, cautioned, pairs.lowest, pairs.highest):
             warned.setdefault(sentence, []).append(name)
-        failed.append((tally.n_failed, tally.n_genuine, tally.any_impostor_failed))
+        failed.append((whole.genuine_failed, whole.n_genuine))
     warn_of_models(warned)
-    n_failed, n_genuine, impostor_failed = zip(*failed)
+    n_failed, n_genuine = zip(*failed)
     caution_of_failures(max(n_failed), n_genuine[0])
-    caution_of_scheme(protocol, resampling)
-    facts = facts_of_origin(kept, protocol, resampling, options)
+    caution_of_scheme(design, resampling, question.copies)
+    facts = facts_of_origin(kept, design, resampling, options)
+    if resampling is not None:
+        facts["varies"] = varies(design, *question.drawn)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
-    any_failed = any(n_failed) or any(impostor_failed)
-    facts["complete"] = protocol.symmetric and not any_failed and not labels_vary(protocol)
-    return tree(tables, sums, kept["model"] if "model" in kept.dims else None, facts)
+    facts["complete"] = complete
+    return tree(nodes_of_models, kept["model"] if "model" in kept.dims else None, facts, design)

@@ -15,9 +15,8 @@ from frkit.data.arrays import open_tree
 from frkit.data.files import named
 from frkit.data.labels import narrow_text
 from frkit.data.opening import demo_file
-from frkit.engine.protocol import Protocol
 from frkit.evaluation.cautions import small_groups
-from frkit.evaluation.tables import COLUMN
+from frkit.evaluation.design import Design, images_and_pairs
 from frkit.scores.kept import IMAGES, is_list
 
 LONG_NAMES = {
@@ -37,48 +36,52 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
 NO_EVALUATION = "this is not an evaluation: pass what evaluate(...) returned"
+RATES_OF_NODES = ("empirical", "vstatistic", "replicates")
 LABELLED = ("far_level", "threshold_level", "group", "reference_group")
-THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
+THRESHOLDS = ("threshold", "threshold_group", "eer_threshold", "eer_threshold_group")
 
 
-def tree(tables, people, names, facts):
+def tree(nodes_of_models, names, facts, design):
     """The tables of all models as one tree, with a warning where groups are too small.
 
-    people : what entries add to the rates of each model, or none. names : of the models, or None
-    for a single table without one. facts : the provenance.
+    names : of the models, or None for a single one without a name. facts : the provenance.
     """
-    table = tables[0]
-    model = None
+    nodes = nodes_of_models[0]
     if names is not None:
         model = names.rename("model").variable.to_index_variable()
-        table = xr.concat(tables, dim=model)
+        paths = [path for path in nodes if all(path in each for each in nodes_of_models)]
+        nodes = {path: xr.concat([each[path] for each in nodes_of_models], model) for path in paths}
     long_names = LONG_NAMES
     if facts["distance"]:
-        table = _as_distances(table)
+        nodes |= {name: _as_distances(nodes[name]) for name in RATES_OF_NODES if name in nodes}
         long_names = LONG_NAMES | OF_DISTANCES
-    for name, variable in table.data_vars.items():
-        rate = name.removesuffix("_group").removesuffix("_cross")
-        variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
-    table.attrs = {}
-    data_names = [name for name in table.data_vars if COLUMN not in table[name].dims]
-    columns = table.drop_vars(data_names)
-    nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": columns.isel({COLUMN: -1})}
-    if "scheme" in facts:
-        replicates = columns.isel({COLUMN: slice(1, -1)}).rename({COLUMN: "replicate"})
-        numbers = np.arange(replicates.sizes["replicate"])
-        nodes["replicates"] = replicates.assign_coords(replicate=numbers)
-    if people:
-        nodes["people"] = _people_of_model(people, model).assign_attrs(
-            complete=int(facts["complete"]),
-            far_of=facts["far_of"],
-            level_of="threshold" if "threshold_level" in table.dims else "far",
-        )
-    for message in small_groups(nodes["empirical"]):
+    for node in {*RATES_OF_NODES} & {*nodes}:
+        for name, variable in nodes[node].data_vars.items():
+            rate = name.removesuffix("_group").removesuffix("_cross")
+            variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
+    if "replicates" in nodes:
+        numbers = np.arange(nodes["replicates"].sizes["replicate"])
+        nodes["replicates"] = nodes["replicates"].assign_coords(replicate=numbers)
+    data = nodes["empirical"]
+    if "people" in nodes:
+        level_of = "far" if "far_level" in data.dims else "threshold"
+        nodes["people"] = nodes["people"].assign_attrs(level_of=level_of)
+        if design.people_are_named:
+            names_of_people = np.unique(design.images.person)
+            nodes["people"] = nodes["people"].assign_coords(identity=("person", names_of_people))
+    for message in small_groups(data):
         warn(message)
-    labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}
+    labels = {dim: data[dim].values.tolist() for dim in LABELLED if dim in data.coords}
     result = xr.DataTree.from_dict(nodes)
     result.attrs["provenance"] = json.dumps(facts | labels)
     return result
+
+
+def fingerprint(score, thresholds):
+    """A number that two models share only if they have the same scores in the same order."""
+    digest = hashlib.blake2b(np.ascontiguousarray(score), digest_size=8)
+    digest.update(np.ascontiguousarray(thresholds))
+    return np.frombuffer(digest.digest(), np.int64)[0]
 
 
 def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
@@ -92,17 +95,6 @@ def facts_of(evaluation: xr.DataTree) -> dict:
     """What an evaluation is about; `labels` are digests by name."""
     require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
     return json.loads(evaluation.attrs["provenance"])
-
-
-def _people_of_model(people, model):
-    """What images add to the rates of every model; curves of fewer places repeat the last one."""
-    if model is None:
-        return people[0]
-    most = max(part.sizes["place"] for part in people)
-    even = [part.pad(place=(0, most - part.sizes["place"]), mode="edge") for part in people]
-    codes = ["person", "image", "group_of_row", "cells"]
-    sums = [part.drop_vars(codes) for part in even]
-    return xr.concat(sums, dim=model, data_vars="all").merge(people[0][codes])
 
 
 def _as_distances(table):
@@ -122,11 +114,11 @@ def versions():
     return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
 
 
-def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
+def facts_of_origin(scores, design: Design, resampling, options) -> dict:
     """What made these numbers, as JSON can contain it; options are those of `evaluate`."""
     weighting, by = options.get("weighting"), options.get("by")
     impostors = options.get("impostors", "all")
-    averages = "pair" if protocol.pooled else "identity"
+    averages = "pair" if design.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):
         averages = "p_k"
     facts = {
@@ -136,29 +128,28 @@ def facts_of_origin(scores, protocol: Protocol, resampling, options) -> dict:
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),
         "versions": versions(),
-        "labels": _digests(scores, protocol, in_order=resampling is not None),
+        "labels": _digests(scores, design, in_order=resampling is not None),
         "images": scores.attrs.get("images"),
     }
-    images, _ = protocol.images_and_pairs()
-    if protocol.people_are_named:
+    images, _ = images_and_pairs(design)
+    if design.people_are_named:
         facts["n_identities"] = len(images)
-        n_people = len(np.unique(protocol.person))
+        n_people = design.n_people
         if n_people < len(images):  # split where an attribute varies within a person
             facts["n_people"] = n_people
-    if protocol.images_are_named:
+    if design.images_are_named:
         facts["n_images"] = int(images.sum())
         summary = [int(images.min()), float(np.median(images)), int(images.max())]
         facts["images_per_identity"] = summary
-    if protocol.listed is not None:
-        facts |= _facts_of_list(protocol, by)
+    if design.listed is not None:
+        facts |= _facts_of_list(design, by)
     if resampling is not None:
         facts |= {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
-        facts["varies"] = _varies(protocol)
-        facts["target"] = resampling.target(len(np.unique(protocol.person)))
+        facts["target"] = resampling.target(design.n_people)
     return facts
 
 
-def _digests(scores, protocol: Protocol, in_order: bool) -> dict:
+def _digests(scores, design: Design, in_order: bool) -> dict:
     """A digest of each column of labels of images or pairs, which are sorted by name.
 
     in_order : replicates are drawn in the order of the data, which then matters. It always does
@@ -170,8 +161,8 @@ def _digests(scores, protocol: Protocol, in_order: bool) -> dict:
     if "image" in names and not in_order:
         order = np.argsort(table["image"].values)
     elif {"probe", "probe_identity"} <= {*names} and not in_order:
-        row, col, *_ = protocol.listed
-        image = protocol.images.image  # the place of the name among all
+        row, col, *_ = design.listed
+        image = design.images.image  # the place of the name among all
         order = np.lexsort([image[col], image[row]])
     digests = {}
     for name in names:
@@ -180,27 +171,20 @@ def _digests(scores, protocol: Protocol, in_order: bool) -> dict:
     return digests
 
 
-def _facts_of_list(protocol: Protocol, by) -> dict:
+def _facts_of_list(design: Design, by) -> dict:
     """Numbers of pairs of a list."""
-    row, col, is_genuine, _, with_itself = protocol.listed
-    is_of_two_people = protocol.person[row] != protocol.person[col]
+    row, col, is_genuine, _, with_itself = design.listed
+    person = design.images.person_code
+    is_of_two_people = person[row] != person[col]
     facts = {
         "n_genuine_pairs": is_genuine.sum(),
         "n_impostor_pairs": (is_of_two_people & ~with_itself).sum(),
         "n_pairs_of_an_image_with_itself": with_itself.sum(),
     }
     if by is not None:
-        unlabelled = protocol.images.label == UNKNOWN
+        unlabelled = design.images.label == UNKNOWN
         facts["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
     return {name: int(number) for name, number in facts.items()}
-
-
-def _varies(protocol):
-    """Whether some replicate that contains impostors differs from the data."""
-    has_other_counts = np.ptp(protocol.counts[:, 1:-1], axis=0) > 0
-    people = protocol.identity_counts[1:-1]
-    has_impostors = np.count_nonzero(people, axis=1) >= min(2, people.shape[1])
-    return bool(np.any(has_other_counts & has_impostors))
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:
@@ -231,7 +215,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
         evaluation = open_tree(path, "the evaluation")
         require("empirical" in evaluation, "it has no node 'empirical': it is not an evaluation")
         require(
-            "people" not in evaluation or "people_pairs_all" in evaluation["people"],
+            "people" not in evaluation or "threshold" in evaluation["people"].children,
             "an earlier version of frkit made this evaluation: evaluate the scores again",
         )
     return evaluation

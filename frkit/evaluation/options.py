@@ -35,7 +35,7 @@ def check_options(
 ):
     """Refuse options of `evaluate` that are unknown, or that do not fit together."""
     require_one_of("varying", varying, VARYING_RULES)
-    require_one_of("far_of", far_of, ("all", "worst group"))
+    require_one_of("far_of", far_of, ("all", "worst group", "own group"))
     require(
         far_of == "all" or by is not None,
         f"far_of={far_of!r} needs groups: name an attribute with by=",
@@ -66,17 +66,18 @@ def _check_scheme(scores, resampling, identified):
         f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}",
     )
     scheme = resampling.scheme
+    require(
+        scheme != "pair" or not identified,
+        "scheme 'pair' is for lists of pairs without identities; draw people with "
+        "Resampling('identity')",
+    )
     if not is_list(scores):
-        require(
-            scheme != "pair",
-            "scheme 'pair' is for lists of pairs: the pairs of a tensor share images; draw those",
-        )
         return
     require(
         scheme == "pair" or identified,
-        "these pairs carry no identities, so only the pair bootstrap is possible, "
-        f"Resampling('pair'), and {TOO_NARROW}; got scheme {scheme!r}. Give probe_identity= and "
-        "reference_identity= to draw people",
+        "these pairs carry no identities, so nobody can be drawn: intervals of rates need no "
+        "replicates, and fairness indices draw pairs, Resampling('pair'); got scheme "
+        f"{scheme!r}. Give probe_identity= and reference_identity= to draw people",
     )
     require(
         scheme not in DIAGONAL_SCHEMES or "probe" in scores.coords,
@@ -84,8 +85,7 @@ def _check_scheme(scores, resampling, identified):
         "and reference=, or draw people with Resampling('identity')",
     )
     if scheme == "pair":
-        remedy = "; Resampling('identity') draws the people of these pairs" if identified else ""
-        warn(f"the pair bootstrap draws pairs as if each were new: {TOO_NARROW}{remedy}")
+        warn(f"the pair bootstrap draws pairs as if each were new: {TOO_NARROW}")
 
 
 def asked_levels(far, threshold, scores):

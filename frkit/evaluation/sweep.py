@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, listed, require, require_progress
 from frkit.data.labels import attributes_of, require_attributes
-from frkit.engine.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
-from frkit.engine.sweep import Sides, sweep_scores
 from frkit.evaluation.options import asked_levels
+from frkit.scores.blocks import Sides, sweep_scores
 from frkit.scores.groups import checked_scores, models_of
 from frkit.scores.kept import COLUMNS, COMPLETE, DESIGN, PROBES, is_kept, kept_tree, node_of_model
+from frkit.scores.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
 LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is given

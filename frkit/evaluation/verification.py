@@ -7,9 +7,13 @@ from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from frkit.base import listed, require_inside, require_whole, warn
-from frkit.engine.compared import impostor_totals
-from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import kinds_of_pairs
+from frkit.evaluation.design import make_design
+from frkit.evaluation.population import (
+    compared_weight,
+    kinds_of_pairs,
+    populations_of_groups,
+    whole_population,
+)
 from frkit.evaluation.sweep import swept
 from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
@@ -96,17 +100,20 @@ def verification_metrics(
     n_folds = folds if is_list(scores) else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     kept = swept(scores, by=by)
-    protocol = make_protocol(kept, by=by, varying="keep", weighting="pair")
+    design = make_design(kept, by=by, varying="keep", weighting="pair")
+    groups = design.images.groups
     results = []
     for pairs in pairs_of_models(kept):
-        table, totals = _table_of_pairs(pairs, protocol)
-        result = _numbers(table, totals.sum(), n_folds, costs)
+        table = _table_of_pairs(pairs, design)
+        whole = whole_population(design, pairs)
+        parts = populations_of_groups(whole, design.images.group_code, len(groups))
+        result = _numbers(table, compared_weight(whole), n_folds, costs)
         numbers_of_groups = [
-            _numbers(table[table.group == group], totals[group], n_folds, costs)
-            for group in range(len(protocol.groups))
+            _numbers(table[table.group == group], compared_weight(part), n_folds, costs)
+            for (group, _), part in parts.items()
         ]
         if numbers_of_groups:
-            result = _with_groups(result, numbers_of_groups, protocol.groups)
+            result = _with_groups(result, numbers_of_groups, groups)
         results.append(result)
     result = of_models(results, kept)
     _warn_of_missing(result, folds)
@@ -117,24 +124,17 @@ def verification_metrics(
     return result if result.dims else result.assign_coords(scores=["all"])
 
 
-def _table_of_pairs(pairs, protocol):
-    """The pairs (score, weight, whether genuine, group of both sides).
-
-    Also the numbers of impostor pairs by cell, 0 of a list, where no pair represents others.
-    """
-    row, col, is_genuine, is_impostor = kinds_of_pairs(pairs, protocol)
-    group = protocol.group[row]
+def _table_of_pairs(pairs, design):
+    """The pairs in their order: score, weight, whether genuine, group of both sides (or -1)."""
+    row, col, is_genuine, is_impostor, number = kinds_of_pairs(design, pairs)
+    group_code = design.images.group_code
     columns = {
         "score": pairs.score,
-        "weight": 1.0 if pairs.stands_for is None else pairs.stands_for.astype(float),
+        "weight": number.astype(float),
         "genuine": is_genuine,
-        "group": np.where(group == protocol.group[col], group, -1),
+        "group": np.where(group_code[row] == group_code[col], group_code[row], -1),
     }
-    table = pd.DataFrame(columns)[is_genuine | is_impostor]
-    if protocol.listed is not None:
-        return table, np.zeros(protocol.n_cells)
-    failed = is_impostor & np.isnan(pairs.score)
-    return table, impostor_totals(protocol, pairs.failed, row[failed], col[failed])[:, 0]
+    return pd.DataFrame(columns)[is_genuine | is_impostor]
 
 
 def _numbers(table, n_impostors, n_folds, costs):

@@ -19,6 +19,7 @@ ALL = "all"
 COUNTS = (25, 50, 100, 200, 500, 1000)
 NO_GROUPS = ""  # a menu shows no option whose value is None
 METHODS = (EFFECTIVE, "recentered", "naive", "gaussian", "pivotal")
+NONE = ("none",)  # schemes for pairs without identities
 WEIGHTINGS = {"identities weigh the same": "identity", "pairs weigh the same": "pair"}
 
 
@@ -57,7 +58,7 @@ class Questions:
         controls = {
             "attribute": menu("groups", options=attributes),
             "far_range": far_range(self.far),
-            "method": menu("interval", options=METHODS),
+            "method": menu("interval", options=METHODS if schemes != NONE else METHODS[:1]),
             "scheme": menu("resampling", options=schemes),
             "replicates": slider("replicates", options=COUNTS, value=100),
             "weighting": menu("weighting", options=weightings),
@@ -70,12 +71,15 @@ class Questions:
         return controls
 
     def possible(self):
-        """Return the schemes and weightings that these scores allow."""
+        """Return the schemes and weightings that these scores allow.
+
+        Without identities nobody can be drawn.
+        """
         if not is_list(self.kept):
             return OF_IMAGES, WEIGHTINGS
         pairs_first = dict(reversed(WEIGHTINGS.items()))
         if "probe_identity" not in self.kept.coords:
-            return ("pair",), dict([*pairs_first.items()][:1])
+            return NONE, dict([*pairs_first.items()][:1])
         schemes = OF_IMAGES if "probe" in self.kept.coords else {*OF_IMAGES} - {*DIAGONAL_SCHEMES}
         return sorted(schemes), pairs_first
 

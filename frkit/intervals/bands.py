@@ -15,6 +15,7 @@ from frkit.intervals.contributions import TARGETS, UNIT, contributions
 from frkit.intervals.effective import (
     MOVED,
     RATES,
+    THRESHOLDS,
     effective_rates,
     linearised_interval,
     threshold_interval,
@@ -162,7 +163,7 @@ def band(
     evaluation, left_out = with_two_people(whole, chosen, target)
     data = data_of(evaluation)
     require(
-        chosen.name != "threshold" or "far_level" in data.coords,
+        chosen.name not in THRESHOLDS or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
     about: dict = {"level": level}
@@ -190,7 +191,8 @@ def choose(method, evaluation, chosen):
         require_one_of("method", method, METHODS)
         return method
     estimate_of(evaluation, chosen)  # raises if a variable is missing
-    if "people" in evaluation.children and {*chosen.reads} <= {*MOVED}:
+    reads_rates = chosen.name in RATES or {*chosen.reads} <= {*MOVED}
+    if "people" in evaluation.children and reads_rates:
         return EFFECTIVE
     return "recentered" if chosen.fair is None else "pivotal"
 
@@ -199,8 +201,8 @@ def effective_interval(evaluation, chosen, level, target):
     """The interval of a rate, a threshold or a function of rates from effective numbers."""
     if chosen.name in RATES:
         return effective_rates(evaluation, chosen.name, target, level)
-    if chosen.name == "threshold":
-        return threshold_interval(evaluation, level, target)
+    if chosen.name in THRESHOLDS:
+        return threshold_interval(evaluation, chosen.name, level, target)
     if rates_of_line(chosen, data_of(evaluation)):
         return disparity_interval(evaluation, chosen, level, target)
     return linearised_interval(evaluation, chosen, level, target)
@@ -229,7 +231,7 @@ def sup_t(evaluation, chosen, result, level, target):
     estimate = result.estimate
     curve = [*{"far_level", "threshold_level"} & {*estimate.dims}]
     require(
-        curve and chosen.name in RATES,
+        curve and chosen.name in {*RATES} - {"far_cross"},
         f"a simultaneous band is of a rate that runs over levels, but {chosen.name!r} is none or "
         f"has {estimate.dims}",
     )

@@ -239,6 +239,10 @@ def _values(evaluation, chosen, method, target):
     if method != EFFECTIVE:
         values = values_of(evaluation, chosen)
     elif chosen.name in RATES:
+        require(
+            chosen.name != "far_cross",
+            "the FAR between groups is compared by a method that reads replicates: name one",
+        )
         values = contributions(evaluation, chosen.name, target)
         values = values.assign(estimate=evaluation["empirical"][chosen.name])
     else:
@@ -367,6 +371,11 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
         name in RATES and "group" in rate.estimate.dims,
         f"groups are compared by a rate that runs over them, such as 'far_group', not by {name!r}; "
         "or name a method that reads replicates",
+    )
+    require(
+        "threshold_group" not in data_of(evaluation),
+        "with far_of='own group' each threshold has an error of its own, which this test does not "
+        "contain; name a method that reads replicates",
     )
     resolved = with_resolved(rate, chosen, evaluation).get("resolved")
     names = rate["group"].values.tolist()

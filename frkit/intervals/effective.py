@@ -15,15 +15,17 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
-from frkit.intervals.contributions import TINY, UNIT, UNSEEN, contributions
-from frkit.intervals.pooled import LIKE_OTHERS
+from frkit.evaluation.people import TINY
+from frkit.evaluation.pooled import LIKE_OTHERS
+from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
-MOVED = (*RATES, "threshold")  # what people move
+THRESHOLDS = ("threshold", "threshold_group")
+MOVED = (*(rate for rate in RATES if rate != "far_cross"), *THRESHOLDS)  # what people move
 FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the upper end 1
 STEP = 1e-4  # rates are moved by this share of what a unit adds
 
@@ -123,15 +125,15 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     return result.where(rate["group"] != rate["reference_group"], of_groups)
 
 
-def threshold_interval(evaluation, level, target):
+def threshold_interval(evaluation, name, level, target):
     """Thresholds at which the interval of the FAR contains the FAR level.
 
     Along the data's own curve the FAR has as many effective comparisons as at the level. Where few
     impostor pairs are accepted, even the highest scores may lie below the true threshold: then
     there is no upper end (no lower one of distances).
     """
-    added = contributions(evaluation, "threshold", target)
-    estimate = data_of(evaluation)["threshold"].drop_attrs(deep=False)
+    added = contributions(evaluation, name, target)
+    estimate = data_of(evaluation)[name].drop_attrs(deep=False)
     n_effective = effective_number(added, level)
     ends = [
         xr.apply_ufunc(
@@ -185,7 +187,7 @@ def linearised(evaluation, chosen, target):
         influence = scaled_influence(contribution)
         if name.startswith("auc"):  # what people add is to 1 - AUC
             influence = -influence
-        if name == "threshold":
+        if name in THRESHOLDS:
             influence = _sign_of_scores(evaluation) * -contribution.change * influence
         moved[name] = data[name] + STEP * influence
     estimate = chosen(data)

@@ -7,17 +7,17 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
-from frkit.intervals.contributions import OF_FAR, UNIT, contributions
+from frkit.evaluation.people import FARS
+from frkit.evaluation.pooled import pooled_far, pooled_frr
+from frkit.evaluation.records import OF_FAR
+from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
-    FARS,
     Groups,
     compatible_rates,
     contrasts,
     equal_draws,
     p_of_equality,
-    pooled_far,
-    pooled_frr,
     precision_of,
 )
 from frkit.intervals.reading import (
@@ -52,7 +52,13 @@ OF_CONTRAST = (
 
 
 def rates_of_line(chosen, data):
-    """The rates of groups that a disparity reads; none if it reads other rates, too."""
+    """The rates of groups that a disparity reads; none if it reads other rates, too.
+
+    None where groups have thresholds of their own, each with an error of its own: the test of equal
+    groups holds one threshold fixed for all.
+    """
+    if "threshold_group" in data:
+        return ()
     names = with_reads(chosen, data).reads if chosen.fair is not None else ()
     return names if {*names} <= {*RATES_OF_GROUPS} else ()
 

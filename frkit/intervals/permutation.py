@@ -1,19 +1,16 @@
 """Labels of groups, permuted over people or scores: what an index shows by chance."""
 
-from dataclasses import replace
-
 import numpy as np
 import xarray as xr
 
 from frkit.base import UNKNOWN
-from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import tally_pairs
-from frkit.evaluation.tables import COLUMN, distribution_table, of_models
+from frkit.evaluation.design import make_design
+from frkit.evaluation.population import ALL, whole_population
+from frkit.evaluation.rates import weights_of_replicate
+from frkit.evaluation.tables import distributions_of, of_models, stacked
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
-
-CELLS = 100_000_000  # counts of images at once
 
 
 def permute(group, rng, kind=0):
@@ -78,30 +75,27 @@ def distributions_of_permuted(kept, by, varying, n, seed, edges):
 def _evaluate_permutations(kept, person, permuted, groups, edges):
     """Distributions of permuted groups, over ([model,] replicate, group).
 
-    Each group of each permutation is a column of the protocol, as a replicate is: its people count
-    once, and all others never. The scores are tallied once for many permutations.
+    Each group of each permutation is a replicate: its people count once, and all others never.
 
     person : the person of each row. permuted : the group of each person, (permutation, person).
     edges : of the bins of histograms.
     """
-    models = pairs_of_models(kept)
-    protocol = make_protocol(kept, weighting="pair")
-    _, first = np.unique(protocol.images.identity_code, return_index=True)
-    n_images = len(protocol.images.first_row)
-    step = max(1, CELLS // (len(groups) * n_images))
-    every = []
-    for begin in range(0, len(permuted), step):
-        group_of_identity = permuted[begin : begin + step, None, person[first]]
-        identities = group_of_identity == np.arange(len(groups))[:, None]
-        identities = identities.reshape(-1, len(first))
-        images = np.ones((len(identities), n_images), np.uint8)
-        columns = replace(protocol, drawn=(images, identities))
-        tables = []
-        for pairs in models:
-            table = distribution_table(tally_pairs(pairs, columns), edges, with_auc=False)
-            tables.append(table[[name for name in table if COLUMN in table[name].dims]])
-        table = of_models(tables, kept)
-        every.append(table.isel({COLUMN: slice(1, -1)}))  # without the data, the V-statistic
-    result = xr.concat(every, COLUMN).coarsen({COLUMN: len(groups)})
-    result = result.construct({COLUMN: ("replicate", "group")}).assign_coords(group=groups)
+    design = make_design(kept, weighting="pair")
+    _, first = np.unique(design.images.identity_code, return_index=True)
+    once = np.ones(len(design.images.image), np.uint8)
+    tables = []
+    for pairs in pairs_of_models(kept):
+        populations = {ALL: whole_population(design, pairs)}
+        replicates = []
+        for group_of_identity in permuted[:, person[first]]:
+            for group in range(len(groups)):
+                is_there = (group_of_identity == group).astype(np.uint8)
+                weights = {ALL: weights_of_replicate(populations[ALL], once, is_there)}
+                times = is_there[design.images.identity_code]
+                replicates.append(distributions_of(populations, weights, edges, times))
+        tables.append(xr.Dataset(stacked(replicates)))
+    middles = (edges[1:] + edges[:-1]) / 2
+    result = of_models(tables, kept).assign_coords(score_bin=middles)
+    result = result.coarsen(replicate=len(groups))
+    result = result.construct(replicate=("replicate", "group")).assign_coords(group=groups)
     return result.rename({name: f"{name}_group" for name in result})

@@ -218,7 +218,7 @@ def _conditions(data, chosen, result):
         yield f"{chosen.words}: {FEW_ERRORS}", is_few, advice
     if "upper" not in result:
         return
-    if chosen.name == "threshold":
+    if chosen.name.startswith("threshold"):
         advice = (
             " is open: too few impostor pairs are accepted or rejected there, or too many have the "
             "same score, to say where the true threshold ends"

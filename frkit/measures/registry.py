@@ -89,6 +89,7 @@ class Measure:
 # the variables of an evaluation, which need no formula -> words for an axis
 _VARIABLES = {
     "threshold": "score threshold",
+    "threshold_group": "score threshold of each group",
     "far": "FAR (share of impostor pairs accepted)",
     "frr": "FRR (share of genuine pairs rejected)",
     "eer": "EER (share of pairs)",

@@ -183,14 +183,14 @@ def floor(
         not is_list(kept),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
-    protocol, _, names = compared_groups(kept, by, "error")
+    design, _, names = compared_groups(kept, by, "error")
     person, group = groups_of_people(images_of(kept, by, "error"))
     labels = []
     for child in seed_sequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
         permuted = permute(group, rng)[person] % (len(names) + 1)  # "in no group" comes last
         labels.append((permuted, int(rng.integers(2**32))))
-    rates = rates_of_labels(kept, protocol, names, labels, **options)
+    rates = rates_of_labels(kept, design, names, labels, **options)
     rates = rates.rename(labels="permutation").assign_coords(permutation=np.arange(permutations))
     result = summarise(rates, reference=reference, risk_levels=risk_levels)
     return result.transpose("permutation", ...).assign_attrs(by=" & ".join(attributes_of(by)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -17,12 +16,20 @@ from frkit.base import (
     warn,
 )
 from frkit.data.labels import VARYING_RULES, attributes_of
-from frkit.engine.protocol import make_protocol
-from frkit.engine.tally import tally_pairs
 from frkit.evaluation.cautions import cautions, warn_of_models
+from frkit.evaluation.design import make_design
 from frkit.evaluation.options import asked_levels
+from frkit.evaluation.population import populations_of_groups, whole_population
+from frkit.evaluation.rates import (
+    eer,
+    far,
+    frr,
+    thresholds,
+    weights_of_data,
+    weights_of_replicate,
+)
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import COLUMN, of_models, rates_table
+from frkit.evaluation.tables import of_models, stacked
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
@@ -85,13 +92,13 @@ def subset_rates(
     require_one_of("varying", varying, VARYING_RULES)
     require_whole("seed", seed, 0)
     kept = swept(checked_scores(scores), threshold=options.get("threshold"), by=by)
-    protocol, group, names = compared_groups(kept, by, varying)
-    rates = rates_of_labels(kept, protocol, names, [(group, seed)], **options)
+    design, group, names = compared_groups(kept, by, varying)
+    rates = rates_of_labels(kept, design, names, [(group, seed)], **options)
     return rates.isel(labels=0).assign_attrs(by=" & ".join(attributes_of(by)), seed=int(seed))
 
 
 def compared_groups(kept, by, varying):
-    """The protocol of kept pairs, the number of the group of each row, and the groups' names.
+    """The design of kept pairs, the number of the group of each row, and the groups' names.
 
     Of a list, people who have no pair within a group are in none.
     """
@@ -112,60 +119,51 @@ def compared_groups(kept, by, varying):
     require(len(names) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(names)}")
     if not is_list(kept):  # in any two groups: labels may be permuted
         people = {"identity": images.identity, "person": images.person}
-        protocol = make_protocol(with_labels(kept, **people), weighting="pair")
-        return protocol, images.group_code, names
-    protocol = make_protocol(kept, by=by, varying=varying, weighting="pair", impostors="same-group")
-    row, col = protocol.listed.row, protocol.listed.col
-    group = protocol.group
+        design = make_design(with_labels(kept, **people), weighting="pair")
+        return design, images.group_code, names
+    design = make_design(kept, by=by, varying=varying, weighting="pair", impostors="same-group")
+    row, col = design.listed.row, design.listed.col
+    group = design.images.group_code
     is_within = group[row] == group[col]
     compared = np.zeros(len(group), bool)
     compared[row[is_within]] = compared[col[is_within]] = True
-    rows = replace(protocol.images, image=np.arange(len(group)))  # counts are those of rows
-    nothing = np.empty((0, len(group))), np.empty((0, len(rows.identities)))
-    return (
-        replace(protocol, images=rows, drawn=nothing),
-        np.where(compared, group, len(names)),
-        names,
-    )
+    return design, np.where(compared, group, len(names)), names
 
 
 def rates_of_labels(
-    kept, protocol, names, labels, *,
+    kept, design, names, labels, *,
     subsets=100, subset_size=None, batches=1, fpr=0.01, threshold=None,
 ):  # fmt: skip
     """EER and TPR of subsets, over ([model,] labels, batch, subset, group).
 
-    A column of the protocol is a subset, or all people, of one group: its people count as often as
-    they were drawn, and all others never. names : of the groups. labels : for each labelling of the
-    rows the number of the group of each row, and a seed.
+    names : of the groups. labels : for each labelling of the rows the number of the group of each
+    row, and a seed.
     """
     require_whole("subsets", subsets, 2)
     require_whole("batches", batches, 1)
     require_inside("fpr", fpr, 0, 1)
-    _, thresholds, level_labels = asked_levels(
+    _, fixed_thresholds, level_labels = asked_levels(
         [fpr] if threshold is None else None, threshold, kept
     )
-    n_people = _people_of_groups(protocol, names, labels[0][0], subset_size)
-    n_columns = 1 + subsets * batches
-    models = list(zip(model_names_of(kept) or [None], pairs_of_models(kept), thresholds))
+    n_people = _people_of_groups(design, names, labels[0][0], subset_size)
+    drawn_of_labels = [
+        _draws(design, names, group, seed, subsets * batches, subset_size) for group, seed in labels
+    ]
+    tables = []
     warned: dict = {}
-    rates_of_each = []
-    same_group = np.where(np.eye(len(names) + 1, dtype=bool), 0, -1)
-    same_group[-1] = -1
-    for group, seed in labels:
-        counts = _counts(protocol, names, group, seed, subsets * batches, subset_size)
-        columns = replace(protocol, kind=group, cells_of_kinds=same_group, drawn=counts)
-        tables = []
-        for name, pairs, fixed in models:
-            tally = tally_pairs(pairs, columns)
-            tables.append(_rates_of_model(tally, fpr, fixed))
-            for sentence in cautions(tally, tables[-1], NONE):
-                warned.setdefault(sentence, []).append(name)
-        rates_of_each.append(of_models(tables, kept).isel({COLUMN: slice(1, -1)}))
+    names_of_models = model_names_of(kept) or [None]
+    for name, pairs, fixed in zip(names_of_models, pairs_of_models(kept), fixed_thresholds):
+        whole = whole_population(design, pairs)
+        noted = {"eer": eer(whole, weights_of_data(whole))[0]}
+        for sentence in cautions(whole, noted, NONE, pairs.lowest, pairs.highest):
+            warned.setdefault(sentence, []).append(name)
+        of_labels = [
+            _rates_of_subsets(whole, group, drawn, fpr, fixed)
+            for (group, _), drawn in zip(labels, drawn_of_labels)
+        ]
+        tables.append(xr.concat(of_labels, "labels"))
     warn_of_models(warned)
-    rates = xr.concat(rates_of_each, "labels")
-    rates = rates.coarsen({COLUMN: n_columns}).construct({COLUMN: ("group", "replicate")})
-    rates = rates.assign_coords(group=names)
+    rates = of_models(tables, kept).assign_coords(group=names)
     of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))
     _check_subsets(of_all, of_subsets, fpr, subset_size)
     result = of_subsets.drop_vars("far").assign(
@@ -181,9 +179,10 @@ def rates_of_labels(
     )
 
 
-def _people_of_groups(protocol, names, group, subset_size):
+def _people_of_groups(design, names, group, subset_size):
     """How many people each group has; there are enough for subsets of this size."""
-    n_people = [len(np.unique(protocol.identity[group == number])) for number in range(len(names))]
+    identity = design.images.identity_code
+    n_people = [len(np.unique(identity[group == number])) for number in range(len(names))]
     empty = [name for name, number in zip(names, n_people) if number == 0]
     require(not empty, f"group(s) {listed(empty)} have no pair of two of their images")
     most = min(n_people)
@@ -196,25 +195,50 @@ def _people_of_groups(protocol, names, group, subset_size):
     return n_people
 
 
-def _counts(protocol, names, group, seed, n, size):
-    """How often each image and each identity counts in the columns of one labelling.
+def _draws(design, names, group, seed, n, size):
+    """How often each identity counts: all people of a group once, then in each of n subsets.
 
-    (column, row) and (column, identity); the columns of a group are all of its people, and subsets.
+    A table (1 + n, identity) for each group of one labelling.
     """
-    _, first = np.unique(protocol.identity, return_index=True)
-    person = protocol.images.person[first]
-    images, identities = [], []
+    images = design.images
+    _, first = np.unique(images.identity_code, return_index=True)
+    person = images.person[first]
+    drawn_of_groups = []
     for number, name in enumerate(names):
-        in_group = group == number
-        present = np.unique(protocol.identity[in_group])
+        present = np.unique(images.identity_code[group == number])
         draws = Resampling("subset", n, group_seed(seed, name), None, size)
-        drawn = draws.weights(protocol.images.identities[present], person=person[present])
+        drawn = draws.weights(images.identities[present], person=person[present])
         counts = np.zeros((1 + n, len(first)), np.uint16)
         counts[0, present] = 1
         counts[1:, present] = drawn.identity_count.values
-        identities.append(counts)
-        images.append(np.broadcast_to(in_group, (1 + n, len(group))))
-    return np.concatenate(images), np.concatenate(identities)
+        drawn_of_groups.append(counts)
+    return drawn_of_groups
+
+
+def _rates_of_subsets(whole, group, drawn_of_groups, fpr, fixed):
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over (replicate, group)."""
+    populations = populations_of_groups(whole, group, len(drawn_of_groups))
+    once = np.ones(len(group), np.uint8)
+    tables = []
+    for population, counts in zip(populations.values(), drawn_of_groups):
+        subsets = [
+            _rates(population, weights_of_replicate(population, once, of_subset), fpr, fixed)
+            for of_subset in counts
+        ]
+        tables.append(xr.Dataset(stacked(subsets)))
+    return xr.concat(tables, "group")
+
+
+def _rates(population, weights, fpr, fixed):
+    """The rates of a subset, as variables."""
+    at = thresholds(population, weights, [fpr])
+    [miss], [reached] = frr(population, weights, at), far(population, weights, at)
+    variables = {"tpr": ([], 1 - miss), "far": ([], reached)}
+    variables["eer"] = [], eer(population, weights)[0]
+    if fixed.size:
+        variables["fmr"] = ["threshold_level"], far(population, weights, fixed)
+        variables["fnmr"] = ["threshold_level"], frr(population, weights, fixed)
+    return variables
 
 
 def _check_subsets(of_all, of_subsets, fpr, subset_size):
@@ -241,13 +265,3 @@ def group_seed(seed, group):
     """The seed of one group's draws: it depends on the group's name, not on the other groups."""
     numbers = np.frombuffer(hashlib.sha256(group.encode()).digest(), np.uint32)
     return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
-
-
-def _rates_of_model(tally, fpr, fixed):
-    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, of every column."""
-    at_far = rates_table(tally, np.array([fpr]), NONE, "all").isel(far_level=0, drop=True)
-    rates = at_far[["eer", "far"]].assign(tpr=1 - at_far.frr)
-    if fixed.size:
-        at_thresholds = rates_table(tally, NONE, fixed, "all").drop_vars("threshold_level")
-        rates = rates.assign(fmr=at_thresholds.far, fnmr=at_thresholds.frr)
-    return rates

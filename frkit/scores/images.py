@@ -121,13 +121,11 @@ def _labels_of_images(table: xr.Dataset, by):
 # --- lists ---------------------------------------------------------------------------------------
 
 
-def list_images(
-    pairs: xr.DataTree, by, varying: str, *, others=(), stratified=False, pair_by_pair=False
-) -> tuple:
+def list_images(pairs: xr.DataTree, by, varying: str, *, others=(), stratified=False) -> tuple:
     """The images of a list, and the row of each pair's probe and reference, (pair,) each.
 
     The rule for labels that vary within a person is applied; by default each pair counts under its
-    own labels. Without identities, or pair_by_pair, each side of each pair is an image of its own,
+    own labels. Without identities,, each side of each pair is an image of its own,
     and only a genuine pair shows one person.
     """
     n_sides = 2 * pairs.sizes["pair"]
@@ -140,7 +138,7 @@ def list_images(
         label, identity, person = _people(pairs, label, by, varying, stratified)
     groups = groups_among(label, by)
     stratum = np.empty(0, str)
-    if has_people and not pair_by_pair:
+    if has_people:
         stratum = resolve_varying(label, identity, "first", "label")[0]
         image, names = _named_images(pairs, identity)
         codes = {"image": image, "label": group_codes(label, groups)} | others

@@ -5,7 +5,7 @@ xarray tree, whose attribute `design` says who was compared with whom.
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
@@ -58,12 +58,12 @@ class ModelPairs(NamedTuple):
     failed : (image,) whether all its comparisons failed, or None. lowest, highest : score of all.
     """
 
-    row: np.ndarray | None
-    col: np.ndarray | None
+    row: Any
+    col: Any
     score: np.ndarray
-    stands_for: np.ndarray | None
-    self_score: np.ndarray | None
-    failed: np.ndarray | None
+    stands_for: Any
+    self_score: Any
+    failed: Any
     lowest: float
     highest: float
 

@@ -251,4 +251,4 @@ def test_more_groups_than_memory_has_room_for_are_refused_with_what_would_fit():
     n = 2_000
     scores = fk.pairs(np.arange(2.0 * n), np.arange(2 * n) < n, race=np.arange(2 * n) % n)
     with pytest.raises(fk.InputError, match="2,000 groups .* groups would fit"):
-        fk.evaluate(scores, far=[0.1], by="race", resampling=fk.Resampling("pair", n=200))
+        fk.evaluate(scores, by="race")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import frkit as fk
-from frkit.engine import sweep
 from frkit.evaluation import sweep as public
+from frkit.scores import blocks
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates", "people")
@@ -36,8 +36,8 @@ def impostor_scores(faces, scores):
 
 def assert_same_answers(first, second):
     """Two evaluations agree in every bit of every node."""
-    assert first.children.keys() == second.children.keys()
-    for node in first.children:
+    assert first.groups == second.groups
+    for node in first.groups:
         xr.testing.assert_identical(
             first[node].to_dataset().drop_attrs(), second[node].to_dataset().drop_attrs()
         )
@@ -73,10 +73,10 @@ def test_neither_chunks_nor_the_order_of_blocks_nor_threads_matter(few_are_kept,
     @given(st.integers(1, 640), st.integers(0, 99), st.sampled_from([1, 4]))
     def check(chunks, seed, workers):
         def shuffled(shape, symmetric):
-            blocks = [(i, j) for i, j in np.ndindex(shape) if i <= j or not symmetric]
-            return [blocks[k] for k in np.random.default_rng(seed).permutation(len(blocks))]
+            in_order = [(i, j) for i, j in np.ndindex(shape) if i <= j or not symmetric]
+            return [in_order[k] for k in np.random.default_rng(seed).permutation(len(in_order))]
 
-        monkeypatch.setattr(sweep, "blocks_in_order", shuffled)
+        monkeypatch.setattr(blocks, "blocks_in_order", shuffled)
         with dask.config.set(num_workers=workers):
             xr.testing.assert_identical(
                 fk.sweep(fk.score_tensor(faces, chunks=chunks), far=0.05), whole
@@ -180,7 +180,7 @@ def test_stated_errors_are_as_large_as_the_real_ones():
 @pytest.mark.slow
 def test_the_few_pairs_of_high_levels_stand_for_the_right_number(monkeypatch):
     """Of 24 million impostor pairs one in thousands is kept at the lowest scores."""
-    for module in (sweep, public):
+    for module in (blocks, public):
         monkeypatch.setattr(module, "PRECISE", 4_000)
     scores = fk.score_tensor(faces_of_groups(1750, shares=(0.5, 0.3, 0.2)))
     pairs = fk.sweep(scores, far=1e-6, by=[])["pairs"]

@@ -95,25 +95,6 @@ def shares_of(rows, weighting) -> dict[int, float]:
     }
 
 
-def weighted_one_by_one(
-    rows, resampling=None, replicate=None, weighting="pair"
-) -> tuple[PairList, PairList]:
-    """The pairs of the data, or drawn as if each were new."""
-    shares = shares_of(rows, weighting)
-    rows = [row for row in rows if not row["itself"]]
-    count = np.ones(len(rows))
-    if resampling is not None:
-        kind = ["genuine" if row["genuine"] else "impostor" for row in rows]
-        names = [f"{row['place']:012d}" for row in rows]
-        count = resampling.weights(kind, image=names).image_count.values[replicate]
-    pairs = zip(rows, count.tolist(), strict=True)
-    kept = [(row, n * shares[row["place"]]) for row, n in pairs if not np.isnan(row["score"])]
-    return tuple(
-        as_list([item for item in kept if item[0]["genuine"] == genuine])
-        for genuine in (False, True)
-    )
-
-
 def as_list(items) -> PairList:
     """Records with their weights, as the twin's rates take them."""
     left, right = (np.array([row[f"{side}_group"] for row, _ in items], object) for side in SIDES)

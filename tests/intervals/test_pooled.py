@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import frkit as fk
+from frkit.evaluation.pooled import pooled_far, pooled_frr
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
 from frkit.intervals.pooled import (
@@ -14,8 +15,6 @@ from frkit.intervals.pooled import (
     compatible_rates,
     contrasts,
     p_of_equality,
-    pooled_far,
-    pooled_frr,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -230,7 +229,7 @@ def test_eers_are_equal_where_frr_and_far_of_each_group_are_one_number():
     tree = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group")
     scores = faces.embedding.values @ faces.embedding.values.T
     who = np.unique(faces.identity.values, return_inverse=True)[1]
-    thresholds = tree["people"].curve_threshold.values
+    thresholds = tree["people/threshold"].curve_threshold.values
     upper = np.triu(np.ones((75, 75), bool), 1)
     curves, rates_of_people, far_variance = [], [], []
     eer_of_all = tree["empirical"].eer_threshold.item()

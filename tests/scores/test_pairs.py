@@ -59,19 +59,15 @@ def check(pairs, *, by="gender", weighting=None, resampling=None, model=None, **
     for name in ("empirical", "vstatistic"):
         check_node(nodes[name], plain, name)
     for b in range(0 if resampling is None else resampling.n):
-        if resampling.scheme == "pair":
-            resample = twin_pairs.weighted_one_by_one(rows, resampling, b, weighting)
-        else:
-            stratum = group_of if resampling.strata else None
-            counts = twin_pairs.drawn(rows, resampling, b, stratum)
-            resample = twin_pairs.weighted(rows, *counts, weighting)
+        stratum = group_of if resampling.strata else None
+        counts = twin_pairs.drawn(rows, resampling, b, stratum)
+        resample = twin_pairs.weighted(rows, *counts, weighting)
         node = nodes["replicates"].isel(replicate=b)
         check_node(node, summary(resample, **options), f"replicate {b}")
     return ev
 
 
 CASES = [(scheme, weighting) for scheme in NAMED for weighting in ("identity", "pair", SHARES)]
-CASES += [("pair", "identity"), ("pair", "pair"), ("pair", SHARES)]
 
 
 @pytest.mark.parametrize(
@@ -99,11 +95,12 @@ def test_identities_without_image_names_draw_people(weighting):
     assert json.loads(ev.attrs["provenance"])["weighting"] == (weighting or "pair")
 
 
-def test_pairs_without_names_are_drawn_one_by_one():
-    ev = check(a_list(names=False, identities=False), resampling=fk.Resampling("pair", n=4))
-    provenance = json.loads(ev.attrs["provenance"])
-    assert provenance["weighting"] == "pair" and "too narrow" in provenance["target"]
-    check(a_list(names=False, identities=False), by=None)
+def test_rates_of_pairs_without_names_have_no_replicates():
+    pairs = a_list(names=False, identities=False)
+    ev = check(pairs, by=None)
+    assert json.loads(ev.attrs["provenance"])["weighting"] == "pair"
+    with pytest.raises(fk.InputError, match="no replicates of pairs"):
+        fk.evaluate(pairs, far=FAR, resampling=fk.Resampling("pair", n=4))
 
 
 def test_several_models_fail_at_different_pairs():
@@ -119,7 +116,7 @@ def test_several_models_fail_at_different_pairs():
 NAMELESS, IMAGELESS = dict(names=False, identities=False), dict(names=False)
 BY_PERSON, BY_IMAGE = fk.Resampling("identity", n=2), fk.Resampling("image", n=2)
 REFUSED = [
-    (NAMELESS, dict(resampling=BY_PERSON), "only the pair bootstrap is possible.*too narrow"),
+    (NAMELESS, dict(resampling=BY_PERSON), "nobody can be drawn"),
     (NAMELESS, dict(weighting="identity"), "carry no identities.*weighting='pair'"),
     (IMAGELESS, dict(resampling=BY_IMAGE), "carry no image names.*Resampling.'identity'"),
 ]
@@ -131,16 +128,9 @@ def test_what_needs_names_is_refused_without_them(given, options, message):
         fk.evaluate(a_list(**given), far=FAR, **options)
 
 
-WARNED = [
-    ("pair", "too narrow, because pairs share images and people"),
-    ("image", "contain no comparison of an image with itself"),
-]
-
-
-@pytest.mark.parametrize(("scheme", "message"), WARNED)
-def test_what_a_scheme_cannot_say_of_a_list_is_warned_of(scheme, message):
-    with pytest.warns(fk.DataWarning, match=message):
-        fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling(scheme, n=2))
+def test_what_a_scheme_cannot_say_of_a_list_is_warned_of():
+    with pytest.warns(fk.DataWarning, match="contain no comparison of an image with itself"):
+        fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling("image", n=2))
 
 
 def test_a_list_pools_its_pairs_unless_people_are_asked_for():

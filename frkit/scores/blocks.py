@@ -1,7 +1,7 @@
 """The sweep: one pass over a lazy array of scores, from which some pairs are kept.
 
 All genuine pairs are kept, all comparisons that failed, and the impostor pairs that
-`frkit.engine.selection` chooses. The sweep knows whose images they are only to tell genuine pairs
+`frkit.scores.selection` chooses. The sweep knows whose images they are only to tell genuine pairs
 from impostor pairs, and small groups only to keep more of their pairs. It knows no weights, and no
 question: what it keeps answers them all.
 """
@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import refuse_infinite, require
-from frkit.engine import kernels
-from frkit.engine.selection import (
+from frkit.scores import kernels
+from frkit.scores.selection import (
     PRECISE,
     PRECISE_IN_GROUP,
     Selection,

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from frkit.engine import kernels
+from frkit.scores import kernels
 
 PRECISE = 600_000  # impostor pairs that are kept whatever is asked
 PRECISE_IN_GROUP = 30_000  # of them within a small group

@@ -1,0 +1,225 @@
+"""Who is compared with whom in a question: images as codes, weights of people; no score."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import UNKNOWN, require, warn
+from frkit.data.labels import CROSSED, attributes_of
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.scores.groups import shares
+from frkit.scores.images import Images, list_images, table_images
+from frkit.scores.kept import is_list, is_symmetric
+
+
+class ListedPairs(NamedTuple):
+    """The pairs of a list.
+
+    row, col : (pair,) rows of the table of images. is_genuine, is_impostor : (pair,), both False
+    for an image with itself. with_itself : (pair,).
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    is_genuine: np.ndarray
+    is_impostor: np.ndarray
+    with_itself: np.ndarray
+
+
+class Design(NamedTuple):
+    """Who is compared with whom, for all models of a question.
+
+    images : the rows: images under their labels. rules : of `impostors=`, "same" or "other" labels
+    by attribute. share : (identity,) p_k. pooled : whether all pairs weigh the same. symmetric :
+    whether every image was compared with every other, each pair once. listed : the pairs of a list,
+    or None. people_are_named, images_are_named : whether the data say who is who.
+    """
+
+    images: Images
+    rules: dict[str, str]
+    share: np.ndarray
+    pooled: bool
+    symmetric: bool
+    listed: ListedPairs | None
+    people_are_named: bool
+    images_are_named: bool
+
+    @property
+    def n_people(self):
+        """How many people there are."""
+        return int(self.images.person_code.max()) + 1
+
+
+def make_design(
+    kept: xr.DataTree,
+    *,
+    by=None,
+    varying: str = "error",
+    weighting=None,
+    impostors: str | Mapping = "all",
+    resampling: Resampling | None = None,
+) -> Design:
+    """The design of kept pairs; options are those of `evaluate`."""
+    rules = dict(impostors) if isinstance(impostors, Mapping) else {}
+    others = tuple(rules)
+    if impostors == "same-group":
+        rules = {"": "same"}  # of the label in by=
+    people_are_named = not is_list(kept) or "probe_identity" in kept.coords
+    listed = None
+    if is_list(kept):
+        stratified = resampling is not None and resampling.strata is not None
+        images, row, col = list_images(kept, by, varying, others=others, stratified=stratified)
+        listed = _listed_pairs(kept, images, row, col, rules)
+    else:
+        images = table_images(kept, by, varying, others)
+        require(
+            len(np.unique(images.person_code)) > 1,
+            "there is no impostor pair: all images show one person; at least two are needed",
+        )
+    if weighting is None:
+        weighting = "pair" if is_list(kept) else "identity"
+    design = Design(
+        images=images,
+        rules=rules,
+        share=shares(weighting, images.identities),
+        pooled=isinstance(weighting, str) and weighting == "pair",
+        symmetric=is_symmetric(kept),
+        listed=listed,
+        people_are_named=people_are_named,
+        images_are_named=people_are_named and (listed is None or "probe" in kept.coords),
+    )
+    require(
+        images_and_pairs(design)[1].any(),
+        "there is no genuine pair: no identity has two images to compare; check the identities",
+    )
+    return design
+
+
+def _listed_pairs(pairs, images: Images, row, col, rules) -> ListedPairs:
+    """The pairs of a list by kind."""
+    with_itself = np.zeros(len(row), bool)
+    if "probe" in pairs.coords:
+        with_itself = pairs["probe"].values == pairs["reference"].values
+    if with_itself.any():
+        self_pairs_message = "pair(s) compare an image with itself: they are left out of every rate"
+        warn(f"{with_itself.sum()} {self_pairs_message}")
+    is_genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
+    is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
+    if "probe_identity" not in pairs.coords:
+        is_genuine &= pairs["genuine"].values.astype(bool)
+    absent = "there is no {} pair in the list: nothing can be falsely {}"
+    require(is_genuine.any(), absent.format("genuine", "rejected"))
+    require(is_impostor.any(), absent.format("impostor", "accepted"))
+    is_impostor &= are_allowed(images, rules, row, col)
+    require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
+    row, col = row.astype(np.int32), col.astype(np.int32)
+    return ListedPairs(row, col, is_genuine, is_impostor, with_itself)
+
+
+def labels_of_rule(images: Images, name):
+    """(row,) codes of the labels that a rule compares; -1 is unknown."""
+    if not name:
+        return np.where(images.group_code < len(images.groups), images.group_code, -1)
+    labels = images.others[name]
+    return np.where(labels == UNKNOWN, -1, np.unique(labels, return_inverse=True)[1])
+
+
+def are_allowed(images: Images, rules, row, col):
+    """Whether each impostor pair has the same (other) labels of the attributes in the rules."""
+    allowed = np.ones(len(row), bool)
+    for name, rule in rules.items():
+        label = labels_of_rule(images, name)
+        first, second = label[row], label[col]
+        allowed &= (first >= 0) & (second >= 0) & ((first == second) == (rule == "same"))
+    return allowed
+
+
+def images_and_pairs(design: Design):
+    """Numbers of images and of genuine pairs of each identity."""
+    images = design.images
+    identity = images.identity_code
+
+    def number(rows):
+        return np.bincount(identity[rows], minlength=len(design.share))
+
+    if design.listed is not None:
+        genuine = design.listed.row[design.listed.is_genuine]
+        return number(images.first_row), number(genuine)
+    probe, reference = images.probe, images.reference
+    n_pairs = number(probe) * number(reference) - number(probe & reference)
+    return number(slice(None)), n_pairs // 2 if design.symmetric else n_pairs
+
+
+# --- replicates ----------------------------------------------------------------------------------
+
+
+def has_copies(design: Design, resampling):
+    """Whether replicates contain pairs of an image with its own copies."""
+    scheme = getattr(resampling, "scheme", None)
+    both_sides = design.images.probe & design.images.reference
+    return scheme in DIAGONAL_SCHEMES and design.listed is None and bool(both_sides.any())
+
+
+def draw(design: Design, by, resampling: Resampling):
+    """How often images and identities count, (replicate, row) and (replicate, identity)."""
+    images = design.images
+    if resampling.scheme == "pair":
+        return _draw_pairs(design, resampling)
+    first = images.first_row
+    strata = None
+    if resampling.strata is not None:
+        names = ("group",) if by is None else ("group", CROSSED.join(attributes_of(by)))
+        require(
+            by is not None and resampling.strata in names,
+            f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); "
+            f"got by={by!r}",
+        )
+        strata = images.stratum[first]
+    drawn = resampling.weights(images.urn, images.name[first], strata, images.person[first])
+    place_of_identity = np.unique(images.identity[first], return_index=True)[1]
+    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[place_of_identity])
+    image_counts = drawn["image_count"].values[:, images.image]
+    return image_counts, drawn["identity_count"].values[:, urn_of_identity]
+
+
+def _draw_pairs(design: Design, resampling):
+    """Counts where each pair is drawn separately: those of the image on its first side."""
+    listed: Any = design.listed
+    positions = [np.flatnonzero(kind) for kind in (listed.is_genuine, listed.is_impostor)]
+    kinds = np.repeat(["genuine", "impostor"], [*map(len, positions)])
+    image_counts = np.ones((resampling.n, len(design.images.image)), np.uint16)
+    drawn = resampling.weights(kinds)["image_count"].values
+    image_counts[:, listed.row[np.concatenate(positions)]] = drawn
+    return image_counts, np.ones((resampling.n, len(design.share)), np.uint8)
+
+
+def varies(design: Design, image_counts, identity_counts):
+    """Whether some replicate that contains impostors differs from the data."""
+    counts = image_counts * identity_counts[:, design.images.identity_code]
+    has_other_counts = np.ptp(counts, axis=1) > 0
+    n_identities = np.count_nonzero(identity_counts, axis=1)
+    return bool(np.any(has_other_counts & (n_identities >= min(2, len(design.share)))))
+
+
+def weight_on_few_images(design: Design, fewest):
+    """Share of FRR's weight of people with fewer images, their number, and that of all."""
+    n_images, n_pairs = images_and_pairs(design)
+    weight = design.share**2 * (n_pairs if design.pooled else n_pairs > 0)
+    few = (n_images < fewest) & (n_pairs > 0)
+    return weight[few].sum() / weight.sum(), few.sum(), np.count_nonzero(n_pairs)
+
+
+def codes_of_couples(first, second, n):
+    """A number for every two of n people (or images), whatever their order."""
+    return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
+
+
+def labels_vary(design: Design):
+    """Whether a person has images under several labels."""
+    images = design.images
+    labels = [labels_of_rule(images, name) for name in design.rules]
+    table = pd.DataFrame(np.stack([images.person_code, images.group_code, *labels], 1))
+    return len(table.drop_duplicates()) > design.n_people

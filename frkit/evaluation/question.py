@@ -1,0 +1,168 @@
+"""What is asked of every model: levels, groups, replicates; and the tables that answer it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import MEMORY_LIMIT, affordable
+from frkit.evaluation.design import Design
+from frkit.evaluation.population import ALL, populations_of_groups, whole_population
+from frkit.evaluation.rates import (
+    far,
+    thresholds,
+    weights_of_data,
+    weights_of_replicate,
+    weights_of_vstatistic,
+)
+from frkit.evaluation.tables import (
+    areas_of,
+    counts_of_errors,
+    distributions_of,
+    rates_of,
+    rescaled_pairs,
+    stacked,
+    thresholds_at,
+)
+
+MOST_CROSSED = 50  # groups whose pairs of groups get rates, too
+
+
+class Question(NamedTuple):
+    """What is asked of every model.
+
+    levels : (level,) labels of FAR levels, or of fixed thresholds. level_name : their dim. far_of :
+    whose FAR the levels refer to. edges : of the bins of a histogram; none without one. drawn :
+    counts of replicates, (replicate, row) and (replicate, identity), or None. copies : whether
+    replicates contain pairs of an image with itself. with_rates, with_auc, crossed : whether rates,
+    the AUC, and rates between groups are asked for.
+    """
+
+    design: Design
+    levels: Any
+    level_name: str
+    far_of: str
+    edges: np.ndarray
+    drawn: Any
+    copies: bool
+    with_rates: bool
+    with_auc: bool
+    crossed: bool
+
+    @property
+    def is_of_far(self):
+        """Whether thresholds are found at FAR levels."""
+        return self.level_name == "far_level"
+
+    def populations(self, pairs):
+        """All pairs of a model, those within groups, and between them."""
+        whole = whole_population(self.design, pairs, self.copies)
+        images = self.design.images
+        n_groups = len(images.groups)
+        crossed = self.crossed and n_groups <= MOST_CROSSED
+        return {ALL: whole} | populations_of_groups(whole, images.group_code, n_groups, crossed)
+
+    def tables(self, populations, fixed) -> dict[str, xr.Dataset]:
+        """The rates of a model: of the data, the V-statistic and the replicates, by node.
+
+        fixed : (level,) the model's thresholds where these were given.
+        """
+        weights = {key: weights_of_data(each) for key, each in populations.items()}
+        data = self._variables(populations, weights, fixed)
+        further = {}
+        if self.with_rates:
+            at = self._thresholds(populations, weights, fixed)
+            further = counts_of_errors(populations, at, self.level_name)
+        if self.with_auc:
+            further |= areas_of(populations, weights)
+        of_vstatistic = {
+            key: weights_of_vstatistic(each, weights[key], self.copies)
+            for key, each in populations.items()
+        }
+        vstatistic = self._variables(populations, of_vstatistic, fixed)
+        nodes = {"empirical": data | further, "vstatistic": rescaled_pairs(vstatistic, data)}
+        if self.drawn is not None:
+            nodes["replicates"] = stacked(self._replicates(populations, weights, data, fixed))
+        return {node: self._labelled(variables) for node, variables in nodes.items()}
+
+    def thresholds_of(self, populations, rates):
+        """The thresholds of every population, from the table of rates of the data."""
+        at = dict.fromkeys(populations, rates.threshold.values)
+        if self.far_of == "own group":
+            columns = rates.threshold_group.transpose("group", ...).values
+            at |= {(g, g): column for g, column in enumerate(columns)}
+        return at
+
+    def _replicates(self, populations, weights, data, fixed):
+        """The variables of every replicate.
+
+        Most need only the highest impostor scores, beyond twice the FAR of any threshold in the
+        data. Where a threshold of a replicate may lie lower, all of its pairs are read.
+        """
+        lowest = -np.inf
+        if self.design.listed is None and not len(self.edges):
+            places = [values for name, (_, values) in data.items() if "threshold" in name]
+            lowest = np.nanmin(np.concatenate([np.ravel(values) for values in places]))
+            deepest = far(populations[ALL], weights[ALL], lowest)
+            [lowest] = thresholds(populations[ALL], weights[ALL], [min(2 * deepest, 1)])
+        highest = {key: each.above(lowest) for key, each in populations.items()}
+        for counts in zip(*self.drawn):
+            variables = self._replicate(highest, fixed, *counts)
+            found = [values for name, (_, values) in variables.items() if "threshold" in name]
+            if lowest > -np.inf and not all(np.all(values > lowest) for values in found):
+                variables = self._replicate(populations, fixed, *counts)
+            yield variables
+
+    def _replicate(self, populations, fixed, image_counts, identity_counts):
+        """The variables of a replicate."""
+        weights = {
+            key: weights_of_replicate(each, image_counts, identity_counts)
+            for key, each in populations.items()
+        }
+        times = image_counts * identity_counts[self.design.images.identity_code]
+        return self._variables(populations, weights, fixed, times)
+
+    def _variables(self, populations, weights, fixed, image_counts=None):
+        """Rates and distributions, from the weights of all populations."""
+        variables = {}
+        if self.with_rates:
+            at = self._thresholds(populations, weights, fixed)
+            variables = rates_of(populations, weights, at, self.level_name, self.far_of)
+        if len(self.edges):
+            variables |= distributions_of(populations, weights, self.edges, image_counts)
+        return variables
+
+    def _thresholds(self, populations, weights, fixed):
+        """The thresholds of every population: found, or given."""
+        if self.is_of_far:
+            return thresholds_at(populations, weights, self.levels, self.far_of)
+        return dict.fromkeys(populations, fixed)
+
+    def _labelled(self, variables):
+        """A table of variables with the labels of their dims."""
+        groups = self.design.images.groups
+        labels = {
+            "group": groups,
+            "reference_group": groups,
+            "score_bin": (self.edges[1:] + self.edges[:-1]) / 2,
+            self.level_name: self.levels,
+        }
+        dims = {dim for own_dims, _ in variables.values() for dim in own_dims}
+        coords = {dim: values for dim, values in labels.items() if dim in dims}
+        return xr.Dataset(variables, coords)
+
+    def require_memory(self):
+        """Refuse more groups than tables of rates and of people can have, with what would fit."""
+        n_groups = len(self.design.images.groups)
+        n_levels = max(len(self.levels), 1) if self.with_rates else 1
+        n_replicates = 0 if self.drawn is None else len(self.drawn[0])
+        n_cells = n_groups**2 if self.crossed and n_groups <= MOST_CROSSED else n_groups
+        of_people = 6 * n_groups * self.design.n_people  # what people add to each level
+        n_bytes = 8 * n_levels * (of_people + 4 * (n_cells + 1) * (n_replicates + 1))
+        n_fit = int(n_groups * min(1, MEMORY_LIMIT / n_bytes))
+        affordable(
+            n_bytes,
+            f"rates of {n_groups:,} groups at {n_levels} levels in {n_replicates:,} replicates; "
+            f"about {n_fit:,} groups would fit: merge groups, or take an attribute with fewer "
+            "labels",
+        )

@@ -1,0 +1,319 @@
+"""What people add to every rate of a model, as labelled tables: the nodes `people` and `images`.
+
+A table has for each place of the rate (level, group) what `Added` says of it; two vectors,
+`influence` and `errors`, run over `person` or `image`. Further variables:
+- threshold: the FAR whose level it meets (with the vectors of `far` where that is the FAR of all);
+  change, d threshold / d FAR; curve_far and curve_threshold over `place`, the data's own curve;
+- frr_group: alike, the effective number if people vary equally in all groups;
+- far_group: partly_alike, the effective number to which the people of all groups contribute;
+  of_people, as in `effective.jeffreys`; squares of the influences;
+- eer_group: share_of_frr, a / (a + b); far_variance at the crossing; curve, the FRR where the
+  group's FAR is each of FARS; errors_at_eer at one threshold for all, that of the EER of all;
+- frr_group and eer_group: weight and pairs of each person, its genuine weight and pairs.
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from frkit.evaluation.people import (
+    Added,
+    PeopleOf,
+    at_fixed_threshold,
+    auc_of,
+    curve_thresholds,
+    eer_of,
+    effective_count,
+    far_at_level,
+    far_covariance,
+    far_of_images,
+    far_of_people,
+    frr_at_fars,
+    frr_at_level,
+    frr_of_images,
+    frr_of_people,
+    noise_of_images,
+    overlap,
+    slope,
+)
+from frkit.evaluation.pooled import partly_pooled_far, pooled_frr
+from frkit.evaluation.population import ALL
+from frkit.evaluation.tables import groups_of
+
+OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
+VECTORS = {  # variables over one more dim; of units, where it is empty
+    "influence": "",
+    "errors": "",
+    "errors_at_eer": "",
+    "weight": "",
+    "pairs": "",
+    "curve_far": "place",
+    "curve_threshold": "place",
+    "curve": "far",
+}
+OTHER_DIMS = {"weight": ["group"], "pairs": ["group"], "curve_threshold": []}  # than the rate's
+
+
+def tables_of_people(populations, rates, question, *, about_images) -> dict[str, xr.Dataset]:
+    """What people add to the rates of one model, by "people/RATE", and "images/RATE".
+
+    rates : the table of rates of the data. about_images : also what images add, for intervals about
+    these people.
+    """
+    places = curve_thresholds(populations[ALL])
+    at = question.thresholds_of(populations, rates)
+    found = [*at.values(), rates.eer_threshold.values]
+    if "eer_threshold_group" in rates:
+        found.append(rates.eer_threshold_group.values)
+    lowest = np.nanmin(np.concatenate([np.ravel(each) for each in found]))
+    if question.with_auc:
+        lowest = None
+    people = {key: PeopleOf(population, places, lowest) for key, population in populations.items()}
+    far_of = question.far_of if question.is_of_far else None
+    names = populations[ALL].design.images.name
+    order = {"person": slice(None), "image": np.argsort(names, kind="stable")}  # by name
+    tables = {}
+    for node, unit in (("people", "person"), ("images", "image"))[: 1 + about_images]:
+        records = _Records(people, at, far_of, rates, places, unit == "image")
+        for name, (dims, values) in records.tables(question.with_auc).items():
+            table = _labelled(values, dims, unit, rates)
+            tables[f"{node}/{name}"] = table.isel({unit: order[unit]}, missing_dims="ignore")
+    return tables
+
+
+class _Records:
+    """What units add to the rates of one model."""
+
+    def __init__(self, people, at, far_of, rates, places, about_images):
+        self.people = people
+        self.at = at
+        self.far_of = far_of
+        self.rates = rates
+        self.places = places
+        self.about_images = about_images
+        self.level = rates.far.dims[0]
+        self.levels = range(rates.sizes[self.level])
+        self.groups = groups_of(people)
+
+    def added(self, key, point, is_auc=False) -> tuple[Any, Any]:
+        """What units add to FAR and FRR of a population; pairs between groups have no FRR."""
+        people = self.people[key]
+        accepts = far_of_people(people, point)
+        if self.about_images:
+            accepts = far_of_images(people, point, accepts)
+        if key is not ALL and key not in self.groups:
+            return accepts, None
+        rejects = frr_of_people(people, point)
+        if self.about_images:
+            rejects = frr_of_images(people, point, rejects, is_auc)
+        return accepts, rejects
+
+    def tables(self, auc):
+        """Dims and values of all rates, by name."""
+        tables = self.at_levels() | self.at_eer()
+        return tables | self.of_auc() if auc else tables
+
+    # --- at all levels ---------------------------------------------------------------------------
+
+    def at_levels(self):
+        """FAR, FRR and thresholds, by name: dims and values."""
+        points, fixed, far, frr = {}, {}, {}, {}
+        for key, people in self.people.items():
+            for k in self.levels:
+                points[key, k] = people.point(self.at[key][k])
+                fixed[key, k] = self.added(key, points[key, k])
+        for key in self.people:
+            shared = None
+            if self.far_of == "all" and key is not ALL:
+                shared = overlap(self.people[key], self.people[ALL])
+            for k in self.levels:
+                met = self.met(key, k, fixed)
+                far[key, k] = self._far_at_level(key, k, met, fixed, points, shared)
+                frr[key, k] = self._frr_at_level(key, k, met, fixed)
+        thresholds = self._thresholds([ALL], fixed)
+        tables = {
+            "far": ([self.level], _of_all(self._stacked(far, [ALL]))),
+            "frr": ([self.level], _of_all(self._stacked(frr, [ALL]))),
+            "threshold": (
+                [self.level],
+                _of_all(thresholds) | {"curve_threshold": self.places},
+            ),
+        }
+        if self.groups:
+            dims = [self.level, "group"]
+            of_groups = self._stacked(far, self.groups), self._stacked(frr, self.groups)
+            if not self.about_images:
+                self._pool(*of_groups)
+            tables |= {"far_group": (dims, of_groups[0]), "frr_group": (dims, of_groups[1])}
+            if self.far_of == "own group":
+                of_groups = self._thresholds(self.groups, fixed)
+                tables["threshold_group"] = dims, of_groups | {"curve_threshold": self.places}
+        if len(self.people) > 1 + len(self.groups):
+            tables["far_cross"] = [self.level, "group", "reference_group"], self._crossed(far)
+        return tables
+
+    def met(self, key, k, fixed):
+        """The population whose FAR meets the level at the threshold of another one."""
+        if self.far_of == "own group":
+            return key
+        if self.far_of != "worst group":
+            return ALL
+        rates = [np.nan_to_num(fixed[group, k][0].rate, nan=-1.0) for group in self.groups]
+        return self.groups[int(np.argmax(rates))]
+
+    def _far_at_level(self, key, k, met, fixed, points, shared) -> Added:
+        """FAR with the error of the threshold."""
+        accepts, reference = fixed[key, k][0], fixed[met, k][0]
+        if self.far_of is None or key == met:
+            return at_fixed_threshold(accepts)
+        people = self.people[key]
+        covariance = 0.0
+        if met is ALL:
+            both = points[key, k], accepts, points[ALL, k], reference
+            if self.about_images:
+                covariance = noise_of_images(people, shared, *both)
+            else:
+                covariance = far_covariance(shared, *both)
+        steepness = slope(self.people[met], reference, people.curve.far)
+        return far_at_level(accepts, reference, steepness, covariance)
+
+    def _frr_at_level(self, key, k, met, fixed) -> Added | None:
+        """FRR with the error of the threshold."""
+        rejects, reference = fixed[key, k][1], fixed[met, k][0]
+        if rejects is None:
+            return None
+        if self.far_of is None:
+            return at_fixed_threshold(rejects)
+        steepness = slope(self.people[met], reference, self.people[key].curve.frr)
+        return frr_at_level(rejects, reference, steepness, self.about_images)
+
+    def _thresholds(self, keys, fixed):
+        """The FAR whose level the threshold meets, and the data's own curve of it."""
+        references, curves = {}, []
+        for k in self.levels:
+            for key in keys:
+                met = self.met(key, k, fixed)
+                reference = fixed[met, k][0]
+                steepness = slope(self.people[met], reference, self.places)
+                change = steepness / reference.rate if reference.rate > 0 else 0.0
+                references[key, k] = at_fixed_threshold(reference)._replace(change=change)
+                curves.append(self.people[met].curve.far)
+        shape = len(self.levels), len(keys), -1
+        without = ("influence", "errors") if self.far_of == "all" else ()  # those of `far`
+        numbers = self._stacked(references, keys, without)
+        return numbers | {"curve_far": np.reshape(curves, shape)}
+
+    def _stacked(self, added, keys, without=()):
+        """The fields of `Added` as arrays, (level, population, ...)."""
+        rows = [[added[key, k] for key in keys] for k in self.levels]
+        fields = {*Added._fields, "variance", "squares"} - {*without}
+        return {
+            name: np.array([[getattr(each, name) for each in row] for row in rows])
+            for name in sorted(fields)
+        }
+
+    def _crossed(self, far):
+        """FAR between any two groups, (level, group, group), without vectors."""
+        groups = range(len(self.groups))
+        keys = [(min(g, h), max(g, h)) for g in groups for h in groups]
+        shape = len(self.levels), len(self.groups), len(self.groups)
+        numbers = self._stacked(far, keys, without=("influence", "errors"))
+        return {name: values.reshape(shape) for name, values in numbers.items()}
+
+    def _pool(self, far, frr):
+        """Add what groups borrow from the people of all groups."""
+        weight, pairs = self._genuine()
+        frr |= {"weight": weight, "pairs": pairs}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = pooled_frr(frr["errors"] / weight, pairs[None], weight[None])
+            wider = np.maximum(frr["variance_at_level"] - frr["variance"], 0)
+            binomial = frr["rate"] * (1 - frr["rate"])
+            number = 1 / (1 / alike + wider / binomial)
+        frr["alike"] = np.where(binomial > 0, number, alike)
+        erring = np.apply_along_axis(effective_count, -1, far["errors"])
+        has_two = far["people"] >= 2
+        values = [np.where(has_two, far[name].astype(float), np.nan) for name in OF_FAR]
+        number, far["of_people"] = partly_pooled_far(erring, *values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = far["variance"] / far["variance_at_level"]
+        borrowed = (far["variance_at_level"] > 0) & (far["rate"] > 0)
+        far["partly_alike"] = number * np.where(borrowed, share, 1.0)
+
+    def _genuine(self):
+        """Genuine weight and pairs of the people of each group, (group, person) each."""
+        groups = [self.people[key] for key in self.groups]
+        weight = [people.by_person(people.genuine_of_row) for people in groups]
+        return np.array(weight), np.array(
+            [people.by_person(people.pairs_of_row) for people in groups]
+        )
+
+    # --- EER and AUC -----------------------------------------------------------------------------
+
+    def at_eer(self):
+        """EER of all, and of groups at their own thresholds: dims and values."""
+        whole_threshold = float(self.rates.eer_threshold)
+        whole = self._eer(ALL, whole_threshold, float(self.rates.eer))
+        tables: dict = {
+            "eer": ([], {name: values[0] for name, values in _columns([whole]).items()})
+        }
+        if not self.groups:
+            return tables
+        at, rates = self.rates.eer_threshold_group.values, self.rates.eer_group.values
+        of_groups = _columns([self._eer(key, *each) for key, *each in zip(self.groups, at, rates)])
+        if not self.about_images:
+            weight, pairs = self._genuine()
+            groups = [self.people[key] for key in self.groups]
+            errors = [people.by_person(people.point(whole_threshold).rejected) for people in groups]
+            of_groups |= {"weight": weight, "pairs": pairs, "errors_at_eer": np.array(errors)}
+        return tables | {"eer_group": (["group"], of_groups)}
+
+    def _eer(self, key, threshold, rate):
+        """What units add to the EER of a population, by name."""
+        people = self.people[key]
+        accepts, rejects = self.added(key, people.point(threshold))
+        added, share_of_frr = eer_of(people, accepts, rejects, rate)
+        about_crossing = {"share_of_frr": share_of_frr, "far_variance": accepts.variance}
+        return _numbers(added) | about_crossing | {"curve": frr_at_fars(people)}
+
+    def of_auc(self):
+        """1 - AUC of all, and of groups: dims and values."""
+        tables: dict = {"auc": ([], self._auc(ALL))}
+        if self.groups:
+            tables["auc_group"] = ["group"], _columns([self._auc(key) for key in self.groups])
+        return tables
+
+    def _auc(self, key):
+        """What units add to 1 - AUC of a population, by name."""
+        point, rate = self.people[key].disorder()
+        return _numbers(auc_of(*self.added(key, point, is_auc=True), rate))
+
+
+def _numbers(added: Added):
+    """Fields by name."""
+    return added._asdict() | {"variance": added.variance}
+
+
+def _of_all(values):
+    """Values of the only population, (level, ...)."""
+    return {name: array[:, 0] for name, array in values.items()}
+
+
+def _columns(rows):
+    """Numbers and vectors of populations by name, (population, ...)."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _labelled(values, dims, unit, rates):
+    """A table of the numbers and vectors of a rate."""
+    variables = {}
+    for name, value in values.items():
+        array = np.asarray(value)
+        own_dims = OTHER_DIMS.get(name, dims)
+        if name in VECTORS:
+            own_dims = [*own_dims, VECTORS[name] or unit]
+        if name == "errors":
+            array = array.astype(np.float32)  # as large as the influence, which needs its digits
+        variables[name] = own_dims, array
+    coords = {dim: rates[dim] for dim in dims if dim in rates.coords}
+    return xr.Dataset(variables, coords)
