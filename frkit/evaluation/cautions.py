@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from frkit.base import listed, warn
+from frkit.base import listed
 from frkit.evaluation.design import weight_on_few_images
-from frkit.evaluation.rates import auc, weights_of_data
+from frkit.evaluation.error_rates import auc, weights_of_data
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
@@ -19,11 +19,11 @@ SMALL_GROUPS = (
 )
 
 
-def warn_of_models(models):
-    """Warn of each sentence of `cautions` once; models : a list of their names, by sentence."""
+def sentences_of_models(models):
+    """Each sentence of `cautions` once, with its models; models : a list of names by sentence."""
     for sentence, names in models.items():
         of_models = "" if names == [None] else f" (model {listed(names)})"
-        warn(f"{sentence}{of_models}")
+        yield f"{sentence}{of_models}"
 
 
 def cautions(population, data, far, lowest, highest):
@@ -68,10 +68,10 @@ def cautions(population, data, far, lowest, highest):
         )
 
 
-def caution_of_failures(n_failed, n_genuine):
-    """Warn where half of the genuine comparisons failed."""
+def cautions_of_failures(n_failed, n_genuine):
+    """Say where half of the genuine comparisons failed."""
     if n_failed >= n_genuine / 2:
-        warn(
+        yield (
             f"{n_failed} of {n_genuine} genuine comparisons failed (NaN or marked as "
             "missing) and are left out: the rates are those of the others, which may be the easier "
             "ones"
@@ -83,14 +83,14 @@ def _levels(far):
     return ", ".join(f"{level:g}" for level in far)
 
 
-def caution_of_scheme(design, resampling, copies):
-    """Warn where replicates that draw images vary too little: people of few images, no copies."""
+def cautions_of_scheme(design, resampling, copies):
+    """Say where replicates that draw images vary too little: people of few images, no copies."""
     scheme = getattr(resampling, "scheme", None)
     if scheme not in DIAGONAL_SCHEMES:
         return
     share, n_few, n_people = weight_on_few_images(design, FEW_IMAGES)
     if share >= FEW_SHARE:
-        warn(
+        yield (
             f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images "
             f"({n_few} of {n_people} people): intervals from replicates of "
             f"the {scheme} scheme are too narrow then (they cover .64 to .94 at nominal .95 with "
@@ -98,7 +98,7 @@ def caution_of_scheme(design, resampling, copies):
             "or draw people, Resampling('identity')"
         )
     if not copies:
-        warn(
+        yield (
             "these scores contain no comparison of an image with itself, so copies of an image "
             f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "
             "identities with one genuine pair cannot vary; scheme 'identity' is more useful here"

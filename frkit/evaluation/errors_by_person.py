@@ -12,9 +12,7 @@ from scipy.special import stdtr
 
 from frkit.base import listed, require, require_one_of, require_returned, require_whole
 from frkit.evaluation.design import codes_of_couples, images_and_pairs, make_design
-from frkit.evaluation.options import asked_levels, check_options
-from frkit.evaluation.population import whole_population
-from frkit.evaluation.rates import (
+from frkit.evaluation.error_rates import (
     far,
     frr,
     number_accepted,
@@ -23,8 +21,10 @@ from frkit.evaluation.rates import (
     thresholds,
     weights_of_data,
 )
+from frkit.evaluation.options import asked_levels, check_options
+from frkit.evaluation.populations import whole_population
+from frkit.evaluation.rate_tables import of_models
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 

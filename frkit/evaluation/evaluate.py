@@ -8,21 +8,21 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require
+from frkit.base import require, warn
 from frkit.evaluation.cautions import (
-    caution_of_failures,
-    caution_of_scheme,
     cautions,
-    warn_of_models,
+    cautions_of_failures,
+    cautions_of_scheme,
+    sentences_of_models,
 )
 from frkit.evaluation.design import draw, has_copies, labels_vary, make_design, varies
 from frkit.evaluation.nodes import facts_of_origin, fingerprint, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
-from frkit.evaluation.population import ALL
+from frkit.evaluation.populations import ALL
 from frkit.evaluation.question import Question
+from frkit.evaluation.rate_tables import check_bounds
 from frkit.evaluation.records import tables_of_people
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import check_bounds
 from frkit.resampling import Resampling
 from frkit.scores.blocks import threads
 from frkit.scores.groups import checked_scores
@@ -127,7 +127,7 @@ def evaluate(
         impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
         with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with
         `_group`. Further dims: `model` in front, then `replicate`. The tree's attribute
-        `provenance` is one JSON text for people to read.
+        `provenance` is one JSON text for people to read; its `notices` are the warnings below.
 
     Raises
     ------
@@ -235,14 +235,19 @@ def evaluate_parts(
         for sentence in cautions(whole, noted, cautioned, pairs.lowest, pairs.highest):
             warned.setdefault(sentence, []).append(name)
         failed.append((whole.genuine_failed, whole.n_genuine))
-    warn_of_models(warned)
     n_failed, n_genuine = zip(*failed)
-    caution_of_failures(max(n_failed), n_genuine[0])
-    caution_of_scheme(design, resampling, question.copies)
+    notices = [
+        *sentences_of_models(warned),
+        *cautions_of_failures(max(n_failed), n_genuine[0]),
+        *cautions_of_scheme(design, resampling, question.copies),
+    ]
+    for notice in notices:
+        warn(notice)
     facts = facts_of_origin(kept, design, resampling, options)
     if resampling is not None:
         facts["varies"] = varies(design, *question.drawn)
     facts["failed_genuine_comparisons"] = list(n_failed)
     facts["far_of"] = far_of
     facts["complete"] = complete
+    facts["notices"] = notices
     return tree(nodes_of_models, kept["model"] if "model" in kept.dims else None, facts, design)

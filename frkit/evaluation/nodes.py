@@ -69,8 +69,9 @@ def tree(nodes_of_models, names, facts, design):
         if design.people_are_named:
             names_of_people = np.unique(design.images.person)
             nodes["people"] = nodes["people"].assign_coords(identity=("person", names_of_people))
-    for message in small_groups(data):
-        warn(message)
+    for notice in small_groups(data):
+        warn(notice)
+        facts["notices"].append(notice)
     labels = {dim: data[dim].values.tolist() for dim in LABELLED if dim in data.coords}
     result = xr.DataTree.from_dict(nodes)
     result.attrs["provenance"] = json.dumps(facts | labels)

@@ -7,15 +7,15 @@ import xarray as xr
 
 from frkit.base import MEMORY_LIMIT, affordable
 from frkit.evaluation.design import Design
-from frkit.evaluation.population import ALL, populations_of_groups, whole_population
-from frkit.evaluation.rates import (
+from frkit.evaluation.error_rates import (
     far,
     thresholds,
     weights_of_data,
     weights_of_replicate,
     weights_of_vstatistic,
 )
-from frkit.evaluation.tables import (
+from frkit.evaluation.populations import ALL, populations_of_groups, whole_population
+from frkit.evaluation.rate_tables import (
     areas_of,
     counts_of_errors,
     distributions_of,

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from frkit.evaluation.people import (
+from frkit.evaluation.borrowing import partly_pooled_far, pooled_frr
+from frkit.evaluation.influences import (
     Added,
     PeopleOf,
     at_fixed_threshold,
@@ -37,9 +38,8 @@ from frkit.evaluation.people import (
     overlap,
     slope,
 )
-from frkit.evaluation.pooled import partly_pooled_far, pooled_frr
-from frkit.evaluation.population import ALL
-from frkit.evaluation.tables import groups_of
+from frkit.evaluation.populations import ALL
+from frkit.evaluation.rate_tables import groups_of
 
 OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
 VECTORS = {  # variables over one more dim; of units, where it is empty

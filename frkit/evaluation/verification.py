@@ -8,14 +8,14 @@ from scipy.special import xlogy
 
 from frkit.base import listed, require_inside, require_whole, warn
 from frkit.evaluation.design import make_design
-from frkit.evaluation.population import (
+from frkit.evaluation.populations import (
     compared_weight,
     kinds_of_pairs,
     populations_of_groups,
     whole_population,
 )
+from frkit.evaluation.rate_tables import of_models
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import of_models
 from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 

@@ -14,9 +14,9 @@ import xarray as xr
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
+from frkit.evaluation.borrowing import LIKE_OTHERS
+from frkit.evaluation.influences import TINY
 from frkit.evaluation.nodes import facts_of
-from frkit.evaluation.people import TINY
-from frkit.evaluation.pooled import LIKE_OTHERS
 from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
-from frkit.evaluation.people import FARS
-from frkit.evaluation.pooled import pooled_far, pooled_frr
+from frkit.evaluation.borrowing import pooled_far, pooled_frr
+from frkit.evaluation.influences import FARS
 from frkit.evaluation.records import OF_FAR
 from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.effective import effective_rates

@@ -5,9 +5,9 @@ import xarray as xr
 
 from frkit.base import UNKNOWN
 from frkit.evaluation.design import make_design
-from frkit.evaluation.population import ALL, whole_population
-from frkit.evaluation.rates import weights_of_replicate
-from frkit.evaluation.tables import distributions_of, of_models, stacked
+from frkit.evaluation.error_rates import weights_of_replicate
+from frkit.evaluation.populations import ALL, whole_population
+from frkit.evaluation.rate_tables import distributions_of, of_models, stacked
 from frkit.scores.groups import group_codes, groups_among, labels_of_sides
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels

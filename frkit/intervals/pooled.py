@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, fdtrc, fdtri, gammaincc, gammainccinv, xlogy
 
-from frkit.evaluation.people import FARS
+from frkit.evaluation.influences import FARS
 
 STEPS = 601  # values of λ
 HALVINGS = 30

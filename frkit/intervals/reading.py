@@ -6,7 +6,7 @@ import xarray as xr
 from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.nodes import NO_EVALUATION, facts_of
-from frkit.evaluation.tables import RESOLVED
+from frkit.evaluation.rate_tables import RESOLVED
 from frkit.measures.registry import with_reads
 from frkit.resampling import SCHEMES
 

@@ -16,11 +16,9 @@ from frkit.base import (
     warn,
 )
 from frkit.data.labels import VARYING_RULES, attributes_of
-from frkit.evaluation.cautions import cautions, warn_of_models
+from frkit.evaluation.cautions import cautions, sentences_of_models
 from frkit.evaluation.design import make_design
-from frkit.evaluation.options import asked_levels
-from frkit.evaluation.population import populations_of_groups, whole_population
-from frkit.evaluation.rates import (
+from frkit.evaluation.error_rates import (
     eer,
     far,
     frr,
@@ -28,8 +26,10 @@ from frkit.evaluation.rates import (
     weights_of_data,
     weights_of_replicate,
 )
+from frkit.evaluation.options import asked_levels
+from frkit.evaluation.populations import populations_of_groups, whole_population
+from frkit.evaluation.rate_tables import of_models, stacked
 from frkit.evaluation.sweep import swept
-from frkit.evaluation.tables import of_models, stacked
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
@@ -162,7 +162,8 @@ def rates_of_labels(
             for (group, _), drawn in zip(labels, drawn_of_labels)
         ]
         tables.append(xr.concat(of_labels, "labels"))
-    warn_of_models(warned)
+    for sentence in sentences_of_models(warned):
+        warn(sentence)
     rates = of_models(tables, kept).assign_coords(group=names)
     of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))
     _check_subsets(of_all, of_subsets, fpr, subset_size)

@@ -10,7 +10,7 @@ import xarray as xr
 from frkit import plot
 from frkit.base import InputError, require, warn
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.evaluation.tables import RESOLVED
+from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import compare, provenance
 from frkit.intervals.contributions import TARGETS, contributions
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE, THESE_PEOPLE

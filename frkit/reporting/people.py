@@ -9,7 +9,7 @@ from frkit import plot
 from frkit.base import require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
-from frkit.evaluation.tables import RESOLVED
+from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
 from frkit.plot.errors_by_person import most_errors

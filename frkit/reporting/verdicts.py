@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from frkit.evaluation.tables import RESOLVED
+from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
 from frkit.intervals.equality import have_two_people

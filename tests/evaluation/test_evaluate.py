@@ -1,6 +1,7 @@
 """What `evaluate` accepts, refuses, warns of, and writes down about itself."""
 
 import json
+import warnings
 from itertools import product
 
 import numpy as np
@@ -252,3 +253,13 @@ def test_more_groups_than_memory_has_room_for_are_refused_with_what_would_fit():
     scores = fk.pairs(np.arange(2.0 * n), np.arange(2 * n) < n, race=np.arange(2 * n) % n)
     with pytest.raises(fk.InputError, match="2,000 groups .* groups would fit"):
         fk.evaluate(scores, by="race")
+
+
+def test_an_evaluation_contains_its_warnings():
+    scores = two_encoders()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluation = fk.evaluate(scores, far=[1e-9])
+    notices = fk.intervals.provenance(evaluation)["notices"]
+    said = [str(each.message) for each in caught if issubclass(each.category, fk.DataWarning)]
+    assert notices == said and any("below the weight of one impostor pair" in n for n in notices)

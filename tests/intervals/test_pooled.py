@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import frkit as fk
-from frkit.evaluation.pooled import pooled_far, pooled_frr
+from frkit.evaluation.borrowing import pooled_far, pooled_frr
 from frkit.intervals.contributions import contributions
 from frkit.intervals.equality import equal_groups
 from frkit.intervals.pooled import (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frkit.base import compiled
-from frkit.evaluation.population import Population, compared_weight
+from frkit.evaluation.populations import Population, compared_weight
 
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) does not exceed it
 

@@ -4,9 +4,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require
-from frkit.evaluation.pooled import RESOLVED
-from frkit.evaluation.population import ALL
-from frkit.evaluation.rates import (
+from frkit.evaluation.borrowing import RESOLVED
+from frkit.evaluation.error_rates import (
     auc,
     eer,
     error_counts,
@@ -17,6 +16,7 @@ from frkit.evaluation.rates import (
     thinning_error,
     thresholds,
 )
+from frkit.evaluation.populations import ALL
 
 TWO_GROUPS = ["group", "reference_group"]
 

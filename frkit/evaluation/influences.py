@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.evaluation.design import codes_of_couples
-from frkit.evaluation.population import Pairs, Population, compared
-from frkit.evaluation.rates import (
+from frkit.evaluation.error_rates import (
     far,
     frr,
     losses,
@@ -22,6 +21,7 @@ from frkit.evaluation.rates import (
     thresholds,
     weights_of_data,
 )
+from frkit.evaluation.populations import Pairs, Population, compared
 
 PLACES = 200  # of the data's own curve
 WIDTHS = 0.5, 2.0  # of the window of a slope, in log FAR to either side
