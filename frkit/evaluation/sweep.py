@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -18,6 +19,7 @@ from frkit.scores.kept import COLUMNS, COMPLETE, DESIGN, PROBES, is_kept, kept_t
 from frkit.scores.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
+MANY_SCORES = 1e6  # before which memory is freed
 LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is given
 MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
 MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
@@ -111,6 +113,8 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     if is_kept(scores):
         return scores
     require(scores.size > 0, "these scores contain no image, and so no pair")
+    if scores.size > MANY_SCORES:
+        gc.collect()  # earlier kept pairs, whose trees refer to themselves, take much memory
     symmetric = _is_triangle_enough(scores)
     images, probe, reference = _table_of_images(scores, symmetric)
     sides = _sides(images, probe, reference, symmetric, by)
