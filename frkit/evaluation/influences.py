@@ -305,6 +305,7 @@ def variance_of_mean(rejected, genuine, pairs):
 # --- about these people: units are images --------------------------------------------------------
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # a group may have no pair
 def far_of_images(people: PeopleOf, point: Point, of_people: Added) -> Added:
     """FAR over new images of the same people, of a design without failures."""
     person = people.population.person
@@ -344,6 +345,7 @@ def noise_of_images(people, shared: Overlap, point, own: Added, whole_point, who
     return max(within, 0) / n_pairs * own.total / whole.total if whole.total > 0 else np.nan
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # a group may have no pair
 def frr_of_images(people: PeopleOf, point: Point, of_people: Added, is_auc=False) -> Added:
     """FRR over new images of the same people: a mean over pairs of images of each person.
 

@@ -68,3 +68,17 @@ def test_thresholds_of_groups_of_distances_are_distances(faces):
     )
     data = fk.evaluate(scores, far=FAR, by="group", far_of="own group")["empirical"]
     assert (data.threshold_group > 0).all() and (data.threshold > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_group_without_a_genuine_pair_has_no_frr_and_no_warning_of_numpy():
+    who = ["ann", "bob", "cat", "cat", "dan", "dan"]
+    group = ["a", "a", "b", "b", "b", "b"]
+    vectors = np.random.default_rng(0).normal(size=(6, 4))
+    scores = fk.score_tensor(fk.faces(vectors, who, group=group))
+    for far_of in ("all", "own group"):
+        evaluation = fk.evaluate(scores, far=[0.2], by="group", far_of=far_of)
+        for target in ("new people", "these people"):
+            band = fk.band(evaluation, "frr_group", target=target).squeeze()
+            assert np.isnan(band.estimate.sel(group="a")) and np.isnan(band.upper.sel(group="a"))
+            assert band.estimate.sel(group="b").notnull()
