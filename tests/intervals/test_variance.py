@@ -399,3 +399,17 @@ def test_the_only_pair_of_one_person_moves_the_interval_little():
     rejected = rng.binomial(pairs, 0.015)
     accepted, refused = (frr_of_list([*rejected[:-1], last], pairs) for last in (0, 1))
     assert refused.upper < 2 * accepted.upper
+
+
+def test_the_threshold_takes_at_most_half_of_the_variance_of_frr():
+    """What single pairs of people add is taken off; where they are most of it, half stays."""
+    at_least = 0
+    for seed in range(6):
+        mixture = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=seed)
+        scores = fk.score_tensor(mixture.sample(3, seed=seed))
+        evaluation = fk.evaluate(scores, far=[0.002, 0.005, 0.02])
+        added = contributions(evaluation, "frr", "new people")
+        half = (added.influence**2).sum("unit") / 2
+        assert (added.variance >= half * (1 - 1e-9)).all()
+        at_least += int(np.isclose(added.variance, half).sum())
+    assert at_least > 0
