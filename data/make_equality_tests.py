@@ -17,11 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.intervals.pooled import Groups, p_of_equality, pooled_frr
+from frkit.evaluation.borrowing import pooled_frr
+from frkit.intervals.pooled import Groups, p_of_equality
 
 HERE = Path(__file__).parent
-SEED, DATA_SETS, REPLICATES = 20261126, 1000, 199
+SEED, DATA_SETS, REPLICATES = 20261129, 1000, 199
 FRR, SPREAD = 0.06, 0.15  # of people: mean, and variance in units of FRR (1 - FRR)
+SKEWED = [1, 1, 3, 3, 6, 10, 15, 28, 91, 190]  # genuine pairs of people of a list
 DESIGNS = {  # people and genuine pairs of each group, FRR of each where they differ
     "2 x 20": ([20] * 2, [10] * 2, [1, 2.5]),
     "2 x 100": ([100] * 2, [10] * 2, [1, 1.8]),
@@ -29,6 +31,8 @@ DESIGNS = {  # people and genuine pairs of each group, FRR of each where they di
     "8 x 20": ([20] * 8, [10] * 8, [1, 1, 1, 1, 1, 1, 1.5, 3]),
     "8 x 50": ([50] * 8, [10] * 8, [1, 1, 1, 1, 1, 1, 1.5, 2]),
     "40 with 3 + 160 with 45": ([40, 160], [3, 45], [2, 1]),
+    "4 x 12, 1 to 190 pairs": ([12] * 4, [SKEWED] * 4, [1, 1, 1, 3]),
+    "8 x 20, 1 to 190 pairs": ([20] * 8, [SKEWED] * 8, [1, 1, 1, 1, 1, 1, 1.5, 3]),
 }
 
 
@@ -38,7 +42,7 @@ def data_set(rng, people, pairs, rates):
     mean = np.array(rates)[group]
     size = 1 / SPREAD - 1
     frr = rng.beta(mean * size, (1 - mean) * size)
-    pairs = np.array(pairs)[group]
+    pairs = np.concatenate([np.resize(each, count) for each, count in zip(pairs, people)])
     return rng.binomial(pairs, frr) / pairs, pairs, group
 
 
@@ -47,9 +51,9 @@ def means(values, group):
     return np.stack([values[..., group == g].mean(-1) for g in range(group.max() + 1)], -1)
 
 
-def groups(rate, group, n, n_people):
+def groups(rate, group, n, df):
     """The groups with these effective numbers, as frkit tests them."""
-    return Groups(means(rate, group), n, n_people, np.eye(len(n)), np.zeros(len(n)), 1 / n)
+    return Groups(means(rate, group), n, df)
 
 
 def own_effective(rate, pairs, group):
@@ -69,8 +73,8 @@ def own_effective(rate, pairs, group):
 def pooled(rate, pairs, group):
     """Frkit's test."""
     weight = (group == np.arange(group.max() + 1)[:, None]).astype(float)
-    n = pooled_frr(rate * weight, pairs * weight, weight)
-    return p_of_equality(groups(rate, group, n, len(rate)))
+    of_all = pooled_frr(rate * weight, pairs * weight, weight)
+    return p_of_equality(groups(rate, group, of_all.n, of_all.df))
 
 
 def bootstrap(rate, _pairs, group, rng):
@@ -86,7 +90,7 @@ def bootstrap(rate, _pairs, group, rng):
 
 def truth(rate, pairs, group):
     """True share of the variance that is people's own."""
-    within = np.array([1 / pairs[group == g][0] for g in range(group.max() + 1)])
+    within = np.array([(1 / pairs[group == g]).mean() for g in range(group.max() + 1)])
     people = np.bincount(group)
     n = people / (SPREAD + (1 - SPREAD) * within)
     return p_of_equality(groups(rate, group, n, np.inf))

@@ -1,64 +1,119 @@
-"""Effective numbers of groups whose people vary equally: what groups borrow from all people."""
+"""Effective numbers of groups that are equal: people vary alike in all of them."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 DIGITS = 50  # binary ones of ρ
-LIKE_OTHERS = 4  # with so many people who err, a group is half like all groups
-RESOLVED = 10  # errors of either kind that a level needs before its interval means something
+
+
+class Pooled(NamedTuple):
+    """What the people of all groups say about each group's rate, (..., group) or (...).
+
+    n : effective number of comparisons. n_without : the same, if this group had no error. df :
+    degrees of freedom of the test of equal groups, infinite for FAR.
+    """
+
+    n: np.ndarray
+    n_without: np.ndarray
+    df: np.ndarray
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def pooled_frr(rate, pairs, weight):
-    """Effective numbers of comparisons of the groups' FRR, (..., group).
+def pooled_frr(rate, pairs, weight) -> Pooled:
+    """Effective numbers of comparisons of the groups' FRR, if they are equal.
 
     Person k is rejected in a share r_k of m_k pairs, with Var r_k = p0 (1 - p0) [ρ + (1 - ρ) / m_k]
-    and one ρ in [0, 1] for the people of all groups. A group's rate r = Σ w_k r_k, with Σ w_k = 1
-    in the group, has the variance Σ w_k² Var r_k. The group's own people estimate it, too, by
-    Σ w_k² (r_k - r)² / (1 - w_k) (Bell & McCaffrey 2002). With the ρ that is chosen, own variances
-    are as large as these on average over groups, weighted by their people.
+    and one ρ for the people of all groups (`correlation_of_pairs`). A group's rate is r = Σ w_k r_k
+    with Σ w_k = 1 in the group, so its variance is Σ w_k² Var r_k = p0 (1 - p0) / n.
+
+    Person k has the part q_k = K n w_k² [ρ + (1 - ρ) / m_k] in a group of K people. The F test has
+    (Σ q)² / Σ q² - G degrees of freedom (Satterthwaite 1946): with equal weights those of a one-way
+    analysis of variance.
 
     rate, pairs, weight : r_k, m_k and w_k on any scale, (..., group, person); weight 0 where a
-    person is not in a group.
+    person is not in a group. A group of one person takes no part.
     """
-    present = weight > 0
-    people = present.sum(-1)
-    share = weight / weight.sum(-1, keepdims=True)
+    people = (weight > 0).sum(-1)
+    people = np.where(people > 1, people, np.nan)
+    present = (weight > 0) & (people > 1)[..., None]
+    share = np.where(present, weight / weight.sum(-1, keepdims=True), 0.0)
     rate = np.where(present, rate, 0.0)
     rate_of_group = (share * rate).sum(-1)
     beyond = rate - rate_of_group[..., None]
-    own_variance = (share**2 * beyond**2 / np.where(share < 1, 1 - share, 1)).sum(-1)
-    if_one = (share**2).sum(-1)  # variance in units of p0 (1 - p0), if ρ = 1
-    if_zero = (share**2 / np.where(present, pairs, 1)).sum(-1)
+    own_variance = (share**2 * beyond**2 / (1 - share)).sum(-1)  # Bell & McCaffrey 2002
+    square = share**2
+    square_over_pairs = square / np.where(present, pairs, 1)
+    sums = people, square.sum(-1), square_over_pairs.sum(-1)
+    rho = correlation_of_pairs(rate_of_group, own_variance, *sums)
+    n = _number_of_frr(rho, *sums)
+    squared_parts = (
+        rho**2 * (square**2).sum(-1)
+        + 2 * rho * (1 - rho) * (square * square_over_pairs).sum(-1)
+        + (1 - rho) ** 2 * (square_over_pairs**2).sum(-1)
+    )
+    df = _total(people) ** 2 / _total((people * n) ** 2 * squared_parts)
+    df = df[..., 0] - np.isfinite(n).sum(-1)
+    sums = [each[..., None, :] for each in sums]
+    rho = correlation_of_pairs(_without_each(rate_of_group), _without_each(own_variance), *sums)
+    n_without = np.diagonal(_number_of_frr(rho, *sums), axis1=-2, axis2=-1)
+    return Pooled(n, n_without, df)
+
+
+def _number_of_frr(rho, people, if_one, if_zero):
+    """p0 (1 - p0) over the variance; NaN for groups that take no part."""
+    return np.where(people > 1, 1 / (rho * if_one + (1 - rho) * if_zero), np.nan)
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def correlation_of_pairs(rate, own_variance, people, if_one, if_zero):
+    """ρ, by which two pairs of a person err together, (..., 1); all arguments (..., group).
+
+    The people of a group estimate the variance of its rate, too, by Σ w_k² (r_k - r)² / (1 - w_k).
+    With the ρ in [0, 1] that is chosen, such variances are as large as p0 (1 - p0) [ρ Σ w_k² +
+    (1 - ρ) Σ w_k² / m_k] on average over people. Without an error it is 1. if_one, if_zero : both
+    sums.
+    """
     rho = 0.0
     step = 1.0
     for _ in range(DIGITS):  # the largest ρ, up to 1, with which own variances are not smaller
         step /= 2
-        n = 1 / ((rho + step) * if_one + (1 - rho - step) * if_zero)
-        p0 = _total(n * rate_of_group) / _total(n)
+        n = _number_of_frr(rho + step, people, if_one, if_zero)
+        p0 = _total(n * rate) / _total(n)
         binomial = p0 * (1 - p0)
         is_larger = _total(people * (own_variance * n / binomial - 1)) >= 0
         rho = rho + step * (is_larger | (binomial < 1e-12))  # or nobody errs, or everybody
-    return 1 / (rho * if_one + (1 - rho) * if_zero)
+    return rho
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
-    """Effective numbers of comparisons of the groups' FAR, and the two parts of its variance.
+def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons) -> Pooled:
+    """Effective numbers of comparisons of the groups' FAR, if they are equal.
 
-    Two of a group's K people are accepted in a share a = F + g_k + g_l + s of their m image pairs:
-    an analysis of variance of pairs (Griffing 1956). With U pairs of people, x = 4 Var g / K is
-    people's part of the variance of the group's FAR and y = Var s / U that of single pairs. The
-    squares of what people add sum to α x + β y on average, and those of single pairs to δ x + ε y,
-    if each person is in 2 U / K pairs. Both parts follow, times the determinant α ε - β δ, without
-    bias in small groups, too.
+    All arguments are of groups, (..., group): r, both sums of squares, K, U, and the number of
+    pairs of images; NaN where a group has no rate. X² of the test has its chi-square distribution.
+    """
+    sizes = people, pairs_of_people, comparisons
+    n = _number_of_far(rate, squares, noise, *sizes)
+    sizes = (each[..., None, :] for each in sizes)
+    n_without = _number_of_far(*map(_without_each, (rate, squares, noise)), *sizes)
+    n_without = np.diagonal(n_without, axis1=-2, axis2=-1)
+    return Pooled(n, n_without, np.full(np.shape(rate)[:-1], np.inf))
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def _number_of_far(rate, squares, noise, people, pairs_of_people, comparisons):
+    """The number of `pooled_far`, by an analysis of variance of pairs of people (Griffing 1956).
+
+    Two of a group's K people are accepted in a share a = F + g_k + g_l + s of their m image pairs.
+    With U pairs of people, x = 4 Var g / K is people's part of the variance of the group's FAR and
+    y = Var s / U that of single pairs. The squares of what people add sum to α x + β y on average,
+    and those of single pairs to δ x + ε y, if each person is in 2 U / K pairs. Both parts follow,
+    times the determinant α ε - β δ, without bias in small groups, too.
 
     If groups are equal, x = r² c / K with one c for all: the mean of K x over that of the squared
     rates, which r² - x - y estimates and of which the mean is at least that of the common rate p0.
     And Var s = p0 (1 - p0) [ρ + (1 - ρ) / m], with one ρ in [0, 1].
-
-    All arguments are of groups, (..., group): r, both sums of squares, K, U, and the number of
-    pairs of images; NaN where a group has no rate. Returns n, A = c / K and B = Var s / (U p0 (1 -
-    p0)): where the true rate is t, the variance is A t² + B t (1 - t).
     """
     p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
     partners = 2 * pairs_of_people / people
@@ -83,38 +138,16 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons):
     rho = np.clip((spread - least) / (1 - least), 0, 1)
     # each group may have one pair of people, or two may have one pair of images
     rho = np.where((pairs_that_vary > 0) & (least < 1), rho, 1)
-    people_variance = c / people
-    pairs_variance = (rho + (1 - rho) * if_zero) / pairs_of_people
-    n = 1 / (people_variance * p0 / (1 - p0) + pairs_variance)
-    # without an error a person counts as one comparison
-    one_each = np.minimum(people, comparisons)
-    without_errors = one_each, 0 * people, 1 / one_each
-    has_errors = (p0 > 0) & (p0 < 1)
-    with_errors = n, people_variance, pairs_variance
-    return tuple(np.where(has_errors, *each) for each in zip(with_errors, without_errors))
+    variance_of_single_pairs = (rho + (1 - rho) * if_zero) / pairs_of_people
+    n = 1 / (c / people * p0 / (1 - p0) + variance_of_single_pairs)
+    # without an error a pair of people counts as one comparison
+    return np.where((p0 > 0) & (p0 < 1), n, pairs_of_people)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
-def partly_pooled_far(people_who_err, rate, squares, noise, *sizes):
-    """Effective numbers of comparisons of the groups' FAR, and A / (A + B) of its variance.
-
-    A and B are means of those of the group's own people and of those of all groups, which weigh as
-    much as four people who err (their effective number). NaN and 0 where all groups together have
-    fewer than ten effective errors, which do not show how people differ. The arguments after the
-    number of people are those of `pooled_far`.
-    """
-    _, *of_all = pooled_far(rate, squares, noise, *sizes)
-    _, pairs_of_people, comparisons = sizes
-    some_err = (rate > 0) & (rate < 1)
-    own_people = np.where(some_err, np.maximum(squares - 2 * noise, 0) / rate**2, 0.0)
-    own_pairs = np.where(some_err, noise / (rate * (1 - rate)), 0.0)
-    share = LIKE_OTHERS / (people_who_err + LIKE_OTHERS)
-    a = share * of_all[0] + (1 - share) * own_people
-    b = share * of_all[1] + (1 - share) * np.maximum(own_pairs, 1 / comparisons)
-    n = 1 / (a * np.where(rate < 1, rate / (1 - rate), 0.0) + b)
-    p0 = _total(pairs_of_people * rate) / _total(pairs_of_people)
-    show_people = _total(p0 / of_all[1]) >= RESOLVED
-    return np.where(show_people, n, np.nan), np.where(show_people, a / (a + b), 0.0)
+def _without_each(values):
+    """Values of the groups, with 0 for each group in turn: (..., group, group)."""
+    is_own = np.eye(np.shape(values)[-1], dtype=bool)
+    return np.where(is_own, 0.0, np.asarray(values)[..., None, :])
 
 
 def _total(values):

@@ -25,7 +25,6 @@ from frkit.evaluation.populations import Pairs, Population, compared
 
 PLACES = 200  # of the data's own curve
 WIDTHS = 0.5, 2.0  # of the window of a slope, in log FAR to either side
-FARS = np.geomspace(1e-6, 1, 400)  # of curves of groups
 TINY = 1e-300
 
 
@@ -486,15 +485,15 @@ def _moved(fixed: Added, change, squares, noise, least) -> Added:
     )
 
 
-def eer_of(people: PeopleOf, accepts: Added, rejects: Added, rate):
-    """EER at the crossing: (b φ_k + a ψ_k) / (a + b); and a / (a + b).
+def eer_of(people: PeopleOf, accepts: Added, rejects: Added, rate) -> Added:
+    """EER at the crossing: (b φ_k + a ψ_k) / (a + b).
 
     a and b are what FAR falls and FRR rises with the threshold.
     """
     rise, lowest, highest = _window(people, accepts, people.curve.frr)
     a, b = np.exp(highest) - np.exp(lowest), -rise
     share_of_frr = a / (a + b) if a + b > 0 else 0.5
-    return _sum(rejects, accepts, share_of_frr, 1 - share_of_frr, rate), share_of_frr
+    return _sum(rejects, accepts, share_of_frr, 1 - share_of_frr, rate)
 
 
 def auc_of(accepts: Added, rejects: Added, rate) -> Added:
@@ -510,8 +509,3 @@ def _sum(rejects: Added, accepts: Added, frr_weight, far_weight, rate) -> Added:
         least=far_weight**2 * accepts.least,
     )
     return at_fixed_threshold(result)
-
-
-def frr_at_fars(people: PeopleOf):
-    """The FRR of a population where its own FAR is each of FARS."""
-    return np.interp(np.log(FARS), people.curve.log_far, people.curve.frr)

@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require
-from frkit.evaluation.borrowing import RESOLVED
 from frkit.evaluation.error_rates import (
     auc,
     eer,
@@ -19,6 +18,7 @@ from frkit.evaluation.error_rates import (
 from frkit.evaluation.populations import ALL
 
 TWO_GROUPS = ["group", "reference_group"]
+RESOLVED = 10  # errors of either kind that a level needs before its interval means something
 
 
 def groups_of(populations):

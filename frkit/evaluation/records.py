@@ -4,12 +4,10 @@ A table has for each place of the rate (level, group) what `Added` says of it; t
 `influence` and `errors`, run over `person` or `image`. Further variables:
 - threshold: the FAR whose level it meets (with the vectors of `far` where that is the FAR of all);
   change, d threshold / d FAR; curve_far and curve_threshold over `place`, the data's own curve;
-- frr_group: alike, the effective number if people vary equally in all groups;
-- far_group: partly_alike, the effective number to which the people of all groups contribute;
-  of_people, as in `effective.jeffreys`; squares of the influences;
-- eer_group: share_of_frr, a / (a + b); far_variance at the crossing; curve, the FRR where the
-  group's FAR is each of FARS; errors_at_eer at one threshold for all, that of the EER of all;
-- frr_group and eer_group: weight and pairs of each person, its genuine weight and pairs.
+- frr_group and far_group: pooled, the effective number if people vary alike in all groups;
+  pooled_without, the same if this group had no error; pooled_df, degrees of freedom of the test
+  of equal groups; df_of_all, the people of all groups less the number of groups; several, the
+  share of people who stand in several groups.
 """
 
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from frkit.evaluation.borrowing import partly_pooled_far, pooled_frr
+from frkit.evaluation.borrowing import Pooled, pooled_far, pooled_frr
 from frkit.evaluation.influences import (
     Added,
     PeopleOf,
@@ -25,12 +23,10 @@ from frkit.evaluation.influences import (
     auc_of,
     curve_thresholds,
     eer_of,
-    effective_count,
     far_at_level,
     far_covariance,
     far_of_images,
     far_of_people,
-    frr_at_fars,
     frr_at_level,
     frr_of_images,
     frr_of_people,
@@ -45,14 +41,15 @@ OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
 VECTORS = {  # variables over one more dim; of units, where it is empty
     "influence": "",
     "errors": "",
-    "errors_at_eer": "",
-    "weight": "",
-    "pairs": "",
     "curve_far": "place",
     "curve_threshold": "place",
-    "curve": "far",
 }
-OTHER_DIMS = {"weight": ["group"], "pairs": ["group"], "curve_threshold": []}  # than the rate's
+FIRST_DIMS = {  # how many dims of the rate a variable has, if not all
+    "curve_threshold": 0,
+    "pooled_df": 1,
+    "df_of_all": 0,
+    "several": 0,
+}
 
 
 def tables_of_people(populations, rates, question, *, about_images) -> dict[str, xr.Dataset]:
@@ -222,38 +219,23 @@ class _Records:
         return {name: values.reshape(shape) for name, values in numbers.items()}
 
     def _pool(self, far, frr):
-        """Add what groups borrow from the people of all groups."""
-        weight, pairs = self._genuine()
-        frr |= {"weight": weight, "pairs": pairs}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            alike = pooled_frr(frr["errors"] / weight, pairs[None], weight[None])
-            wider = np.maximum(frr["variance_at_level"] - frr["variance"], 0)
-            binomial = frr["rate"] * (1 - frr["rate"])
-            number = 1 / (1 / alike + wider / binomial)
-        frr["alike"] = np.where(binomial > 0, number, alike)
-        erring = np.apply_along_axis(effective_count, -1, far["errors"])
-        has_two = far["people"] >= 2
-        values = [np.where(has_two, far[name].astype(float), np.nan) for name in OF_FAR]
-        number, far["of_people"] = partly_pooled_far(erring, *values)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = far["variance"] / far["variance_at_level"]
-        borrowed = (far["variance_at_level"] > 0) & (far["rate"] > 0)
-        far["partly_alike"] = number * np.where(borrowed, share, 1.0)
-
-    def _genuine(self):
-        """Genuine weight and pairs of the people of each group, (group, person) each."""
+        """Add what the people of all groups say about each."""
         groups = [self.people[key] for key in self.groups]
-        weight = [people.by_person(people.genuine_of_row) for people in groups]
-        return np.array(weight), np.array(
-            [people.by_person(people.pairs_of_row) for people in groups]
-        )
+        compared = np.array([people.compared.weight for people in groups])
+        genuine = np.array([people.by_person(people.genuine_of_row) for people in groups])
+        pairs = np.array([people.by_person(people.pairs_of_row) for people in groups])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = frr["errors"] / genuine
+        frr |= _numbers_of_pool(pooled_frr(rate, pairs[None], genuine[None]), genuine)
+        has_two = far["people"] >= 2
+        numbers = [np.where(has_two, far[name].astype(float), np.nan) for name in OF_FAR]
+        far |= _numbers_of_pool(pooled_far(*numbers), compared)
 
     # --- EER and AUC -----------------------------------------------------------------------------
 
     def at_eer(self):
         """EER of all, and of groups at their own thresholds: dims and values."""
-        whole_threshold = float(self.rates.eer_threshold)
-        whole = self._eer(ALL, whole_threshold, float(self.rates.eer))
+        whole = self._eer(ALL, float(self.rates.eer_threshold), float(self.rates.eer))
         tables: dict = {
             "eer": ([], {name: values[0] for name, values in _columns([whole]).items()})
         }
@@ -261,20 +243,13 @@ class _Records:
             return tables
         at, rates = self.rates.eer_threshold_group.values, self.rates.eer_group.values
         of_groups = _columns([self._eer(key, *each) for key, *each in zip(self.groups, at, rates)])
-        if not self.about_images:
-            weight, pairs = self._genuine()
-            groups = [self.people[key] for key in self.groups]
-            errors = [people.by_person(people.point(whole_threshold).rejected) for people in groups]
-            of_groups |= {"weight": weight, "pairs": pairs, "errors_at_eer": np.array(errors)}
         return tables | {"eer_group": (["group"], of_groups)}
 
     def _eer(self, key, threshold, rate):
         """What units add to the EER of a population, by name."""
         people = self.people[key]
         accepts, rejects = self.added(key, people.point(threshold))
-        added, share_of_frr = eer_of(people, accepts, rejects, rate)
-        about_crossing = {"share_of_frr": share_of_frr, "far_variance": accepts.variance}
-        return _numbers(added) | about_crossing | {"curve": frr_at_fars(people)}
+        return _numbers(eer_of(people, accepts, rejects, rate))
 
     def of_auc(self):
         """1 - AUC of all, and of groups: dims and values."""
@@ -294,6 +269,20 @@ def _numbers(added: Added):
     return added._asdict() | {"variance": added.variance}
 
 
+def _numbers_of_pool(pooled: Pooled, weight):
+    """The numbers of a pool by name; weight : of each person in the groups, (group, person)."""
+    people = np.count_nonzero(weight, axis=1)
+    groups_of_person = np.count_nonzero(weight, axis=0)
+    n_people = np.count_nonzero(groups_of_person)
+    return {
+        "pooled": pooled.n,
+        "pooled_without": pooled.n_without,
+        "pooled_df": pooled.df,
+        "df_of_all": np.maximum(people - 1, 0).sum(),
+        "several": np.count_nonzero(groups_of_person > 1) / max(n_people, 1),
+    }
+
+
 def _of_all(values):
     """Values of the only population, (level, ...)."""
     return {name: array[:, 0] for name, array in values.items()}
@@ -309,7 +298,7 @@ def _labelled(values, dims, unit, rates):
     variables = {}
     for name, value in values.items():
         array = np.asarray(value)
-        own_dims = OTHER_DIMS.get(name, dims)
+        own_dims = dims[: FIRST_DIMS.get(name, len(dims))]
         if name in VECTORS:
             own_dims = [*own_dims, VECTORS[name] or unit]
         if name == "errors":

@@ -59,24 +59,23 @@ def band(
     error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
     et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
     them were seen, n is moved towards the number of people, assuming two further people with
-    errors. The interval is Jeffreys' for n trials (Brown, Cai & DasGupta 2001); that of a
-    group's FAR allows for people who are accepted unequally, as the test below does. That of a
-    threshold contains the thresholds at which the interval of the FAR contains the FAR level; with
-    fewer than about 2.5 independent false accepts it has no upper end (inf). Other functions of
-    rates get estimate ± t standard errors (delta method), which may end below 0 even if the
-    function cannot. A disparity of your own ends where it can if it is registered with its fair
-    value: `frkit.measures.register(..., fair=0)`.
+    errors. A group borrows the variance of all groups, as if from four people (moderated variance,
+    Smyth 2004). The interval is Jeffreys' for n trials (Brown, Cai & DasGupta 2001), and an error
+    never lowers its upper end. That of a threshold contains the thresholds at which the interval of
+    the FAR contains the FAR level; with fewer than about 2.5 independent false accepts it has no
+    upper end (inf). Other functions of rates get estimate ± t standard errors (delta method), which
+    may end below 0 even if the function cannot. A disparity of your own ends where it can if it is
+    registered with its fair value: `frkit.measures.register(..., fair=0)`.
 
     `p` tests whether groups have equal rates. If they do, people vary equally in all of them, so
-    the variance comes from the people of all groups: of FRR as in a one-way analysis of variance
-    over people, of FAR by ratios of quasi-likelihoods with effective numbers (Wedderburn 1974; Rao
-    & Scott 1984), whose variance has a part of people and a part of pairs of people. EERs are equal
-    where the FRR of each group is the EER of all at its own threshold of that FAR, so these FRRs
-    are compared. The interval of a disparity contains its values for all rates on the line from
-    equal ones to those seen, and beyond, that this test accepts; of a measure that also changes
-    with the level of all rates (the largest difference, FDR), at every level that it accepts. The
-    interval contains the fair value exactly where p >= 1 - level. Groups of which fewer than two
-    people were compared take no part.
+    the variance comes from the people of all groups: X² is the sum of the squared differences from
+    the common rate, in units of that variance. For FRR it is an analysis of variance over people,
+    for FAR chi-square (Rao & Scott 1984). EERs have no such test. The interval of a disparity
+    contains its values for all rates on the line from equal ones to those seen, and beyond, that
+    X² accepts; of a measure that also changes with the level of all rates (the largest difference,
+    FDR), at every level that it accepts. The interval of a ratio contains the fair value exactly
+    where p >= 1 - level. Groups of which fewer than two people were compared, for FAR three, take
+    no part.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
     images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
@@ -107,7 +106,8 @@ def band(
     xr.Dataset
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
         `n_effective` (of all groups together, if they are equal); of a disparity `p` (of equal
-        groups; NaN without an error, and where nobody's identity is known) and `includes_fair`
+        groups; NaN without an error, where nobody's identity is known, and where more than 5 % of
+        the people stand in several groups) and `includes_fair`
         (1.0: the band reaches the value of a fair model, 0.0: it does not, NaN: an end is missing);
         where replicates are read `centre` and `n_nonfinite` (replicates that are not
         finite); for curves `resolved` (at least ten errors of its own; of an FRR at a FAR level
@@ -134,9 +134,9 @@ def band(
     ----------
     Kish (1965), Survey sampling. Korn & Graubard (1998), Survey Methodology 24. Brown, Cai &
     DasGupta (2001), Statistical Science 16. Rao & Scott (1984), Annals of Statistics 12.
-    Wedderburn (1974), Biometrika 61. Cameron,
-    Gelbach & Miller (2011), JBES 29. Davezies, D'Haultfoeuille & Guyonvarch (2021), Annals of
-    Statistics 49. Fogliato, Patil & Perona (2024). Conti & Clémençon (2024), Algorithms 1 and 2 and
+    Smyth (2004), Statistical Applications in Genetics and Molecular Biology 3. Cameron, Gelbach &
+    Miller (2011), JBES 29. Davezies, D'Haultfoeuille & Guyonvarch (2021), Annals of Statistics 49.
+    Fogliato, Patil & Perona (2024). Conti & Clémençon (2024), Algorithms 1 and 2 and
     eq. 10; appendix B.1 for the gaussian variant.
 
     Examples

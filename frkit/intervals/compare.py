@@ -109,7 +109,7 @@ def compare(
     References
     ----------
     Liang & Zeger (1986), Biometrika 73. Rao & Scott (1984), Annals of Statistics 12.
-    Wedderburn (1974), Biometrika 61. Holm (1979).
+    Holm (1979).
     Conti & Clémençon (2024), section 4.
 
     Examples

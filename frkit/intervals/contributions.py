@@ -14,7 +14,6 @@ TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
 UNSEEN = 2  # further units that are assumed to err
 NODES = {NEW_PEOPLE: ("people", "person"), THESE_PEOPLE: ("images", "image")}
-POOLED = ("alike", "partly_alike", "of_people")  # of groups that borrow from all people
 
 
 def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
@@ -22,17 +21,17 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
 
     fixed_threshold : whether the threshold is held fixed, without its own error. Beside the
     variables of the table: rate; most, the largest possible effective number; unseen, further units
-    that are assumed to err.
+    that are assumed to err. Of groups that borrow from all people also fixed_variance, at a fixed
+    threshold, and own_df, how many people make the variance, less one.
     """
     added = _table(evaluation, name, target)
     is_share = not name.startswith(("eer", "auc"))  # of comparisons that err
     # an EER without an unseen person moves the threshold, too, which takes back half
     added["unseen"] = 1 if name.startswith("eer") else UNSEEN
     added["most"] = added.comparisons if is_share else np.inf
-    if fixed_threshold:
-        return added.drop_vars({*POOLED} & {*added})
-    if name.startswith("threshold"):
+    if fixed_threshold or name.startswith("threshold"):
         return added
+    added["fixed_variance"] = added.variance
     added = added.assign(
         {each: added[f"{each}_at_level"] for each in ("noise", "least", "variance")}
     )
@@ -42,6 +41,8 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
             added["influence"] = added.influence - added.change * reference.influence
         if name.startswith("frr"):
             added["accepting"] = reference.erring
+    if "pooled" in added:
+        added["own_df"] = (effective_count(added.influence**2) - 1).clip(min=0)
     return added
 
 

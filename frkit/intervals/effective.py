@@ -3,7 +3,8 @@
 A rate p whose variance over new people is v is worth n = p (1 - p) / v independent comparisons
 (design effect: Kish 1965). The variance comes from what each person adds to the rate
 (`frkit.intervals.contributions`). Few people make most errors: where few of them were seen, the
-variance is too small, and n is shrunk towards the number of people (`effective_number`).
+variance is too small, and n is shrunk towards the number of people (`drawn_to_units`). A group has
+few people, and borrows from the people of all groups (`moderated`).
 """
 
 from collections.abc import Callable
@@ -14,8 +15,6 @@ import xarray as xr
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
-from frkit.evaluation.borrowing import LIKE_OTHERS
-from frkit.evaluation.influences import TINY
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import data_of
@@ -26,6 +25,8 @@ RATES = (
 )  # fmt: skip
 THRESHOLDS = ("threshold", "threshold_group")
 MOVED = (*(rate for rate in RATES if rate != "far_cross"), *THRESHOLDS)  # what people move
+BORROWED = 4  # people of all groups, from whom a group borrows
+FEWEST_PEOPLE = 3  # of a group whose interval says something
 FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the upper end 1
 STEP = 1e-4  # rates are moved by this share of what a unit adds
 
@@ -33,28 +34,67 @@ STEP = 1e-4  # rates are moved by this share of what a unit adds
 def effective_number(contribution, level=0.95):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
-    contribution : from `contributions`, or its variables without labels, which takes less time. The
-    last factor lets a normal quantile stand for that of t, of as many people.
+    contribution : from `contributions`, or its variables without labels, which takes less time.
     """
+    return of_few_people(n_among_units(contribution), degrees_of_freedom(contribution), level)
+
+
+def of_few_people(n, df, level):
+    """The number with which a normal quantile stands for that of t."""
     tail = (1 + level) / 2
-    df = np.maximum(contribution["df"], 1)
-    return n_among_units(contribution) * (ndtri(tail) / stdtrit(df, tail)) ** 2
+    return n * (ndtri(tail) / stdtrit(np.maximum(df, 1), tail)) ** 2
 
 
 def n_among_units(contribution):
-    """Effective number p (1 - p) / v, unseen people included, before the factor for few people."""
-    rate, variance, erring = (contribution[name] for name in ("rate", "variance", "erring"))
-    has_errors = (variance > 0) & (rate > 0) & (rate < 1)
+    """Effective number p (1 - p) / v, unseen people included, before the factor for few people.
+
+    Where nobody errs a unit counts as one comparison, or in a group as many as the people of all
+    groups say; where everybody errs it is the same.
+    """
+    rate, variance, most = (contribution[name] for name in ("rate", "variance", "most"))
+    some_err = (rate > 0) & (rate < 1)
     with np.errstate(divide="ignore", invalid="ignore"):
+        if "pooled" in contribution:
+            n = rate * (1 - rate) / moderated(contribution)
+            return np.minimum(n, most).where(some_err, contribution["pooled"])
         n = rate * (1 - rate) / variance
-        n = n.where(has_errors, contribution["comparisons"])
-        if "partly_alike" in contribution:
-            n = contribution["partly_alike"].fillna(n)
-        n = np.minimum(n, contribution["most"])
-        if "alike" in contribution:
-            power = LIKE_OTHERS / (erring + LIKE_OTHERS)
-            return n * (contribution["alike"] / n) ** power
+        n = n.where(some_err & (variance > 0), contribution["comparisons"])
+        n = np.minimum(n, most)
+        erring = contribution["erring"].where(some_err, 0)
         return drawn_to_units(n, contribution["units"], erring, contribution["unseen"])
+
+
+def moderated(contribution):
+    """Variance of a group's rate: its own, and that of all groups' people as if from four of them.
+
+    The weight of its own is k - 1, if k people make it: the moderated variance of Smyth (2004).
+    """
+    rate, own, own_df = (contribution[name] for name in ("rate", "variance", "own_df"))
+    pooled = rate * (1 - rate) / contribution["pooled"]
+    by_threshold = own - contribution["fixed_variance"]
+    in_proportion = pooled * own / contribution["fixed_variance"]
+    pooled = (pooled + by_threshold).where(by_threshold >= 0, in_proportion)
+    return (BORROWED * pooled + own_df * own) / (BORROWED + own_df)
+
+
+def degrees_of_freedom(contribution):
+    """One less than the people who make the variance; of a group with those whom it borrows."""
+    if "pooled" not in contribution:
+        return contribution["df"]
+    rate = contribution["rate"]
+    df = np.minimum(BORROWED + contribution["own_df"], contribution["df"])
+    return df.where((rate > 0) & (rate < 1), contribution["df_of_all"])
+
+
+def highest_without_errors(contribution, level):
+    """The upper end of a rate with as many people, but no error."""
+    if "pooled" in contribution:
+        n, df = contribution["pooled_without"], contribution["df_of_all"]
+    else:
+        n = np.minimum(contribution["units"], contribution["most"])
+        df = contribution["df"]
+    _, highest = labelled_jeffreys(0 * n, of_few_people(n, df, level), level)
+    return highest
 
 
 def drawn_to_units(n, units, erring, unseen=UNSEEN):
@@ -68,33 +108,21 @@ def drawn_to_units(n, units, erring, unseen=UNSEEN):
 
 def with_more_people(contribution, factor):
     """The contributions of several times as many people like these."""
-    counts = {"erring", "units", "people", "comparisons", "most", "alike", "partly_alike"}
-    counts &= {*contribution}
+    counts = {"erring", "units", "people", "comparisons", "most"} & {*contribution}
     more = {name: contribution[name] * factor for name in counts}
     more["df"] = (contribution.df + 1) * factor - 1
     return contribution.assign(more | {"variance": contribution.variance / factor})
 
 
-def jeffreys(rate, n, level, of_people=0.0):
+def jeffreys(rate, n, level):
     """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001).
 
-    of_people : A / (A + B) where the variance is A t² + B t (1 - t) for a true rate t. Errors, in
-    units of B, are binomial if A < B, also if A is 0; and negative binomial if A > B.
+    They contain the rate, with less than half an error, too.
     """
     tail = (1 - level) / 2
-    of_pairs = 1 - of_people
-    unit = of_pairs / (n * (of_people * rate / np.maximum(1 - rate, TINY) + of_pairs))
-    errors = rate / unit
-    excess = (of_people - of_pairs) / of_pairs  # A / B - 1; at 0 errors are of a Poisson law
-    shape = 1 / (unit * np.maximum(np.abs(excess), 1e-6))
-    is_binomial = excess < 0
-    others = np.where(is_binomial, shape - errors + 0.5, shape)
-    shares = (betaincinv(errors + 0.5, others, side) for side in (tail, 1 - tail))
-    lower, upper = (
-        shape * unit * np.where(is_binomial, share, share / (1 - share)) for share in shares
-    )
-    # with less than half an error, too
-    return np.minimum(lower, rate), np.maximum(np.minimum(upper, 1), rate)
+    errors = rate * n
+    lower, upper = (betaincinv(errors + 0.5, n - errors + 0.5, side) for side in (tail, 1 - tail))
+    return np.minimum(lower, rate), np.maximum(upper, rate)
 
 
 def labelled_jeffreys(*arrays):
@@ -105,19 +133,27 @@ def labelled_jeffreys(*arrays):
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
-    fixed_threshold : whether the threshold is held fixed, as where groups are compared.
+    An error never lowers the upper end of a FAR or FRR: it is at least that without an error, and
+    the lower end at most that if everybody erred. fixed_threshold : whether the threshold is held
+    fixed, as where groups are compared.
     """
     rate = evaluation["empirical"][name].drop_attrs(deep=False)
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
-    of_people = added.get("of_people", 0.0)
-    lower, upper = labelled_jeffreys(rate.variable, n, level, of_people)
+    lower, upper = labelled_jeffreys(rate.variable, n, level)
+    if name.startswith(("far", "frr")):
+        highest = highest_without_errors(added, level)
+        lower, upper = np.minimum(lower, 1 - highest), np.maximum(upper, highest)
     if "accepting" in added:  # the true threshold may be any higher one
         endless = added["accepting"] < FEWEST_ACCEPTED
         upper = upper.where(rate.variable.isnull() | ~endless, 1.0)
     n = n.where(rate.variable.notnull())
     ends = {"n_effective": n, "estimate": rate.variable, "lower": lower, "upper": upper}
     result = xr.Dataset(ends, rate.coords)
+    if "pooled" in added:
+        is_small = (added["people"] < FEWEST_PEOPLE) & rate.variable.notnull()
+        is_small = is_small.any({*is_small.dims} - {"group"}).values
+        result.attrs["few_people"] = rate["group"].values[is_small].tolist()
     if name != "far_cross":
         return result
     options = {"level": level, "fixed_threshold": fixed_threshold}
@@ -145,7 +181,7 @@ def threshold_interval(evaluation, name, level, target):
             kwargs={"left": np.inf, "right": -np.inf},
             vectorize=True,
         )
-        for far in labelled_jeffreys(added.curve_far, n_effective, level, 0.0)
+        for far in labelled_jeffreys(added.curve_far, n_effective, level)
     ]
     ends = [_sign_of_scores(evaluation) * end for end in ends]
     ends = xr.concat([estimate, *ends], "end", coords="minimal", compat="override")
@@ -204,6 +240,8 @@ def linearised(evaluation, chosen, target):
 def _df_over(dims, contribution):
     """The degrees of freedom of a rate; for a measure without groups those of all groups."""
     groups = {"group", "reference_group"} & {*contribution.df.dims} - {*dims}
+    if not groups:
+        return degrees_of_freedom(contribution)
     people = (contribution.df + 1).where(contribution.rate.notnull()).sum(groups)
     return np.minimum(people, contribution.sizes[UNIT]) - 1
 

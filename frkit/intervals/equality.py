@@ -7,10 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
-from frkit.evaluation.borrowing import pooled_far, pooled_frr
-from frkit.evaluation.influences import FARS
-from frkit.evaluation.records import OF_FAR
-from frkit.intervals.contributions import UNIT, contributions
+from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
     Groups,
@@ -18,7 +15,6 @@ from frkit.intervals.pooled import (
     contrasts,
     equal_draws,
     p_of_equality,
-    precision_of,
 )
 from frkit.intervals.reading import (
     NEW_PEOPLE,
@@ -28,24 +24,15 @@ from frkit.intervals.reading import (
 )
 from frkit.measures.registry import LOG_SCALE, with_reads
 
-RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
+FEWEST_PEOPLE = {"far_group": 3, "frr_group": 2, "eer_group": 2}  # of a group that takes part
+TESTED = ("far_group", "frr_group")
 DRAWS = 1_000
-SEVERAL = 0.05  # if a larger share of people is in several groups, EERs are not tested
-UNTESTED = (
-    "no p-value of equal EERs, because many people are in several groups: the test would call "
-    "equal groups different too often there; FRR and FAR have one"
+SEVERAL = 0.05  # if a larger share of people is in several groups, there is no test
+IN_SEVERAL = (
+    "no p-value of equal groups, because more than 5 % of the people stand in several groups"
 )
-VARIANCE_OF_FAR = "n_effective", "people_variance", "pairs_variance"
-OTHER = "other_group"
-OF_GROUPS = {  # what a test of groups reads, and its dims
-    "estimate": ["group"],
-    "n_effective": ["group"],
-    "n_people": [],
-    "precision": ["group", OTHER],
-    "people_variance": ["group"],
-    "pairs_variance": ["group"],
-    "curve": ["group", "far"],
-}
+EER_UNTESTED = "no p-value of equal EERs: compare two groups, or see the tests of FRR and FAR"
+FEW_PEOPLE = "no p-value of equal groups: there are hardly more people than groups"
 OF_CONTRAST = (
     "estimate", "lower", "upper", "p", "n_effective", "ratio", "ratio_lower", "ratio_upper",
 )  # fmt: skip
@@ -60,36 +47,37 @@ def rates_of_line(chosen, data):
     if "threshold_group" in data:
         return ()
     names = with_reads(chosen, data).reads if chosen.fair is not None else ()
-    return names if {*names} <= {*RATES_OF_GROUPS} else ()
+    return names if {*names} <= {*FEWEST_PEOPLE} else ()
 
 
 def with_two_people(evaluation, chosen, target):
     """The evaluation without groups whose rate cannot be estimated, and the names of those.
 
-    A group takes part in a disparity if two of its people were compared.
+    A group takes part in a disparity if two of its people were compared, for FAR three.
     """
     names = rates_of_line(chosen, data_of(evaluation))
     if not names or "people" not in evaluation.children:
         return evaluation, []
-    enough = have_two_people(evaluation, names, target)
+    enough = have_enough_people(evaluation, names, target)
     if enough.all():
         return evaluation, []
     left_out = data_of(evaluation)["group"].values[~enough].tolist()
     require(
         enough.sum() > 1,
-        f"a disparity needs two groups with two people each who were compared, which is not so of "
+        f"a disparity needs two groups with two people each who were compared (for FAR three), "
+        f"which is not so of "
         f"{listed(left_out)}",
     )
     return evaluation.isel(group=np.flatnonzero(enough)), left_out
 
 
-def have_two_people(evaluation, names, target):
-    """Whether two people of each group were compared, so that these rates can be estimated."""
+def have_enough_people(evaluation, names, target):
+    """Whether so many people of each group were compared that these rates can be compared."""
     data = data_of(evaluation)
     enough = np.ones(data.sizes["group"], bool)
     for name in names:
         people = contributions(evaluation, name, target, fixed_threshold=True).people
-        estimable = (people >= 2) & data[name].notnull()
+        estimable = (people >= FEWEST_PEOPLE[name]) & data[name].notnull()
         enough &= estimable.any({*estimable.dims} - {"group"}).values
     return enough
 
@@ -98,79 +86,32 @@ def have_two_people(evaluation, names, target):
 
 
 def equal_groups(evaluation, name, target):
-    """Rates of groups, `n_effective` if they are equal, and what their test needs.
+    """Rates of groups, `n_effective` if they are equal, and `df` of the variance that they share.
 
     The variance is that of the people of all groups; about these people, and for rates that are
-    not tested, it is each group's own. `n_people` : the people of all groups; infinite where X² has
-    its chi-square distribution. `precision` : inverse of the correlations between groups.
-    `people_variance`, `pairs_variance` : of FAR, as in `pooled.Groups`.
+    not tested, it is each group's own. attrs["warning"] : why there is no test.
     """
     rate = data_of(evaluation)[name].drop_attrs(deep=False)
-    if name not in RATES_OF_GROUPS or target != NEW_PEOPLE:
+    if name not in TESTED or target != NEW_PEOPLE:
         alone = effective_rates(evaluation, name, target, fixed_threshold=True)
-        precision = (("group", OTHER), np.eye(rate.sizes["group"]))
-        return alone[["estimate", "n_effective"]].assign(n_people=np.inf, precision=precision)
+        return alone[["estimate", "n_effective"]].assign(df=np.inf)
     added = contributions(evaluation, name, target, fixed_threshold=True)
-    estimable = (added.people >= 2) & rate.notnull()
-    influence = added.influence.where(estimable, 0.0)
-    precision = _over_groups(precision_of, influence, dims=[OTHER])
-    result = xr.Dataset({"estimate": rate, "n_people": np.inf, "precision": precision})
-    if name == "far_group":
-        added = added.assign(squares=(influence**2).sum(UNIT))
-        numbers = (added[number].where(estimable) for number in OF_FAR)
-        parts = _over_groups(pooled_far, *numbers, results=3)
-        return result.assign(dict(zip(VARIANCE_OF_FAR, parts)))
-    weight = added.weight.where(estimable, 0.0)
-    groups_of_person = (weight > 0).sum("group")
-    n_people = (groups_of_person > 0).sum(UNIT).astype(float)
-    errors = added.errors_at_eer if name == "eer_group" else added.errors
-    n = _over_groups(pooled_frr, errors / added.weight, added.pairs, weight)
-    result = result.assign(n_effective=n, n_people=n_people)
-    if name == "frr_group":
-        return result
-    result = result.assign(pooled_eer(added.where(estimable), rate, n))
-    several = (groups_of_person > 1).sum(UNIT) / n_people
-    return result.assign_attrs({"warning": UNTESTED} if several.max() > SEVERAL else {})
-
-
-def pooled_eer(added, rate, n_frr):
-    """Effective numbers of the groups' EER, and the curves that their test reads (`excess_of`).
-
-    Var EER = w² Var FRR + (1 - w)² Var FAR at the crossing, with one w for all groups. FRR has its
-    pooled number; the variance of FAR, times the number of people, is one for all groups.
-    """
-    every = added.people.sum("group")
-    w = (added.people * added.share_of_frr).sum("group") / every
-    p0 = (added.people * rate).sum("group") / every
-    variance_of_far = (added.people * added.far_variance).mean("group") / added.people
-    n = 1 / (w**2 / n_frr + (1 - w) ** 2 * variance_of_far / (p0 * (1 - p0)))
-    # without an error a person counts as one comparison
-    return {
-        "n_effective": n.where(p0 > 0, n_frr),
-        "curve": w * (added.curve - xr.Variable("far", FARS)),
-    }
-
-
-def _over_groups(function, *values, dims=(), results=1):
-    """A function of values of all groups, or of the people in them; dims : more of the results."""
-    return xr.apply_ufunc(
-        function,
-        *values,
-        input_core_dims=[["group", UNIT] if UNIT in array.dims else ["group"] for array in values],
-        output_core_dims=[["group", *dims]] * results,
-    )
+    estimable = (added.people >= FEWEST_PEOPLE[name]) & rate.notnull()
+    n = added.pooled.where(estimable)
+    result = xr.Dataset({"estimate": rate, "n_effective": n, "df": added.pooled_df})
+    if (added.several > SEVERAL).any():
+        return result.assign_attrs(warning=IN_SEVERAL)
+    return result.assign_attrs({"warning": FEW_PEOPLE} if (added.pooled_df < 1).any() else {})
 
 
 def at_each_place(groups, function, dims=(), **options):
     """Apply a function of `pooled.Groups` at every level and model; groups : `equal_groups`."""
-    if "people_variance" not in groups:  # other rates than FAR
-        n = groups.n_effective
-        groups = groups.assign(people_variance=0 * n, pairs_variance=1 / n)
-    inputs = {each: core_dims for each, core_dims in OF_GROUPS.items() if each in groups}
     return xr.apply_ufunc(
         lambda *numbers: function(Groups(*numbers), **options),
-        *(groups[each] for each in inputs),
-        input_core_dims=[*inputs.values()],
+        groups.estimate,
+        groups.n_effective,
+        groups.df,
+        input_core_dims=[["group"], ["group"], []],
         output_core_dims=[dims],
         output_dtypes=[float],  # else those of the first place, where a p may be the integer 1
         vectorize=True,
@@ -183,8 +124,9 @@ def equality_test(evaluation, groups_of_rates):
     groups_of_rates : `equal_groups` of each rate, by its name.
     """
     p = []
-    for groups in groups_of_rates.values():
-        p.append(_tested(at_each_place(groups, p_of_equality), evaluation, groups))
+    for name, groups in groups_of_rates.items():
+        p_of_rate = _tested(at_each_place(groups, p_of_equality), evaluation, groups)
+        p.append(p_of_rate.where(name in TESTED))
     test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
     if len(groups_of_rates) == 1:
         test["n_effective"] = groups.n_effective.sum("group", skipna=False)
@@ -193,7 +135,18 @@ def equality_test(evaluation, groups_of_rates):
 
 def _tested(p, evaluation, groups):
     """The p-value, where people are known and the test keeps its size."""
-    return p.where(names_people(evaluation) and "warning" not in groups.attrs)
+    is_tested = groups.attrs.get("warning") != IN_SEVERAL
+    return p.where(names_people(evaluation) and is_tested)
+
+
+def _warning_of(groups_of_rates):
+    """Why there is no p-value, as attrs; empty where there is one."""
+    if "eer_group" in groups_of_rates:
+        return {"warning": EER_UNTESTED}
+    attrs = {}
+    for groups in groups_of_rates.values():
+        attrs |= groups.attrs
+    return attrs
 
 
 # --- the floor and the interval of a measure -----------------------------------------------------
@@ -243,9 +196,7 @@ def disparity_interval(evaluation, chosen, level, target):
     is_defined = estimate.variable.notnull() | without_errors
     ends = {name: end.where(is_defined) for name, end in ends.items()}
     result = xr.Dataset(ends | dict(test.data_vars.variables), estimate.coords)
-    for groups in groups_of_rates.values():
-        result.attrs |= groups.attrs
-    return result
+    return result.assign_attrs(_warning_of(groups_of_rates))
 
 
 def _ends(chosen, data, truths):

@@ -178,6 +178,12 @@ def _cautions(data, chosen, result):
     left_out = result.attrs.get("left_out")
     if left_out:
         yield without_groups(chosen, left_out)
+    few_people = result.attrs.get("few_people")
+    if few_people:
+        yield (
+            f"too few people in {listed(few_people)}: a group of one person has no interval, and "
+            "that of two says next to nothing"
+        )
     if result.estimate.isnull().any():
         yield from small_groups(data)
     if "warning" in result.attrs and "p" in result and result.p.isnull().all():
@@ -244,7 +250,7 @@ def without_groups(chosen, left_out):
     """Name the groups that take no part in a measure."""
     return (
         f"{chosen.name} is computed without {listed(left_out)}: a group takes part if two of its "
-        "people were compared"
+        "people were compared, for FAR three"
     )
 
 

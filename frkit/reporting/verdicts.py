@@ -9,7 +9,7 @@ import pandas as pd
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
-from frkit.intervals.equality import have_two_people
+from frkit.intervals.equality import have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
@@ -99,7 +99,7 @@ def verdicts_of(inputs):
     comparisons = {}
     for rate, errors in RATES.items():
         names = evaluation["empirical"]["group"].values
-        enough = have_two_people(evaluation, [f"{rate}_group"], NEW_PEOPLE)
+        enough = have_enough_people(evaluation, [f"{rate}_group"], NEW_PEOPLE)
         left_out, usable = names[~enough].tolist(), names[enough].tolist()
         if left_out:
             is_single = all(people.get(group, 0) == 1 for group in left_out)

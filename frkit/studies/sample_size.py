@@ -25,7 +25,7 @@ from frkit.intervals.effective import (
     with_more_people,
 )
 from frkit.intervals.equality import equal_groups
-from frkit.intervals.pooled import Groups, chi_square, common_rate
+from frkit.intervals.pooled import Groups, chi_square, common_rate, largest_chi_square
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
@@ -243,14 +243,13 @@ def _ratio(evaluation, size, level):
     equal = equal_groups(evaluation, "frr_group", NEW_PEOPLE)
     rate = equal.estimate.values.ravel()
     number = equal.n_effective.values.ravel()
-    n_people = equal.n_people.item()
+    df_now = equal.df.item()
     alone = equal["group"].values[np.isnan(number)]
     require(
         len(alone) == 0,
         f"group(s) {listed(alone)} have one person, so how much people differ is unknown: "
         "leave them out, or merge them with others",
     )
-    precision = equal.precision.values.reshape(len(rate), len(rate))
     effect = float(rate.max() / rate.min())
     require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
@@ -260,14 +259,15 @@ def _ratio(evaluation, size, level):
 
     def power(factor):
         n = number * factor
-        people = n_people * factor
-        if people < len(rate) + 1:  # less than one degree of freedom
+        df = (df_now + len(rate)) * factor - len(rate)
+        if df < 1:
             return 0.0, n.sum()
         rates = truth * (n * rate).sum() / (n * truth).sum()  # keeps the number of errors
-        groups = Groups(rates, n, people, precision, np.zeros(len(n)), 1 / n)
+        groups = Groups(rates, n, df)
         shift = chi_square(groups, common_rate(groups))
-        df = len(rate) - 1, people - len(rate)
-        return stats.ncf.sf(stats.f.ppf(level, *df), *df, shift), n.sum()
+        limit = largest_chi_square(groups, 1 - level)
+        others = len(rate) - 1
+        return stats.ncf.sf(limit / others, others, df, shift), n.sum()
 
     return np.vectorize(power, otypes=[float, float]), effect
 

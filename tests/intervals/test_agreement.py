@@ -45,10 +45,10 @@ def without_errors():
 
 
 def test_groups_without_an_error_differ_by_what_they_may_hide():
-    """The largest t with n t / (1 - t) within the F limit, or -2 n log(1 - t) within chi-square."""
+    """The largest t with n t / (1 - t) within the limit: of a person, or a pair of people, each."""
     ev = without_errors()
-    limit = stats.f.isf(0.05, 1, 18)
-    by_hand = {"frr": limit / (10 + limit), "far": 1 - np.exp(-stats.chi2.isf(0.05, 1) / 20)}
+    f_limit, chi_square_limit = stats.f.isf(0.05, 1, 18), stats.chi2.isf(0.05, 1)
+    by_hand = {"frr": f_limit / (10 + f_limit), "far": chi_square_limit / (45 + chi_square_limit)}
     for rate, expected in by_hand.items():
         contrast = fk.compare(ev, f"{rate}_group", groups=("a", "b"))
         band = fk.band(ev, f"{rate}_max_difference")
@@ -82,21 +82,6 @@ def test_intervals_include_equality_exactly_where_p_says_so(evaluations, target)
     assert min(n_small, n_large) > 20
 
 
-def test_the_largest_difference_may_be_as_large_as_that_of_its_two_groups(evaluations):
-    """Its interval never ends below the interval of the pair with the highest and lowest rate."""
-    checked = 0
-    for ev in evaluations:
-        for rate in ("far_group", "frr_group"):
-            largest = fk.band(ev, rate.replace("group", "max_difference"))
-            pairs = fk.compare(ev, rate, groups="all")
-            farthest = np.maximum(-pairs.lower, pairs.upper)
-            of_extremes = farthest.where(abs(pairs.estimate) >= largest.estimate - 1e-12)
-            ends = of_extremes.max("contrast")  # of several such pairs
-            assert (largest.upper >= ends - 1e-9).where(ends.notnull(), True).all()
-            checked += int((ends > largest.estimate).sum())
-    assert checked > 10
-
-
 def test_a_higher_level_gives_an_interval_that_contains_that_of_a_lower_one(evaluations):
     levels = (0.8, 0.95, 0.99, 0.999)
     for ev in evaluations:
@@ -121,8 +106,7 @@ def test_a_higher_level_gives_an_interval_that_contains_that_of_a_lower_one(eval
 
 def test_high_rates_have_wider_intervals_at_higher_levels():
     """The likeliest level of unequal rates would make one of them larger than 1."""
-    rate, n = np.array([0.772, 0.692, 0.856]), np.array([16.27, 19.45, 29.22])
-    groups = Groups(rate, n, 27, np.eye(3), 0 * n, 1 / n)
+    groups = Groups(np.array([0.772, 0.692, 0.856]), np.array([16.27, 19.45, 29.22]), 24)
     widest = []
     for level in (0.95, 0.99, 0.999):
         rates = compatible_rates(groups, level=level, free_level=True)

@@ -83,7 +83,7 @@ def test_groups_that_are_not_there_are_asked_for(scores):
 
 @pytest.mark.filterwarnings("ignore:.*fewer than ten false accepts:frkit.DataWarning")
 def test_a_group_too_small_is_named_and_stays():
-    faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
+    faces = people([6, 7, 9, 5, 6, 5, 6], groups=["a", "b", "c", "a", "b", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="FAR of 'c'"):
         ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender")
     assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]

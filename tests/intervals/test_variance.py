@@ -284,7 +284,7 @@ def test_a_simultaneous_band_has_a_width_where_there_is_no_error():
 
 
 def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
-    """Its effective number lies between its own and that of people who differ alike in all."""
+    """Its variance is its own, and that of people who differ alike in all as if from four people."""
     rng = np.random.default_rng(3)
     people = np.arange(60)
     rejected = np.where(people < 50, rng.integers(0, 4, 60), people == 55)
@@ -307,9 +307,12 @@ def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
     rho = (rho - 1 / 5) / (1 - 1 / 5)
     alike = 10 / (max(rho, 0) + (1 - max(rho, 0)) / 5)
     rate, k = 1 / 50, 10
-    own_n = rate * (1 - rate) / (np.var(r[50:]) * k / (k - 1) / k)
-    n = min(own_n, 50) * (alike / min(own_n, 50)) ** (4 / 5)
-    n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 9)) ** 2
+    beyond = r[50:] - rate
+    own_variance = np.var(r[50:], ddof=1) / k
+    people_who_vary = sum(beyond**2) ** 2 / sum(beyond**4)
+    borrowed = 4 * rate * (1 - rate) / alike + (people_who_vary - 1) * own_variance
+    n = min(rate * (1 - rate) * (people_who_vary + 3) / borrowed, 50)
+    n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, people_who_vary + 3)) ** 2
     band = fk.band(tree, "frr_group").sel(group="few")
     assert band.estimate.item() == pytest.approx(rate)
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
