@@ -17,7 +17,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from frkit.base import require
 from frkit.evaluation.nodes import facts_of
 from frkit.intervals.contributions import UNIT, UNSEEN, contributions
-from frkit.intervals.reading import data_of
+from frkit.intervals.reading import NEW_PEOPLE, data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
 
 RATES = (
@@ -133,15 +133,15 @@ def labelled_jeffreys(*arrays):
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
-    An error never lowers the upper end of a FAR or FRR: it is at least that without an error, and
-    the lower end at most that if everybody erred. fixed_threshold : whether the threshold is held
-    fixed, as where groups are compared.
+    For new people an error never lowers the upper end of a FAR or FRR: it is at least that without
+    an error, and the lower end at most that if everybody erred. fixed_threshold : whether the
+    threshold is held fixed, as where groups are compared.
     """
     rate = evaluation["empirical"][name].drop_attrs(deep=False)
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
     lower, upper = labelled_jeffreys(rate.variable, n, level)
-    if name.startswith(("far", "frr")):
+    if name.startswith(("far", "frr")) and target == NEW_PEOPLE:
         highest = highest_without_errors(added, level)
         lower, upper = np.minimum(lower, 1 - highest), np.maximum(upper, highest)
     if "accepting" in added:  # the true threshold may be any higher one

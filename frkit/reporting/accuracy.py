@@ -23,7 +23,7 @@ from frkit.reporting.contents import (
     Tile,
 )
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
+from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import ends_of_scores, turned
@@ -50,9 +50,6 @@ def errors(inputs):
     for rate in inputs.names_of_rates:
         _add_rate(inputs, section, rate, other)
     _add_counts(inputs, next(iter(section.tables.values())))
-    levels = _levels_above_stricter_ones(inputs, section.results[f"frr, {NEW_PEOPLE}"])
-    if levels:
-        section.lines.append(say("upper_ends", levels))
     if inputs.has_enough_people:
         _add_tiles(inputs, section, other)
         curve = inputs.band_of_curve("frr")
@@ -120,17 +117,6 @@ def _add_counts(inputs, shown):
     for name in (*thresholds, "false_accepts", "false_rejects"):
         values = inputs.rates[name].transpose(..., inputs.along).values.ravel()
         shown[name.replace("_", " ")] = column_cells(values, shown.index)
-
-
-def _levels_above_stricter_ones(inputs, frr):
-    """The FAR levels without false rejects whose interval reaches higher than a lower FAR's."""
-    if inputs.along != "far_level":
-        return []
-    upper = frr.upper.sortby("far_level").transpose("far_level", ...)
-    lowest_end = upper.copy(data=np.minimum.accumulate(upper.values))
-    is_above = (upper > lowest_end + TIE) & (inputs.rates.false_rejects == 0)
-    is_above = is_above.any({*is_above.dims} - {"far_level"})
-    return [f"FAR {level:g}" for level in is_above["far_level"].values[is_above]]
 
 
 # --- the first screen -----------------------------------------------------------------------------

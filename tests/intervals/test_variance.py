@@ -284,7 +284,7 @@ def test_a_simultaneous_band_has_a_width_where_there_is_no_error():
 
 
 def test_a_group_with_few_errors_is_taken_to_be_like_the_others():
-    """Its variance is its own, and that of people who differ alike in all as if from four people."""
+    """Its variance is its own, and that of people who differ alike in all groups, as of four."""
     rng = np.random.default_rng(3)
     people = np.arange(60)
     rejected = np.where(people < 50, rng.integers(0, 4, 60), people == 55)
