@@ -85,3 +85,54 @@ UNORDERED = {
 def test_one_labelled_object_in_an_order_of_its_own_is_refused(case):
     with pytest.raises(fk.InputError, match=r"give \w+\.to_numpy\(\) if its rows are in the order"):
         UNORDERED[case]()
+
+
+# --- an evaluation whose nodes no longer agree ----------------------------------------------------
+
+
+def evaluated():
+    faces = fk.faces(X, PEOPLE, group=np.where(WHO % 2, "A", "B"))
+    return fk.evaluate(fk.score_tensor(faces), far=[0.01, 0.1], by="group")
+
+
+def in_another_order(evaluation, dim):
+    rates = evaluation["empirical"].to_dataset()
+    evaluation["empirical"] = xr.DataTree(rates.sortby(dim, ascending=False))
+
+
+def edited(evaluation, name):
+    evaluation["empirical"][name].values[..., 0] = 0.015
+
+
+CHANGED = {
+    "levels": lambda evaluation: in_another_order(evaluation, "far_level"),
+    "groups": lambda evaluation: in_another_order(evaluation, "group"),
+    "values": lambda evaluation: [edited(evaluation, name) for name in ("frr", "frr_group")],
+}
+ASKED = {
+    "band": lambda evaluation: fk.band(evaluation, "frr_group"),
+    "comparison": lambda evaluation: fk.compare(evaluation, "frr_group", groups=("A", "B")),
+    "floor": lambda evaluation: fk.fair_floor(evaluation, "frr_max_min"),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+@pytest.mark.parametrize("case", CHANGED)
+def test_rates_that_were_changed_have_no_interval(case, question):
+    evaluation = evaluated()
+    ASKED[question](evaluation)
+    CHANGED[case](evaluation)
+    with pytest.raises(fk.InputError, match="its values or its order were changed"):
+        ASKED[question](evaluation)
+
+
+def test_an_edited_file_of_an_evaluation_has_no_interval(tmp_path):
+    path = tmp_path / "evaluation.nc"
+    evaluation = evaluated()
+    edited(evaluation, "frr")
+    evaluation.to_netcdf(path, engine="h5netcdf")
+    stored = fk.open_evaluation(path)
+    with pytest.raises(fk.InputError, match="its values or its order were changed"):
+        fk.band(stored, "frr")
+    fk.band(stored, "frr_group")
+
