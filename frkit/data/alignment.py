@@ -76,6 +76,8 @@ def _in_order(value, order, names, whose, dim):
         "joined: give both the same distinct labels, or .to_numpy() of each to join by position",
     )
     if isinstance(value, xr.DataArray):
+        if not isinstance(value.dtype, np.dtype):  # texts of pandas, which xarray cannot select
+            value = value.copy(data=value.to_numpy())
         return value.isel({_row_dim(value, dim): places})
     return value.iloc[places]
 

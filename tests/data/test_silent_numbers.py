@@ -1,5 +1,7 @@
 """Files and calls that once gave a wrong number in silence: the right one, or one clear error."""
 
+from unicodedata import normalize
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,3 +138,97 @@ def test_an_edited_file_of_an_evaluation_has_no_interval(tmp_path):
         fk.band(stored, "frr")
     fk.band(stored, "frr_group")
 
+
+# --- cells and lines of text ----------------------------------------------------------------------
+
+PLACES = np.sort(
+    np.r_[
+        RNG.choice(np.flatnonzero(SAME), 80, replace=False),
+        RNG.choice(np.flatnonzero(~SAME), 400, replace=False),
+    ]
+)
+A, B = FIRST[PLACES], SECOND[PLACES]
+SCORE, GENUINE = np.round(S[A, B], 6), SAME[PLACES]
+LIST = pd.DataFrame(
+    {"probe": IMAGES[A], "reference": IMAGES[B], "same": GENUINE.astype(int), "score": SCORE}
+)
+OF_PEOPLE = pd.DataFrame({"subject_1": PEOPLE[A], "subject_2": PEOPLE[B], "score": SCORE})
+OF_LIST = rates(SCORE, GENUINE)
+
+
+def frr_of_text(folder, table, **options):
+    """FRR of a table, or of lines, that are written and opened."""
+    path = folder / "list.csv"
+    lines = table if isinstance(table, list) else table.to_csv(index=False).splitlines()
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return frr_of(fk.open_data(path, **options))
+
+
+def test_percent_signs_in_some_cells_are_refused(tmp_path):
+    percent = [f"{100 * score:.4f}%" for score in SCORE]
+    np.testing.assert_allclose(frr_of_text(tmp_path, LIST.assign(score=percent)), OF_LIST)
+    some = [text if k % 2 else f"{SCORE[k]:f}" for k, text in enumerate(percent)]
+    with pytest.raises(fk.InputError, match="line 3, .*is a percentage, but .* in line 2 has"):
+        frr_of_text(tmp_path, LIST.assign(score=some))
+    some = ["0" if k == 0 else text for k, text in enumerate(percent)]  # the same in both
+    frr_of_text(tmp_path, LIST.assign(score=some))
+
+
+@pytest.mark.parametrize("character", ["\u200b", "\ufeff", "\u2060", " \u200b ", "\u00a0"])
+def test_characters_without_width_are_no_part_of_a_name(tmp_path, character):
+    table = OF_PEOPLE.copy()
+    table.loc[::7, "subject_2"] += character
+    table.loc[::5, "subject_1"] = character + table.subject_1[::5]
+    assert frr_of_text(tmp_path, table) == OF_LIST
+    assert frr_of(fk.pairs(table)) == OF_LIST
+    sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
+    assert frr_of(fk.pairs(SCORE, **sides)) == OF_LIST
+
+
+def test_two_forms_of_unicode_are_one_name(tmp_path):
+    names = [f"Zoé{k}" for k in WHO]
+    one, other = ([normalize(form, name) for name in names] for form in ("NFC", "NFD"))
+    table = pd.DataFrame({"subject_1": np.array(one)[A], "subject_2": np.array(other)[B]})
+    table["score"] = SCORE
+    assert frr_of_text(tmp_path, table) == OF_LIST
+    assert frr_of(fk.pairs(table)) == OF_LIST
+
+
+LINES = LIST.to_csv(index=False).splitlines()
+WITH_COMMENTS = {
+    "lines of data": lambda lines: [f"#{line}" if k in (3, 200) else line for k, line in lines],
+    "a remark": lambda lines: [
+        text for k, line in lines for text in ["# more"] * (k == 150) + [line]
+    ],
+}
+
+
+@pytest.mark.parametrize("case", WITH_COMMENTS)
+@pytest.mark.parametrize("turned", [False, True], ids=["names first", "scores first"])
+def test_lines_of_comment_are_counted_and_skipped(tmp_path, case, turned):
+    lines = [",".join(line.split(",")[::-1]) for line in LINES] if turned else LINES
+    lines = WITH_COMMENTS[case](list(enumerate(lines)))
+    n_comments = sum(line.startswith("#") for line in lines)
+    is_data = [k - 1 for k, line in enumerate(lines) if k and not line.startswith("#")]
+    expected = OF_LIST
+    if case == "lines of data":
+        expected = rates(SCORE[is_data], GENUINE[is_data])
+    with pytest.warns(fk.DataWarning, match=rf"^{n_comments} line\(s\) that begin with '#'"):
+        assert frr_of_text(tmp_path, lines) == expected
+
+
+def test_comments_in_a_list_of_lfw_name_nobody(tmp_path):
+    path = tmp_path / "pairs.txt"
+    path.write_text("ann 1 2\n#cat 1 2\nbob 1 ann 1\nbob 1 2\n")
+    with pytest.warns(fk.DataWarning, match=r"^1 line\(s\) that begin with '#'"):
+        pairs = fk.open_data(path, scores=[3.0, 1.0, 2.0])
+    assert np.unique(pairs.probe_identity).tolist() == ["ann", "bob"]
+
+
+def test_texts_of_pandas_in_an_array_of_xarray_are_labels():
+    names = pd.Series(PEOPLE).array
+    for order in (slice(None), ORDER):
+        labels = xr.DataArray(names[order], coords={"image": IMAGES[order]}, dims="image")
+        faces = fk.faces(X, labels, image=IMAGES, group=labels)
+        np.testing.assert_array_equal(faces.identity, PEOPLE)
+        np.testing.assert_array_equal(faces.group, PEOPLE)
