@@ -232,3 +232,46 @@ def test_texts_of_pandas_in_an_array_of_xarray_are_labels():
         faces = fk.faces(X, labels, image=IMAGES, group=labels)
         np.testing.assert_array_equal(faces.identity, PEOPLE)
         np.testing.assert_array_equal(faces.group, PEOPLE)
+
+
+# --- the same pair again --------------------------------------------------------------------------
+
+AGAIN = slice(0, 60)
+TWO_WAYS = {
+    "twice": (np.r_[A, A[AGAIN]], np.r_[B, B[AGAIN]], "60 pairs occur twice"),
+    "in both directions": (np.r_[A, B[AGAIN]], np.r_[B, A[AGAIN]], "60 pairs occur in both"),
+}
+
+
+@pytest.mark.parametrize("case", TWO_WAYS)
+@pytest.mark.parametrize("models", [None, ["one", "two"]])
+def test_a_pair_in_arrays_that_is_listed_again_counts_once(case, models):
+    first, second, notice = TWO_WAYS[case]
+    score = np.r_[SCORE, SCORE[AGAIN]]
+    score = score if models is None else np.stack([score, score])
+    names = dict(probe=IMAGES[first], reference=IMAGES[second])
+    people = dict(probe_identity=PEOPLE[first], reference_identity=PEOPLE[second])
+    with pytest.warns(fk.DataWarning, match=notice):
+        pairs = fk.pairs(score, **names, **people, model=models)
+    assert pairs.sizes["pair"] == len(SCORE)
+    np.testing.assert_array_equal(frr_of(pairs), OF_LIST)
+
+
+def test_a_pair_in_arrays_with_another_score_is_another_comparison():
+    names = dict(probe=["a", "c", "a", "a"], reference=["b", "d", "b", "b"])
+    with pytest.warns(fk.DataWarning, match="1 pairs occur twice"):
+        pairs = fk.pairs([0.1, 0.2, 0.3, 0.1], [True, False, True, True], **names)
+    np.testing.assert_array_equal(pairs.score, [0.1, 0.2, 0.3])
+
+
+def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
+    table = pd.concat([OF_PEOPLE, OF_PEOPLE.iloc[AGAIN]], ignore_index=True)
+    expected = rates(table.score, (table.subject_1 == table.subject_2).to_numpy())
+    sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
+    for opened in (
+        lambda: frr_of_text(tmp_path, table),
+        lambda: frr_of(fk.pairs(table)),
+        lambda: frr_of(fk.pairs(table.score, **sides)),
+    ):
+        with pytest.warns(fk.DataWarning, match="^60 lines are equal to another one"):
+            assert opened() == expected
