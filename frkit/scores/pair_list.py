@@ -29,7 +29,7 @@ FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
 USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
-APART = 0.1  # share of the scores' spread by which a mark that occurs several times is apart
+APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 FEW = 100  # pairs that show that two models differ
 SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
@@ -207,7 +207,8 @@ def _is_apart(distinct, counts, end):
     spread = np.ptp(others)
     if len(distinct) < FEWEST_DISTINCT:
         return gap > 10 * spread
-    return gap > spread or counts[end] > 2 and gap > APART * spread
+    is_mark = counts[end] > 2 or distinct[end] == USUAL_MARK and end == 0
+    return gap > spread or is_mark and gap > APART * spread
 
 
 def _frequent(distinct, counts):

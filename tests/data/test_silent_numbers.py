@@ -275,3 +275,39 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
     ):
         with pytest.warns(fk.DataWarning, match="^60 lines are equal to another one"):
             assert opened() == expected
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+MODEL_COLUMNS = "network Net backbone matcher_name algo algorithm system_id method encoder model"
+
+
+@pytest.mark.parametrize("name", MODEL_COLUMNS.split())
+def test_a_column_of_models_is_asked_about(tmp_path, name):
+    two = [
+        pd.DataFrame({name: model, "same": LIST.same, "score": score})
+        for model, score in (("A", SCORE), ("B", SCORE[::-1]))
+    ]
+    with pytest.raises(fk.InputError, match="may say which model scored the pair") as caught:
+        frr_of_text(tmp_path, pd.concat(two))
+    expected = [OF_LIST, rates(SCORE[::-1], GENUINE)]
+    np.testing.assert_allclose(
+        frr_of_text(tmp_path, pd.concat(two), **caught.value.answers[0]), expected
+    )
+
+
+@pytest.mark.parametrize("n_marked", [1, 2, 3])
+def test_minus_one_far_below_all_cosines_is_asked_about(n_marked):
+    score = SCORE.copy()
+    marked = np.flatnonzero(GENUINE)[:n_marked]
+    score[marked] = -1
+    with pytest.raises(fk.InputError, match="the score -1 is apart from the others") as caught:
+        fk.pairs(score, GENUINE)
+    assert caught.value.answers[0] == {"missing": [-1.0]}
+    kept = np.delete(np.arange(len(SCORE)), marked)
+    assert frr_of(fk.pairs(score, GENUINE, missing=-1)) == rates(SCORE[kept], GENUINE[kept])
+
+
+def test_minus_one_near_other_scores_is_a_score():
+    score = np.linspace(-1, 1, len(SCORE))[np.argsort(np.argsort(SCORE))]
+    assert frr_of(fk.pairs(score, GENUINE)) == OF_LIST
