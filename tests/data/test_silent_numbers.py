@@ -311,3 +311,34 @@ def test_minus_one_far_below_all_cosines_is_asked_about(n_marked):
 def test_minus_one_near_other_scores_is_a_score():
     score = np.linspace(-1, 1, len(SCORE))[np.argsort(np.argsort(SCORE))]
     assert frr_of(fk.pairs(score, GENUINE)) == OF_LIST
+
+
+NUMBERS = pd.DataFrame(X, columns=range(1, 17))
+NUMBERED = {
+    "with a header": lambda path: NUMBERS.assign(id=WHO + 1)[["id", *NUMBERS]].to_csv(
+        path, index=False
+    ),
+    "without a header": lambda path: np.savetxt(path, np.c_[WHO, X], delimiter=","),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERED)
+def test_numbered_columns_beside_numbered_people_are_asked_about(tmp_path, case):
+    path = tmp_path / "numbers.csv"
+    NUMBERED[case](path)
+    with pytest.raises(fk.InputError, match="first column has such numbers, too") as caught:
+        fk.open_data(path)
+    assert caught.value.answers == [{"format": "matrix"}, {"format": "faces"}]
+    np.testing.assert_allclose(frr_of(fk.open_data(path, format="faces")), ALL_PAIRS)
+
+
+@pytest.mark.parametrize("identity", ["0", "7", "16"])
+def test_a_numbered_column_can_be_the_identity(tmp_path, identity):
+    path = tmp_path / "numbers.csv"
+    np.savetxt(path, np.insert(X, int(identity), WHO, axis=1), delimiter=",")
+    table = pd.read_csv(path, header=None)
+    table.to_csv(path)
+    np.testing.assert_allclose(frr_of(fk.open_data(path, identity=identity)), ALL_PAIRS)
+    named = {"identity": identity}
+    np.testing.assert_allclose(frr_of(fk.open_data(path, columns=named)), ALL_PAIRS)
+    np.testing.assert_allclose(frr_of(fk.faces(table, columns=named)), ALL_PAIRS)
