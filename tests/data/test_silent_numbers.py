@@ -342,3 +342,19 @@ def test_a_numbered_column_can_be_the_identity(tmp_path, identity):
     named = {"identity": identity}
     np.testing.assert_allclose(frr_of(fk.open_data(path, columns=named)), ALL_PAIRS)
     np.testing.assert_allclose(frr_of(fk.faces(table, columns=named)), ALL_PAIRS)
+
+
+@pytest.mark.parametrize("sides", ["some are missing", "in another order"])
+def test_a_symmetric_matrix_of_overlapping_images_counts_pairs_once(tmp_path, sides):
+    rows, columns = np.arange(len(WHO)), ORDER
+    if sides == "some are missing":
+        rows, columns = np.delete(rows, [3, 40]), np.delete(rows, [7, 20, 50])
+    path = tmp_path / "matrix.csv"
+    SQUARE.iloc[rows, columns].to_csv(path)
+    is_row, is_column = (np.isin(np.arange(len(WHO)), side) for side in (rows, columns))
+    there = is_row[FIRST] & is_column[SECOND] | is_row[SECOND] & is_column[FIRST]
+    with pytest.warns(fk.DataWarning, match="each pair counts once"):
+        scores = fk.open_data(path, identity="{name}_{number}.png")
+    expected = rates(S[FIRST, SECOND][there], SAME[there])
+    np.testing.assert_allclose(frr_of(scores), expected)
+    assert np.isfinite(scores.values[np.triu_indices(len(WHO), 1)]).sum() == there.sum()
