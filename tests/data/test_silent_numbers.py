@@ -358,3 +358,14 @@ def test_a_symmetric_matrix_of_overlapping_images_counts_pairs_once(tmp_path, si
     expected = rates(S[FIRST, SECOND][there], SAME[there])
     np.testing.assert_allclose(frr_of(scores), expected)
     assert np.isfinite(scores.values[np.triu_indices(len(WHO), 1)]).sum() == there.sum()
+
+
+def test_labels_of_kept_images_are_one_for_each_image():
+    kept = fk.sweep(fk.score_tensor(fk.faces(X, PEOPLE)))
+    labels = np.where(WHO % 2, "A", "B")
+    kept["images"]["group"] = ("image", labels)
+    with pytest.raises(fk.InputError, match=r"'group' of the kept images .* xr\.DataArray"):
+        fk.evaluate(kept, far=[0.1])
+    del kept["images"]["group"]
+    kept["images"]["group"] = xr.DataArray(labels, dims="image")
+    fk.evaluate(kept, far=[0.1], by="group")
