@@ -45,11 +45,12 @@ def aligned(*inputs, dim=None, named_by=None):
     order = _row_labels(main, dim)
     names = _names_of_rows(dict(given).get(named_by), order, dim)
     if order is not None and not _counts_rows(order):
+        is_shuffled = _places(order, pd.RangeIndex(len(order))) is not None
+        has_plain = any(_is_plain(side, dim) for _, value in given[1:] for side in _sides(value))
         if names is not None and _places(order, names) is not None:
             order = names
-        is_lone = any(_is_plain(side, dim) for _, value in given[1:] for side in _sides(value))
-        is_shuffled = _places(order, pd.RangeIndex(len(order))) is not None
-        require(not (is_lone and is_shuffled), NO_ORDER.format(first, "others have"))
+        elif is_shuffled and has_plain:
+            raise InputError(NO_ORDER.format(first, "others have"))
     return [
         {name: _in_order(value, order, names, (name, first), dim) for name, value in each.items()}
         for each in inputs
@@ -94,8 +95,9 @@ def _names_of_rows(names, order, dim):
 
 
 def _counts_rows(labels):
-    """Return whether labels are 0, 1, ... in order, which name nothing."""
-    return labels.equals(pd.RangeIndex(len(labels)))
+    """Return whether labels are 0, 1, ... in order, also as text, which name nothing."""
+    places = pd.RangeIndex(len(labels))
+    return labels.equals(places) or labels.equals(places.astype(str))
 
 
 def _places(labels, order):

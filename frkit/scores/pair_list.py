@@ -85,7 +85,7 @@ def listed_pairs(
     pairs = xr.Dataset({"score": score}, coords=coords)
     if each_once and images:
         keep = first_of_each(images, np.atleast_2d(values), columns["genuine"])
-        pairs = pairs.isel(pair=keep)
+        pairs = pairs if keep.all() else pairs.isel(pair=keep)
     elif each_once and people:
         rows = [*np.atleast_2d(values), *columns.values()]
         warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))))

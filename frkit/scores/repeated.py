@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, warn
+from frkit.data.sides import Sides
 
 
 def repeats(sides, values):
@@ -42,9 +43,9 @@ def are_turned(images, values, keep):
 
     Where some scores depend on which image is the probe, all are comparisons of their own.
     """
-    sides = np.sort([images.probe, images.reference], axis=0)
-    pairs = pd.DataFrame(values | {"first": sides[0], "second": sides[1]})[keep]
-    is_again = pairs.duplicated(["first", "second"])
+    first, second = np.sort([images.probe, images.reference], axis=0)
+    pairs = pd.DataFrame(values | {"pair": Sides(first, second, images.names).pair()})[keep]
+    is_again = pairs.pair.duplicated()
     is_turned = np.zeros(len(keep), bool)
     if is_again.any() and is_again.equals(pairs.duplicated()):
         warn(f"{is_again.sum():,} pairs occur in both directions with one score: each counts once")
@@ -64,9 +65,13 @@ def first_of_each(images, scores, genuine):
     genuine : array of bool, (pair,)
     """
     values = dict(enumerate(scores)) | {"genuine": genuine}
-    again = pd.DataFrame(values | {"pair": images.pair()}).duplicated().to_numpy()
-    _warn_of_twice(again.sum())
-    return ~again & ~are_turned(images, values, ~again)
+    pairs = pd.DataFrame(values | {"pair": images.pair()})
+    repeated = pairs[pairs.pair.duplicated(keep=False)]
+    again = repeated.index[repeated.duplicated()]
+    _warn_of_twice(len(again))
+    keep = np.ones(len(genuine), bool)
+    keep[again] = False
+    return keep & ~are_turned(images, values, keep)
 
 
 def refuse_two(sides, rows, lines, what, remedy="remove one"):

@@ -53,6 +53,10 @@ JOINED = {
     "rows of a frame": lambda: fk.score_matrix(SQUARE.iloc[ORDER], PEOPLE, PEOPLE, **TWICE),
     "columns of a frame": lambda: fk.score_matrix(SQUARE.iloc[:, ORDER], PEOPLE, PEOPLE, **TWICE),
     "rows in order": lambda: fk.faces(X, pd.Series(PEOPLE)),
+    "numbers as names": lambda: fk.faces(X, fk.faces(X, PEOPLE).identity),
+    "numbers as names, in another order": lambda: fk.faces(
+        pd.DataFrame(X, np.arange(len(WHO))).iloc[ORDER], PEOPLE, image=np.arange(len(WHO))
+    ),
 }
 
 
