@@ -88,7 +88,7 @@ def listed_pairs(
         pairs = pairs if keep.all() else pairs.isel(pair=keep)
     elif each_once and people:
         rows = [*np.atleast_2d(values), *columns.values()]
-        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))))
+        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
     pairs["score"].values = _settle_failed(pairs.score.values, pairs.genuine.values, failed)
     return kept_list(pairs)
 

@@ -173,7 +173,7 @@ def _list_of_pairs(
             roles.ask(table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, table, genuine, bool(preset))
     if people and not images:
-        warn_of_equal_rows(table)
+        warn_of_equal_rows(table, next(iter(scores.values())))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)
         if not keep.all():

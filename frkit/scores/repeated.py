@@ -81,10 +81,14 @@ def refuse_two(sides, rows, lines, what, remedy="remove one"):
     raise InputError(f"the pair {pair} {what} (lines {lines[first]} and {lines[second]}): {remedy}")
 
 
-def warn_of_equal_rows(table):
-    """Warn of rows that repeat another one in all columns, where images have no names."""
+def warn_of_equal_rows(table, score):
+    """Warn of rows that repeat another one in all columns, where images have no names.
+
+    score : (pair,). Where few scores occur, such as whole numbers, rows are equal by chance.
+    """
     n_again = table.duplicated().sum()
-    if n_again > 0:
+    n_distinct = len(table) - n_again
+    if n_again > 0 and pd.Series(score).nunique() > n_distinct / 2:
         warn(
             f"{n_again:,} lines are equal to another one in all columns: they count, because they "
             "may compare other images of the same people; remove them if they are copies, or name "

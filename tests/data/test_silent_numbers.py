@@ -1,5 +1,6 @@
 """Files and calls that once gave a wrong number in silence: the right one, or one clear error."""
 
+import warnings
 from unicodedata import normalize
 
 import numpy as np
@@ -279,6 +280,13 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
     ):
         with pytest.warns(fk.DataWarning, match="^60 lines are equal to another one"):
             assert opened() == expected
+
+
+def test_lines_with_few_scores_are_equal_by_chance():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fk.pairs(OF_PEOPLE.assign(score=OF_PEOPLE.score.round(1)))
+    assert not any("are equal to another one" in str(warning.message) for warning in caught)
 
 
 # --- questions ------------------------------------------------------------------------------------
