@@ -182,12 +182,12 @@ def equals_transpose(values, marks=(), whole=True):
     return True
 
 
-def completed(values, rows, columns):
+def completed(values, rows, columns, equal_cells=False):
     """Return scores of which some cells are in one half of the square alone, with both halves.
 
     Cells are completed by the names of their row and column: where each pair of images has one cell
-    at most (the other one is blank, or all are zero), or where both cells of a pair are equal and
-    each side lacks some images of the other.
+    at most (the other one is blank, or all are zero); with `equal_cells` also where both cells of a
+    pair are equal and the sides differ in images or order.
 
     Parameters
     ----------
@@ -210,7 +210,8 @@ def completed(values, rows, columns):
     n_shared = len(rows) + len(columns) - n
     n_scores = np.sum((values != 0) & ~np.isnan(values))
     may_be_half = n_scores <= n * (n + 1) / 2
-    if n < 3 or 2 * n_shared < max(values.shape) or rows.equals(columns) and not may_be_half:
+    may_be_twice = equal_cells and not rows.equals(columns)
+    if n < 3 or 2 * n_shared < max(values.shape) or not (may_be_half or may_be_twice):
         return values, None
     whole = np.full((n, n), np.nan)
     whole[np.ix_(names.get_indexer(rows), names.get_indexer(columns))] = values
@@ -220,7 +221,7 @@ def completed(values, rows, columns):
     if may_be_half and not is_half and (is_zero | is_zero.T).all():
         is_half, is_blank = True, is_zero
     filled = np.where(is_blank, whole.T, whole)
-    is_twice = not is_half and not rows.equals(columns) and equals_transpose(filled)
+    is_twice = may_be_twice and not is_half and equals_transpose(filled)
     if not (is_half or is_twice) or len(np.unique(whole[~is_blank])) <= FEW_SCORES:
         return values, None
     cells = "one cell only" if is_half else "one cell, or in two that are equal"

@@ -190,7 +190,7 @@ def _arrays(path, missing):
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
     if not occur_again(sides):
-        values, images = completed(values, *sides)
+        values, images = completed(values, *sides, equal_cells=True)
         sides = sides if images is None else [images.to_numpy()] * 2
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 

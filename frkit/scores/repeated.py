@@ -6,6 +6,8 @@ import pandas as pd
 from frkit.base import InputError, listed, warn
 from frkit.data.sides import Sides
 
+DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
+
 
 def repeats(sides, values):
     """Return the rows that repeat an ordered pair, which are counted in a warning.
@@ -84,11 +86,14 @@ def refuse_two(sides, rows, lines, what, remedy="remove one"):
 def warn_of_equal_rows(table, score):
     """Warn of rows that repeat another one in all columns, where images have no names.
 
-    score : (pair,). Where few scores occur, such as whole numbers, rows are equal by chance.
+    score : (pair,). Where scores often repeat, such as whole numbers, rows are equal by chance. The
+    lowest and the highest do not count: they may be marks, or images compared with themselves.
     """
-    n_again = table.duplicated().sum()
-    n_distinct = len(table) - n_again
-    if n_again > 0 and pd.Series(score).nunique() > n_distinct / 2:
+    score = pd.Series(np.asarray(score))
+    is_inside = score.between(score.min(), score.max(), inclusive="neither")
+    n_again = table[is_inside.to_numpy()].duplicated().sum()
+    n_distinct = is_inside.sum() - n_again
+    if n_again > 0 and score[is_inside].nunique() > DISTINCT * n_distinct:
         warn(
             f"{n_again:,} lines are equal to another one in all columns: they count, because they "
             "may compare other images of the same people; remove them if they are copies, or name "
