@@ -7,9 +7,18 @@ import xarray as xr
 from frkit.base import UNKNOWN, InputError, listed, require
 from frkit.data.labels import model_names
 
+NO_ORDER = (
+    "{0} has an index (or coordinates) that neither counts rows as 0, 1, ... nor contains names "
+    "that are given, but {1} none: give {0}.to_numpy() if its rows are in the order of the others "
+    "(names of images, image= or those of a matrix, probe= and reference=, join it as well)"
+)
 
-def aligned(*inputs, dim=None):
-    """Bring pandas and xarray inputs into the order of the first one that has labels.
+
+def aligned(*inputs, dim=None, named_by=None):
+    """Bring pandas and xarray inputs into one order of rows, by their labels.
+
+    The order is that of the first input, which arrays without labels have, too. Labels are those of
+    the first input, the names of the rows, or 0, 1, ... in order, as pandas counts rows.
 
     Parameters
     ----------
@@ -18,6 +27,8 @@ def aligned(*inputs, dim=None):
     dim : str, optional
         The dimension of xarray inputs along which labels are read. Default: their only one, or
         "image" or "pair".
+    named_by : str, optional
+        The input that names the rows.
 
     Returns
     -------
@@ -27,37 +38,84 @@ def aligned(*inputs, dim=None):
     Raises
     ------
     InputError
-        Where labels of two inputs differ, or repeat in another order.
+        Where labels of an input are none of these, or repeat in another order.
     """
-    first = order = None
-    for named_inputs in inputs:
-        for name, value in named_inputs.items():
-            for side in value if isinstance(value, tuple) else (value,):
-                if order is None:
-                    first, order = name, _row_labels(side, dim)
+    given = [item for each in inputs for item in each.items()]
+    first, main = given[0]
+    order = _row_labels(main, dim)
+    names = _names_of_rows(dict(given).get(named_by), order, dim)
+    if order is not None and not _counts_rows(order):
+        is_shuffled = _places(order, pd.RangeIndex(len(order))) is not None
+        has_plain = any(_is_plain(side, dim) for _, value in given[1:] for side in _sides(value))
+        if names is not None and _places(order, names) is not None:
+            order = names
+        elif is_shuffled and has_plain:
+            raise InputError(NO_ORDER.format(first, "others have"))
     return [
-        {name: _in_order(value, order, f"{name} and {first}", dim) for name, value in each.items()}
+        {name: _in_order(value, order, names, (name, first), dim) for name, value in each.items()}
         for each in inputs
     ]
 
 
-def _in_order(value, order, names, dim):
-    """Return an input in the order of these labels, or refuse it; names : for messages."""
+def _in_order(value, order, names, whose, dim):
+    """Return an input in the order of these labels or names, or refuse it.
+
+    whose : the names of this input and of the first one, for messages.
+    """
     if isinstance(value, tuple):
-        return tuple(_in_order(side, order, names, dim) for side in value)
+        return tuple(_in_order(side, order, names, whose, dim) for side in value)
     labels = _row_labels(value, dim)
-    if labels is None or labels.equals(order):
+    if labels is None or labels.equals(order) or order is None and _counts_rows(labels):
         return value
-    is_distinct = labels.is_unique and order.is_unique and len(labels) == len(order)
-    places = labels.get_indexer(order) if is_distinct else None
+    places = [_places(labels, each) for each in (order, names) if each is not None]
+    places = next((each for each in places if each is not None), None)
+    name, first = whose
+    require(places is not None or order is not None, NO_ORDER.format(name, f"{first} has"))
     require(
-        is_distinct and (places >= 0).all(),
-        f"{names} have different labels (an index, or coordinates), so they cannot be joined: give "
-        "both the same distinct labels, or .to_numpy() of each to join by position",
+        places is not None,
+        f"{name} and {first} have different labels (an index, or coordinates), so they cannot be "
+        "joined: give both the same distinct labels, or .to_numpy() of each to join by position",
     )
     if isinstance(value, xr.DataArray):
+        if not isinstance(value.dtype, np.dtype):  # texts of pandas, which xarray cannot select
+            value = value.copy(data=value.to_numpy())
         return value.isel({_row_dim(value, dim): places})
     return value.iloc[places]
+
+
+def _names_of_rows(names, order, dim):
+    """Return names that are given for the rows, in the order of these labels if they have some."""
+    if names is None:
+        return None
+    labels = _row_labels(names, dim)
+    if labels is not None and order is not None and not labels.equals(order):
+        return None  # which is refused, unless labels of both are the same
+    names = np.asarray(names)
+    return pd.Index(names) if names.ndim == 1 else None
+
+
+def _counts_rows(labels):
+    """Return whether labels are 0, 1, ... in order, also as text, which name nothing."""
+    places = pd.RangeIndex(len(labels))
+    return labels.equals(places) or labels.equals(places.astype(str))
+
+
+def _places(labels, order):
+    """Return where labels stand that are to be in this order; None if they are not the same."""
+    if not (labels.is_unique and order.is_unique and len(labels) == len(order)):
+        return None
+    places = labels.get_indexer(order)
+    return places if (places >= 0).all() else None
+
+
+def _sides(value):
+    """Return an input, or both sides of one."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _is_plain(value, dim):
+    """Return whether an input has rows, but no labels of them."""
+    return value is not None and _row_labels(value, dim) is None
 
 
 def _row_labels(value, dim):

@@ -182,11 +182,12 @@ def equals_transpose(values, marks=(), whole=True):
     return True
 
 
-def completed(values, rows, columns):
-    """Return scores in which each pair of images has one cell at most, with both halves.
+def completed(values, rows, columns, equal_cells=False):
+    """Return scores of which some cells are in one half of the square alone, with both halves.
 
-    Cells are completed by the names of their row and column; those of the other half are blank, or
-    all are zero.
+    Cells are completed by the names of their row and column: where each pair of images has one cell
+    at most (the other one is blank, or all are zero); with `equal_cells` also where both cells of a
+    pair are equal and the sides differ in images or order.
 
     Parameters
     ----------
@@ -208,18 +209,24 @@ def completed(values, rows, columns):
     n = len(names)
     n_shared = len(rows) + len(columns) - n
     n_scores = np.sum((values != 0) & ~np.isnan(values))
-    if n < 3 or 2 * n_shared < max(values.shape) or n_scores > n * (n + 1) / 2:
+    may_be_half = n_scores <= n * (n + 1) / 2
+    may_be_twice = equal_cells and not rows.equals(columns)
+    if n < 3 or 2 * n_shared < max(values.shape) or not (may_be_half or may_be_twice):
         return values, None
     whole = np.full((n, n), np.nan)
     whole[np.ix_(names.get_indexer(rows), names.get_indexer(columns))] = values
     is_blank = np.isnan(whole) | np.eye(n, dtype=bool)
-    if not (is_blank | is_blank.T).all():
-        is_blank |= whole == 0
-    scores = whole[~is_blank]
-    if not (is_blank | is_blank.T).all() or len(np.unique(scores)) <= FEW_SCORES:
+    is_half = may_be_half and (is_blank | is_blank.T).all()
+    is_zero = is_blank | (whole == 0)
+    if may_be_half and not is_half and (is_zero | is_zero.T).all():
+        is_half, is_blank = True, is_zero
+    filled = np.where(is_blank, whole.T, whole)
+    is_twice = may_be_twice and not is_half and equals_transpose(filled)
+    if not (is_half or is_twice) or len(np.unique(whole[~is_blank])) <= FEW_SCORES:
         return values, None
+    cells = "one cell only" if is_half else "one cell, or in two that are equal"
     warn(
-        "each pair of images has a score in one cell only: the matrix is completed by the names, "
-        "or numbers, of its rows and columns"
+        f"each pair of images has a score in {cells}: the matrix is completed by the names, or "
+        "numbers, of its rows and columns, and each pair counts once"
     )
-    return np.where(is_blank, whole.T, whole), names
+    return filled, names

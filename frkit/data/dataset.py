@@ -59,7 +59,8 @@ def faces(
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
     Of a DataFrame alone, columns are guessed from names and contents, or named by `columns`.
-    pandas and xarray inputs are joined by their labels.
+    pandas and xarray inputs are joined by their labels: those of `embedding`, or the names in
+    `image`.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def faces(
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
     require(not isinstance(identity, str), OF_FRAME)
-    [inputs] = aligned({"embedding": embedding, **names}, dim="image")
+    [inputs] = aligned({"embedding": embedding, **names}, dim="image", named_by="image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data

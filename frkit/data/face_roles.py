@@ -213,6 +213,11 @@ def gathered(table, given=None):
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
     blocks = _blocks(table)
+    for role, source in (given or {}).items():
+        if role != "embedding":  # a label in a numbered column
+            labels = source if isinstance(source, (list, tuple)) else [source]
+            for name, numbers in blocks.items():
+                blocks[name] = [number for number in numbers if number not in labels]
     if given is not None and given.get("embedding"):
         given["embedding"] = _named_blocks(given["embedding"], columns, blocks)
     for name, numbers in blocks.items():

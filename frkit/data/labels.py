@@ -13,6 +13,8 @@ VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 ABRIDGED = re.compile(r"-?[0-9]([.,][0-9]+)?[eE][+][1-9][0-9]+")  # a long number in a spreadsheet
 BEGINS_WITH_NUMBER = re.compile(r"([<>]?)=?\s*(-?\d+(?:\.\d+)?)")
 CROSSED = " & "  # between the labels of crossed attributes
+NO_WIDTH = "\u200b\u2060\ufeff"  # characters that no editor shows
+ENDS = re.compile(rf"^[\s{NO_WIDTH}]+|[\s{NO_WIDTH}]+$")
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 NO_IDENTITY = (*NOBODY, "-1")
@@ -63,6 +65,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 
 def coded_labels(values, n, name, of="image"):
     """Return clean labels as indices of distinct texts, and these texts; the last is "unknown"."""
+    if hasattr(values, "dims"):  # of xarray, perhaps with an array of pandas in it
+        values = values.values
     is_pandas = isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype))
     array = values if is_pandas else _as_they_are(values, name)
     require(
@@ -151,7 +155,12 @@ def _text(value, name):
     except UnicodeError:
         is_text = False
     require(is_text, f"{name}: a label is not text, or contains NUL: {value!r}")
-    return normalize("NFC", text.strip())
+    return normalize("NFC", stripped(text))
+
+
+def stripped(text):
+    """Return text without blanks around it, and without characters that have no width."""
+    return ENDS.sub("", text)
 
 
 def narrow_text(labels) -> np.ndarray:

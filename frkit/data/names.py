@@ -40,7 +40,10 @@ WEAK = _sets(
     genuine="label labels y ytrue key class type kind pair pairtype trialtype comparisontype",
     identity="label labels name names id ids class classid target targets y",
 )
-MODEL = frozenset("model models modelname system systemid algorithm matcher encoder".split())
+MODEL = frozenset(  # also with "name" or "id" behind, and as a plural
+    """model network net backbone architecture arch algorithm algo matcher method encoder embedder
+    extractor system recogniser recognizer""".split()
+)
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
     "f feat feats feature features emb embs embedding embeddings dim d x v vec e".split()

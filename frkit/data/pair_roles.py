@@ -4,10 +4,11 @@ import re
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from frkit.base import listed, require_flag, warn
 from frkit.data.joins import CLEAR, share_above
-from frkit.data.labels import can_be_named, clean_labels
+from frkit.data.labels import can_be_named, coded_labels
 from frkit.data.names import (
     DECISION,
     IDS,
@@ -229,11 +230,18 @@ def _truth(roles, table):
 def _is_same(table, columns):
     """Return in which rows two columns have the same label."""
     first, second = (table[name] for name in columns)
-    is_text = first.dtype == second.dtype == "str"
-    # "1001.0" may be 1001
-    if not is_text or any(some_rows(side).str.endswith(".0").any() for side in (first, second)):
-        first, second = (clean_labels(each, len(each), each.name) for each in (first, second))
+    if not first.dtype == second.dtype == "str" or _has_forms(first) or _has_forms(second):
+        (first, texts), (second, others) = (
+            coded_labels(side, len(side), side.name) for side in (first, second)
+        )
+        codes, _ = pd.factorize(np.concatenate([texts, others]))
+        first, second = codes[: len(texts)][first], codes[len(texts) :][second]
     return np.asarray(first == second, bool)
+
+
+def _has_forms(column):
+    """Return whether a text of a column may be written in two ways: 1001.0 and 1001, or é."""
+    return some_rows(column).str.endswith(".0").any() or not column.str.isascii().all()
 
 
 def check_unconfirmed(roles, table, genuine, is_preset):

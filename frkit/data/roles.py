@@ -5,6 +5,7 @@ frkit stops, shows the columns and their roles so far, and says which option to 
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from frkit.base import InputError, listed, require, require_mapping
@@ -164,6 +165,7 @@ def some_rows(table):
 
 def models_column(labels):
     """Return the column that may say which model a row is of, else None."""
-    candidates = [name for name in labels if simplified(name) in MODEL]
+    bare = {name: re.sub("(name|id)?s?$", "", simplified(name)) for name in labels}
+    candidates = [name for name in labels if {simplified(name), bare[name]} & MODEL]
     several = [name for name in candidates if 1 < labels[name].nunique() <= MOST_MODELS]
     return several[0] if several else None

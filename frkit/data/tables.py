@@ -9,10 +9,10 @@ from itertools import islice, zip_longest
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, InputError, listed, require
+from frkit.base import LARGEST_WHOLE, InputError, listed, require, warn
 from frkit.data.files import encoding_of, file_kind, open_text, reading
 from frkit.data.json_files import by_row, read_json
-from frkit.data.labels import ABRIDGED
+from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
 from frkit.data.names import is_known_name, simplified
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
@@ -20,6 +20,7 @@ NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>
 NO_NUMBER += "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
 NO_NUMBER += "failure Failure FAILURE error Error ERROR".split()
 HEAD = 100  # lines that show how a table is written
+MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
 WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
@@ -139,7 +140,29 @@ def _read_text(path, names=None, n_rows=None):
         columns = [_clean(table[place], layout) for place in table]
         table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
         is_blank = table.isna().all(axis=1)
-        return table[~is_blank] if is_blank.any() else table
+        table = table[~is_blank] if is_blank.any() else table
+        return _without_comments(table, n_rows is None)
+
+
+def _without_comments(table, is_whole):
+    """Return a table without lines that begin with "#", unless most do, as names of rows may.
+
+    is_whole : whether all lines were read, so that a warning counts those that are skipped.
+    """
+    first = table.iloc[:, 0]
+    if len(table) == 0 or pd.api.types.is_numeric_dtype(first):
+        return table
+    is_comment = first.str.startswith("#", na=False)
+    if not 0 < is_comment.mean() <= MOST_COMMENTS:
+        return table
+    if is_whole:
+        warn_of_comments(table.index[is_comment])
+    return table[~is_comment]
+
+
+def warn_of_comments(lines):
+    """Warn that lines are skipped; lines : their numbers."""
+    warn(f"{len(lines):,} line(s) that begin with '#' are skipped, the first is line {lines[0]}")
 
 
 def _read_fast(path, layout, numbers):
@@ -187,7 +210,7 @@ def text_layout(path, names=None):
         require(lines, "the file is empty")
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])
-        cells = [[cell.strip() for cell in row] for row in _split(lines.values(), mark)]
+        cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
         rows = dict(zip(lines, cells))
     first, *others = rows
     while others and lines[first][0] == "#":
@@ -196,6 +219,9 @@ def text_layout(path, names=None):
         if len(rows[first]) == len(cells[-1]) and has_names and not is_above_header:
             break  # it is the header
         first, *others = others
+    no_comments = [number for number in others if lines[number][0] != "#"]
+    if len(no_comments) >= MOST_COMMENTS * len(others):
+        others = no_comments
     cells = [rows[number] for number in (first, *others)]
     has_header = names is None and _has_header(cells)
     if names is None:
@@ -302,7 +328,8 @@ def _check_cells(path, layout, n_rows):
         rows = _split(islice(file, layout.first - 1, None), layout.mark)
         try:
             for number, cells in enumerate(islice(rows, n_rows), layout.first):
-                if len(cells) not in (0, n_names):
+                is_remark = 0 < len(cells) < n_names and cells[0].startswith("#")
+                if len(cells) not in (0, n_names) and not is_remark:
                     raise InputError(
                         f"line {number} has {len(cells)} cells; the first line has {n_names} cells"
                     )
@@ -319,6 +346,8 @@ def _clean(column, layout):
     if is_open.any():
         raise InputError(f"line {is_open.idxmax()}: a cell has no end: was an open quote left?")
     column = column.str.strip()
+    if column.str.contains(f"[{NO_WIDTH}]", na=False).any():
+        column = column.map(stripped, na_action="ignore")
     words = [word for word in column.dropna().unique() if word not in NO_NUMBER]
     if layout.decimal == "," and all(map(is_number, words)):
         has_point = column.str.contains(".", regex=False, na=False)
@@ -362,6 +391,7 @@ def to_numbers(column, blank=True):
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
     _refuse_words(column, ~is_allowed, blank)
+    _refuse_some_percent(column, values)
     _refuse_thousands(column, values)
     is_large = np.abs(values) >= LARGEST_WHOLE
     if is_large.any() and pd.Series(values).nunique() < column.nunique():
@@ -369,6 +399,23 @@ def to_numbers(column, blank=True):
             column, is_large, "is so large that different scores become equal: subtract a constant"
         )
     return values
+
+
+def _refuse_some_percent(column, values):
+    """Refuse a column in which only some numbers have a percent sign; values : what they are."""
+    if pd.api.types.is_numeric_dtype(column):
+        return
+    is_percent = column.astype(str).str.strip().str.endswith("%").to_numpy(bool)
+    is_bare = np.isfinite(values) & (values != 0) & ~is_percent
+    if is_percent.any() and is_bare.any():
+        bare = int(np.argmax(is_bare))
+        other = str(column.iloc[bare])
+        refuse_cells(
+            column,
+            is_percent,
+            f"is a percentage, but {other!r} in {_place(column, bare)} has no sign: "
+            "write all numbers of a column with it, or none",
+        )
 
 
 def _refuse_thousands(column, values):
@@ -427,8 +474,13 @@ def refuse_cells(column, is_bad, reason, answers=()):
         place = int(np.argmax(is_bad))
         cell = column.iloc[place]
         cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
-        where = f"{column.index.name or 'line'} {column.index[place]}, column {column.name!r}"
+        where = f"{_place(column, place)}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
+
+
+def _place(column, place):
+    """Return the line, or the row, of a cell."""
+    return f"{column.index.name or 'line'} {column.index[place]}"
 
 
 def numbered_runs(header):

@@ -68,6 +68,7 @@ def _table(evaluation, name, target):
         "people'",
     )
     added = evaluation[node][name].to_dataset()
+    _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
     if name == "threshold" and "influence" not in added:
         added = added.assign(evaluation[node]["far"].to_dataset()[["influence", "errors"]])
     if unit in added.dims:
@@ -76,6 +77,22 @@ def _table(evaluation, name, target):
     if target == NEW_PEOPLE and names is not None and UNIT in added.dims:
         added = added.assign_coords(identity=(UNIT, names.values))
     return added
+
+
+def _check_rate(rate, name, rates):
+    """Refuse a rate that has changed, or changed its order, since people's parts were computed."""
+    current = 1 - rates[name] if name.startswith("auc") else rates[name]
+    is_same = rate.sizes == current.sizes and all(
+        labels.equals(current.indexes.get(dim)) for dim, labels in rate.indexes.items()
+    )
+    if is_same and not name.startswith("threshold"):  # whose table contains the FAR it meets
+        is_same = np.allclose(rate.transpose(*current.dims), current, equal_nan=True)
+    require(
+        is_same,
+        f"{name!r} in the node 'empirical' differs from what people add to it, so its values or "
+        "its order were changed: take the evaluation as fk.evaluate returned it; to select or sort "
+        "all nodes alike, evaluation.sel(...) or evaluation.isel(...)",
+    )
 
 
 def effective_count(errors):

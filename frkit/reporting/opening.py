@@ -297,6 +297,14 @@ def kind_of_table(table, options):
     if {"embedding", "image"} & {*columns}:
         return "faces"
     if is_matrix(table):
+        header = [*map(str, table.columns)]
+        if {columns.get("identity"), options.get("identity")} & {*header}:
+            return "faces"
+        if are_places(header) or are_places(header[1:]):
+            _ask_format(
+                "the columns are numbered, and the first column has such numbers, too: are these "
+                "scores of images or people with these numbers"
+            )
         return "matrix"
     if "identity" in columns or "labels" in options and not looks_like_pairs(table):
         return "faces"

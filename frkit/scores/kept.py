@@ -132,6 +132,12 @@ def check_kept(kept: xr.DataTree) -> None:
         f"these kept pairs are not complete: they have no {', '.join(absent)}; name models before "
         "the sweep, and sweep the scores again: kept = fk.sweep(scores)",
     )
+    for name, labels in kept[IMAGES].to_dataset(inherit=False).variables.items():
+        require(
+            labels.dims == ("image",),
+            f"{name!r} of the kept images must have a label for each image: set it as "
+            f"kept['images'][{name!r}] = xr.DataArray(labels, dims='image')",
+        )
     table_digest = _digest_of_table(kept, kept[IMAGES])
     for pairs in nodes_of_models(kept).values():
         require(

@@ -168,9 +168,11 @@ def score_matrix(
         values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
     values = _checked(values)
     sides = []
-    for names_of_side, labels in zip(names, (probes, references)):
-        order = None if names_of_side is None else pd.Series(0, names_of_side)
-        _, in_order = aligned({"the matrix": order}, labels)
+    for axis, labels in enumerate((probes, references)):
+        places = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
+        in_rows, in_order = aligned({"the matrix": places}, labels, named_by="image")
+        if in_rows["the matrix"] is not places:  # given names have another order
+            values = values[(slice(None),) * axis + (in_rows["the matrix"].to_numpy(),)]
         sides.append(in_order)
     probes, references = sides
     with asking(frame, {"missing": missing, "distance": distance or None}):

@@ -121,6 +121,11 @@ def open_scores(
             labels = labels_beside(path)
         if labels is not None:
             arrays = _with_labels(arrays, labels)
+        # without line numbers, because rows are in the order of the matrix here
+        arrays = {
+            name: array.to_numpy() if isinstance(array, pd.Series) else array
+            for name, array in arrays.items()
+        }
         given = both_sides(columns, None if pattern else identity)
         roles = matrix_roles(arrays, given, is_certain=True)
         warn_of_parts(roles, arrays)
@@ -185,7 +190,7 @@ def _arrays(path, missing):
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
     if not occur_again(sides):
-        values, images = completed(values, *sides)
+        values, images = completed(values, *sides, equal_cells=True)
         sides = sides if images is None else [images.to_numpy()] * 2
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 

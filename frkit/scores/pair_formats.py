@@ -18,6 +18,7 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.arrays import read_npy
 from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.json_files import by_row
+from frkit.data.labels import stripped
 from frkit.data.names import NAMES, are_attacks, simplified, words_of, words_of_truth
 from frkit.data.opening import TABLES as KINDS_OF_TABLES
 from frkit.data.opening import read_columns
@@ -29,6 +30,7 @@ from frkit.data.tables import (
     refuse_cells,
     text_layout,
     to_numbers,
+    warn_of_comments,
 )
 
 LINES = {  # the cells of a line without a header
@@ -231,10 +233,13 @@ def _numbered_pairs(path, race=None):
 
     Images are in the folder of the person, or of the race: 13 people are listed under two races.
     """
-    lines = {}
+    lines, comments = {}, []
     with reading("the list"), open_text(path) as file:
         for number, line in enumerate(file, 1):
-            cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+            if line.startswith("#"):
+                comments.append(number)
+                continue
+            cells = [stripped(cell) for cell in line.split("\t" if "\t" in line else None)]
             if line.strip() and (lines or not _is_count(cells)):
                 require(
                     len(cells) in (3, 4),
@@ -243,6 +248,8 @@ def _numbered_pairs(path, race=None):
                 )
                 lines[number] = cells if len(cells) == 4 else [*cells[:2], cells[0], cells[2]]
     require(len(lines) > 0, "the list has no pair")
+    if comments:
+        warn_of_comments(comments)
     table = pd.DataFrame.from_dict(lines, "index", columns=["name", "n1", "other", "n2"], dtype=str)
     pairs = pd.DataFrame({"genuine": (table.name == table.other).astype(int)})
     for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):

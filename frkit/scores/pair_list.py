@@ -23,12 +23,13 @@ from frkit.data.roles import SIDES, WHO
 from frkit.data.sides import Sides, coded_sides, show_two_people
 from frkit.data.tables import several_marks
 from frkit.scores.kept import kept_list
+from frkit.scores.repeated import first_of_each, warn_of_equal_rows
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
 USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
-APART = 0.1  # share of the scores' spread by which a mark that occurs several times is apart
+APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 FEW = 100  # pairs that show that two models differ
 SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
@@ -45,10 +46,12 @@ def listed_pairs(
     distance=False,
     missing=None,
     failed="left out",
+    each_once=False,
 ) -> xr.DataTree:
     """Return columns as kept pairs; the arguments are those of `frkit.pairs`.
 
-    `images` and `people` are the names on both sides: two columns, or Sides, or None.
+    `images` and `people` are the names on both sides: two columns, or Sides, or None. With
+    `each_once` a pair that is there twice counts once.
     """
     require_one_of("failed", failed, FAILED)
     values, models, is_distance = _scores(score, model, missing, distance)
@@ -76,11 +79,18 @@ def listed_pairs(
     if models is not None:
         coords["model"] = models
         warn_of_same_order(dict(zip(models, values)))
-    values = _settle_failed(values, columns["genuine"], failed)
     are_distances = int(is_distance.all())
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": are_distances}
     score = ("model", "pair")[-values.ndim :], values, attrs
-    return kept_list(xr.Dataset({"score": score}, coords=coords))
+    pairs = xr.Dataset({"score": score}, coords=coords)
+    if each_once and images:
+        keep = first_of_each(images, np.atleast_2d(values), columns["genuine"])
+        pairs = pairs if keep.all() else pairs.isel(pair=keep)
+    elif each_once and people:
+        rows = [*np.atleast_2d(values), *columns.values()]
+        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
+    pairs["score"].values = _settle_failed(pairs.score.values, pairs.genuine.values, failed)
+    return kept_list(pairs)
 
 
 # --- scores --------------------------------------------------------------------------------------
@@ -197,7 +207,8 @@ def _is_apart(distinct, counts, end):
     spread = np.ptp(others)
     if len(distinct) < FEWEST_DISTINCT:
         return gap > 10 * spread
-    return gap > spread or counts[end] > 2 and gap > APART * spread
+    is_mark = counts[end] > 2 or distinct[end] == USUAL_MARK and end == 0
+    return gap > spread or is_mark and gap > APART * spread
 
 
 def _frequent(distinct, counts):

@@ -31,6 +31,7 @@ from frkit.data.tables import read_frame, refuse_cells, to_numbers, without_word
 from frkit.scores.combined import stack_lists
 from frkit.scores.pair_formats import two_kinds
 from frkit.scores.pair_list import listed_pairs
+from frkit.scores.repeated import are_turned, refuse_two, repeats, warn_of_equal_rows
 
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
@@ -171,6 +172,8 @@ def _list_of_pairs(
         if genuine is None:
             roles.ask(table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, table, genuine, bool(preset))
+    if people and not images:
+        warn_of_equal_rows(table, next(iter(scores.values())))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)
         if not keep.all():
@@ -251,7 +254,7 @@ def _first_of_each(table, images, scores, genuine, roles):
     keep = np.ones(len(table), bool)
     if len(differing) == 0:
         keep[again] = False
-        return keep & ~_are_turned(images, values, keep), images
+        return keep & ~are_turned(images, values, keep), images
     if roles.column("reference") == roles.column("reference_identity"):
         warn(
             "a probe meets a person several times with different scores: the file names no "
@@ -270,21 +273,6 @@ def _first_of_each(table, images, scores, genuine, roles):
         remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
     what = "has two scores" if is_same else "is called genuine and impostor"
     refuse_two(images, differing, table.index, what, remedy)
-
-
-def _are_turned(images, values, keep):
-    """Return which rows repeat a pair with its sides exchanged, if all such have its score.
-
-    Where some scores depend on which image is the probe, all are comparisons of their own.
-    """
-    sides = np.sort([images.probe, images.reference], axis=0)
-    pairs = pd.DataFrame(values | {"first": sides[0], "second": sides[1]})[keep]
-    is_again = pairs.duplicated(["first", "second"])
-    is_turned = np.zeros(len(keep), bool)
-    if is_again.any() and is_again.equals(pairs.duplicated()):
-        warn(f"{is_again.sum():,} pairs occur in both directions with one score: each counts once")
-        is_turned[keep] = is_again
-    return is_turned
 
 
 # --- scores from a separate file ------------------------------------------------------------------
@@ -358,36 +346,3 @@ def _scores_of_pairs(names, values, images):
         refuse_two(sides, differing, names[0].index, "has two scores")
     values = pd.Series(values, sides.pair_among(images.names)).drop(index=-1, errors="ignore")
     return values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
-
-
-def refuse_two(sides, rows, lines, what, remedy="remove one"):
-    """Refuse two rows of a pair that contradict each other."""
-    first, second = rows
-    pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
-    raise InputError(f"the pair {pair} {what} (lines {lines[first]} and {lines[second]}): {remedy}")
-
-
-def repeats(sides, values):
-    """Return the rows that repeat an ordered pair, which are counted in a warning.
-
-    Parameters
-    ----------
-    sides : Sides
-    values : dict of array, (pair,)
-
-    Returns
-    -------
-    again : sequence of int
-    differing : sequence of int
-        Two rows of a pair with different values, if there are such; `again` is empty then.
-    """
-    pairs = pd.DataFrame(values | {"pair": sides.pair()})
-    repeated = pairs[pairs.pair.duplicated(keep=False)]
-    distinct = repeated.drop_duplicates()
-    differing = distinct.pair[distinct.pair.duplicated()]
-    if len(differing) > 0:
-        return [], distinct.index[distinct.pair == differing.iloc[0]][:2]
-    again = repeated.index[repeated.pair.duplicated()]
-    if len(again) > 0:
-        warn(f"{len(again):,} pairs occur twice with the same score: each counts once")
-    return again, []

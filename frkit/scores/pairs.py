@@ -48,8 +48,8 @@ def pairs(
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
-        Image names; a name means the same image wherever it occurs. Without them images cannot
-        be drawn.
+        Image names; a name means the same image wherever it occurs, and a pair that is listed twice
+        with one score counts once. Without them images cannot be drawn.
     probe_identity, reference_identity : array-like of str, shape (n_pairs,), optional
         Who the images show. Without them only the pair bootstrap is possible, which is too narrow.
     model : sequence of str, shape (n_models,), optional
@@ -116,7 +116,7 @@ def pairs(
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))
-    options |= {"model": model, "distance": distance}
+    options |= {"model": model, "distance": distance, "each_once": True}
     return listed_pairs(scores, inputs["genuine"], images, people, attributes, **options)
 
 
