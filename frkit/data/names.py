@@ -108,7 +108,9 @@ def is_known_name(name):
 
 def are_attacks(column):
     """Return which cells say whether a presentation attack was made, and nothing of two people."""
-    return column.astype(str).map(simplified).isin(ATTACKS).to_numpy()
+    text = column.astype(str)
+    attacks = [word for word in text.unique() if simplified(word) in ATTACKS]
+    return text.isin(attacks).to_numpy()
 
 
 def words_of_truth(column):

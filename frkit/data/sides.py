@@ -1,12 +1,12 @@
 """The two sides of pairs: which columns are theirs, and their names as numbers."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from frkit.data.labels import complete_codes
+from frkit.data.labels import coded_labels, complete_codes
 from frkit.data.names import SIDES
 from frkit.data.tables import numbered_runs
 
@@ -37,10 +37,13 @@ def _pattern(mark):
 
 
 class Sides(NamedTuple):
-    """Names of both sides of pairs: (pair,) places among the distinct names."""
+    """Names of both sides of pairs: (pair,) places among the distinct names.
+
+    Labels of an attribute of the pairs, and not of their sides, have no reference.
+    """
 
     probe: np.ndarray
-    reference: np.ndarray
+    reference: Any
     names: np.ndarray
 
     def is_same(self):
@@ -71,7 +74,8 @@ class Sides(NamedTuple):
 
     def rows(self, chosen):
         """Return the names of some pairs."""
-        return Sides(self.probe[chosen], self.reference[chosen], self.names)
+        reference = None if self.reference is None else self.reference[chosen]
+        return Sides(self.probe[chosen], reference, self.names)
 
     def mapped(self, others):
         """Return both sides under other names, one for each distinct name."""
@@ -85,30 +89,32 @@ class Sides(NamedTuple):
 
     def both(self):
         """Return the places of all probes, then of all references."""
-        return np.concatenate([self.probe, self.reference])
+        reference = self.probe if self.reference is None else self.reference
+        return np.concatenate([self.probe, reference])
 
 
-def coded_sides(columns, roles, n):
-    """Return clean names of both sides; refuse missing ones.
+def coded_sides(columns, roles, n, *, complete=True):
+    """Return clean names of both sides.
 
     Parameters
     ----------
     columns : pair of array-like
+        None in place of a reference: labels of the pairs.
     roles : pair of str
         What the columns are, for messages.
     n : int
         Number of pairs.
+    complete : bool
+        Refuse missing names; otherwise they become "unknown".
     """
-    coded = [complete_codes(column, n, role, "pair") for column, role in zip(columns, roles)]
-    (probe, probe_names), (reference, reference_names) = coded
-    places, names = pd.factorize(np.concatenate([probe_names[:-1], reference_names[:-1]]))
-    place_of_probe, place_of_reference = np.split(places, [len(probe_names) - 1])
-    return Sides(place_of_probe[probe], place_of_reference[reference], names)
-
-
-def show_two_people(images, people):
-    """Return for all probes, then all references, whether their image shows two people."""
-    image, person = images.both(), people.both()
-    person_of = np.full(len(images.names), -1)
-    person_of[image] = person
-    return person_of[image] != person
+    codes_of = complete_codes if complete else coded_labels
+    coded = [
+        codes_of(column, n, role, "pair")
+        for column, role in zip(columns, roles)
+        if column is not None
+    ]
+    names = [labels[:-1] if complete else labels for _, labels in coded]  # the last is "unknown"
+    places, distinct = pd.factorize(np.concatenate(names))
+    starts = np.cumsum([*map(len, names)])[:-1]
+    sides = [place[codes] for place, (codes, _) in zip(np.split(places, starts), coded)]
+    return Sides(sides[0], sides[1] if len(sides) > 1 else None, distinct)

@@ -11,19 +11,20 @@ from frkit.base import UNKNOWN, require, warn
 from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import shares
-from frkit.scores.images import Images, list_images, table_images
-from frkit.scores.kept import is_list, is_symmetric
+from frkit.scores.images import Images, images_of
+from frkit.scores.kept import (
+    has_names,
+    is_list,
+    is_symmetric,
+)
 
 
 class ListedPairs(NamedTuple):
-    """The pairs of a list.
+    """The kinds of the pairs of a list, (pair,) each.
 
-    row, col : (pair,) rows of the table of images. is_genuine, is_impostor : (pair,), both False
-    for an image with itself. with_itself : (pair,).
+    is_genuine, is_impostor : both False for an image with itself.
     """
 
-    row: np.ndarray
-    col: np.ndarray
     is_genuine: np.ndarray
     is_impostor: np.ndarray
     with_itself: np.ndarray
@@ -67,14 +68,12 @@ def make_design(
     others = tuple(rules)
     if impostors == "same-group":
         rules = {"": "same"}  # of the label in by=
-    people_are_named = not is_list(kept) or "probe_identity" in kept.coords
+    stratified = resampling is not None and resampling.strata is not None
+    images = images_of(kept, by, varying, others, stratified)
     listed = None
     if is_list(kept):
-        stratified = resampling is not None and resampling.strata is not None
-        images, row, col = list_images(kept, by, varying, others=others, stratified=stratified)
-        listed = _listed_pairs(kept, images, row, col, rules)
+        listed = _listed_pairs(kept, images, rules)
     else:
-        images = table_images(kept, by, varying, others)
         require(
             len(np.unique(images.person_code)) > 1,
             "there is no impostor pair: all images show one person; at least two are needed",
@@ -88,8 +87,8 @@ def make_design(
         pooled=isinstance(weighting, str) and weighting == "pair",
         symmetric=is_symmetric(kept),
         listed=listed,
-        people_are_named=people_are_named,
-        images_are_named=people_are_named and (listed is None or "probe" in kept.coords),
+        people_are_named=has_names(kept),
+        images_are_named=has_names(kept) and has_names(kept, "image"),
     )
     require(
         images_and_pairs(design)[1].any(),
@@ -98,25 +97,23 @@ def make_design(
     return design
 
 
-def _listed_pairs(pairs, images: Images, row, col, rules) -> ListedPairs:
+def _listed_pairs(kept, images: Images, rules) -> ListedPairs:
     """The pairs of a list by kind."""
-    with_itself = np.zeros(len(row), bool)
-    if "probe" in pairs.coords:
-        with_itself = pairs["probe"].values == pairs["reference"].values
+    row, col = images.sides
+    with_itself = (images.image[row] == images.image[col]) & has_names(kept, "image")
     if with_itself.any():
-        self_pairs_message = "pair(s) compare an image with itself: they are left out of every rate"
-        warn(f"{with_itself.sum()} {self_pairs_message}")
+        warn(
+            f"{with_itself.sum()} pair(s) compare an image with itself: they are left out of every "
+            "rate"
+        )
     is_genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
     is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
-    if "probe_identity" not in pairs.coords:
-        is_genuine &= pairs["genuine"].values.astype(bool)
     absent = "there is no {} pair in the list: nothing can be falsely {}"
     require(is_genuine.any(), absent.format("genuine", "rejected"))
     require(is_impostor.any(), absent.format("impostor", "accepted"))
     is_impostor &= are_allowed(images, rules, row, col)
     require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
-    row, col = row.astype(np.int32), col.astype(np.int32)
-    return ListedPairs(row, col, is_genuine, is_impostor, with_itself)
+    return ListedPairs(is_genuine, is_impostor, with_itself)
 
 
 def labels_of_rule(images: Images, name):
@@ -146,7 +143,7 @@ def images_and_pairs(design: Design):
         return np.bincount(identity[rows], minlength=len(design.share))
 
     if design.listed is not None:
-        genuine = design.listed.row[design.listed.is_genuine]
+        genuine = images.sides[0][design.listed.is_genuine]
         return number(images.first_row), number(genuine)
     probe, reference = images.probe, images.reference
     n_pairs = number(probe) * number(reference) - number(probe & reference)
@@ -192,7 +189,7 @@ def _draw_pairs(design: Design, resampling):
     kinds = np.repeat(["genuine", "impostor"], [*map(len, positions)])
     image_counts = np.ones((resampling.n, len(design.images.image)), np.uint16)
     drawn = resampling.weights(kinds)["image_count"].values
-    image_counts[:, listed.row[np.concatenate(positions)]] = drawn
+    image_counts[:, design.images.sides[0][np.concatenate(positions)]] = drawn
     return image_counts, np.ones((resampling.n, len(design.share)), np.uint8)
 
 

@@ -26,7 +26,7 @@ from frkit.evaluation.populations import whole_population
 from frkit.evaluation.rate_tables import of_models
 from frkit.evaluation.sweep import swept
 from frkit.scores.groups import checked_scores, turned
-from frkit.scores.kept import is_list, pairs_of_models
+from frkit.scores.kept import has_names, pairs_of_models
 
 KINDS = ("genuine", "impostor")
 FEWEST_IMAGES, FEWEST_PEOPLE, FEWEST_ERRORS = 4, 10, 30  # for a test whether people differ
@@ -91,8 +91,7 @@ def errors_by_person(
     1.0
     """
     scores = checked_scores(scores)
-    named = not is_list(scores) or "probe_identity" in scores.coords
-    require(named, "these pairs carry no identities, so nobody can be named")
+    require(has_names(scores), "these pairs carry no identities, so nobody can be named")
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
     kept = swept(scores, far, threshold)

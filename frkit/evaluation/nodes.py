@@ -10,14 +10,14 @@ import numpy as np
 import xarray as xr
 
 import frkit
-from frkit.base import UNKNOWN, require, require_path, warn
+from frkit.base import require, require_path, warn
 from frkit.data.arrays import open_tree
 from frkit.data.files import named
 from frkit.data.labels import narrow_text
 from frkit.data.opening import demo_file
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.design import Design, images_and_pairs
-from frkit.scores.kept import IMAGES, is_list
+from frkit.scores.kept import IMAGES, PAIRS, is_list, places_of_sides
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -156,25 +156,33 @@ def _digests(scores, design: Design, in_order: bool) -> dict:
     in_order : replicates are drawn in the order of the data, which then matters. It always does
     for pairs without names of images and people.
     """
-    table = scores.to_dataset() if is_list(scores) else scores[IMAGES].dataset
-    names = sorted({*map(str, table.variables)} - {"score", "model"})
+    table = scores[IMAGES].dataset
+    names = sorted({*map(str, table.variables)} - {"model"})
+    is_sorted = design.images_are_named and not in_order
     order = slice(None)
-    if "image" in names and not in_order:
-        order = np.argsort(table["image"].values)
-    elif {"probe", "probe_identity"} <= {*names} and not in_order:
-        row, col, *_ = design.listed
-        image = design.images.image  # the place of the name among all
-        order = np.lexsort([image[col], image[row]])
-    digests = {}
+    if not is_list(scores):
+        if is_sorted:
+            order = np.argsort(table["image"].values)
+        return {name: _digest(narrow_text(table[name].values)[order]) for name in names}
+    if is_sorted:
+        probe, reference = design.images.image[design.images.sides]
+        order = np.argsort(probe * len(design.images.image) + reference, kind="stable")
+    sides = places_of_sides(scores)[:, order]
+    digests = {"genuine": _digest(scores[PAIRS]["genuine"].values[order])}
     for name in names:
-        labels = narrow_text(table[name].values)
-        digests[name] = hashlib.sha256(labels[order]).hexdigest()[:16]
+        labels, code = np.unique(table[name].values, return_inverse=True)
+        digests[name] = _digest(narrow_text(labels).tobytes() + code[sides].tobytes())
     return digests
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _facts_of_list(design: Design, by) -> dict:
     """Numbers of pairs of a list."""
-    row, col, is_genuine, _, with_itself = design.listed
+    row, col = design.images.sides
+    is_genuine, _, with_itself = design.listed
     person = design.images.person_code
     is_of_two_people = person[row] != person[col]
     facts = {
@@ -183,7 +191,7 @@ def _facts_of_list(design: Design, by) -> dict:
         "n_pairs_of_an_image_with_itself": with_itself.sum(),
     }
     if by is not None:
-        unlabelled = design.images.label == UNKNOWN
+        unlabelled = design.images.group_code == len(design.images.groups)
         facts["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
     return {name: int(number) for name, number in facts.items()}
 

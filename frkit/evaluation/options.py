@@ -18,7 +18,7 @@ from frkit.base import (
 from frkit.data.labels import VARYING_RULES, model_names
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
-from frkit.scores.kept import is_list, pairs_of_models
+from frkit.scores.kept import has_names, pairs_of_models
 
 MOST_BINS = 100_000  # of a histogram
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
@@ -49,7 +49,7 @@ def check_options(
             impostors == "all" or by is not None,
             "impostors='same-group' needs groups: name an attribute with by=",
         )
-    identified = not is_list(scores) or "probe_identity" in scores.coords
+    identified = has_names(scores)
     require(
         identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
         "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give "
@@ -71,8 +71,6 @@ def _check_scheme(scores, resampling, identified):
         "scheme 'pair' is for lists of pairs without identities; draw people with "
         "Resampling('identity')",
     )
-    if not is_list(scores):
-        return
     require(
         scheme == "pair" or identified,
         "these pairs carry no identities, so nobody can be drawn: intervals of rates need no "
@@ -80,7 +78,7 @@ def _check_scheme(scores, resampling, identified):
         f"{scheme!r}. Give probe_identity= and reference_identity= to draw people",
     )
     require(
-        scheme not in DIAGONAL_SCHEMES or "probe" in scores.coords,
+        scheme not in DIAGONAL_SCHEMES or has_names(scores, "image"),
         f"these pairs carry no image names, so scheme {scheme!r} cannot draw images; give probe= "
         "and reference=, or draw people with Resampling('identity')",
     )

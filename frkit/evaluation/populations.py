@@ -104,10 +104,10 @@ def kinds_of_pairs(design: Design, kept: ModelPairs):
 
     A pair of two parts of a person is neither, nor is one that `impostors=` leaves out.
     """
-    if design.listed is not None:
-        row, col, is_genuine, is_impostor, _ = design.listed
-        return row, col, is_genuine, is_impostor, np.ones(len(row), np.float32)
     images = design.images
+    if design.listed is not None:
+        is_genuine, is_impostor, _ = design.listed
+        return *images.sides, is_genuine, is_impostor, np.ones(len(kept.score), np.float32)
     row, col = kept.row, kept.col
     is_genuine = images.identity_code[row] == images.identity_code[col]
     is_impostor = images.person_code[row] != images.person_code[col]

@@ -13,7 +13,7 @@ from frkit.explore.panel import cached
 from frkit.intervals.bands import EFFECTIVE
 from frkit.reporting.look import labels_of
 from frkit.resampling import DIAGONAL_SCHEMES, OF_IMAGES, Resampling
-from frkit.scores.kept import is_list, model_names_of
+from frkit.scores.kept import has_names, is_list, model_names_of
 
 ALL = "all"
 COUNTS = (25, 50, 100, 200, 500, 1000)
@@ -78,9 +78,9 @@ class Questions:
         if not is_list(self.kept):
             return OF_IMAGES, WEIGHTINGS
         pairs_first = dict(reversed(WEIGHTINGS.items()))
-        if "probe_identity" not in self.kept.coords:
+        if not has_names(self.kept):
             return NONE, dict([*pairs_first.items()][:1])
-        schemes = OF_IMAGES if "probe" in self.kept.coords else {*OF_IMAGES} - {*DIAGONAL_SCHEMES}
+        schemes = OF_IMAGES if has_names(self.kept, "image") else {*OF_IMAGES} - {*DIAGONAL_SCHEMES}
         return sorted(schemes), pairs_first
 
     def rules(self):

@@ -14,8 +14,8 @@ from frkit.base import (
     seed_sequence,
 )
 from frkit.evaluation.sweep import swept
-from frkit.scores.groups import checked_scores, labels_of_sides
-from frkit.scores.images import table_images
+from frkit.scores.groups import checked_scores
+from frkit.scores.images import images_of
 from frkit.scores.kept import is_list, select_images
 from frkit.scores.pairs import pairs
 
@@ -97,7 +97,8 @@ def canonical_scores(
     Examples
     --------
     >>> import frkit as fk
-    >>> fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000)).sizes["pair"]
+    >>> kept = fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000))
+    >>> kept["pairs"].sizes["pair"]
     6200
     """
     groups = _system(kind, index, sizes)
@@ -168,19 +169,18 @@ def with_fewer_people(
     --------
     >>> import frkit as fk
     >>> scores = fk.canonical_scores("fair", sizes=[500, 500])
-    >>> fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
+    >>> kept = fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1})
+    >>> kept["pairs"].sizes["pair"]
     1100
     """
     require_mapping("keep", keep, '{"f": 0.5}', 0)
     kept = swept(checked_scores(scores), by=by)
+    images = images_of(kept, by, "keep")
     if not is_list(kept):
-        images = table_images(kept, by, "keep")
         return select_images(kept, _staying(images.label, images.person, keep, seed))
-    groups, _ = labels_of_sides(kept, by)
-    person = np.arange(kept.sizes["pair"])
-    if "probe_identity" in kept.coords:
-        person = kept["probe_identity"].values
-    return kept.isel(pair=np.flatnonzero(_staying(groups, person, keep, seed)))
+    probe = images.sides[0]
+    stays = _staying(images.label[probe], images.person[probe], keep, seed)
+    return kept.isel(pair=stays)
 
 
 def _staying(groups, person, keep, seed):

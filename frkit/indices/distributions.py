@@ -44,7 +44,7 @@ from frkit.measures.sfi_cfi_dfi import (
 )
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
-from frkit.scores.kept import is_list
+from frkit.scores.kept import has_names, is_list, named_pairs
 
 NEEDS = {"genuine": "a person with two images", "impostor": "two people"}
 PER_BIN = 100  # scores that a group needs for each bin, so that DFI is not due to their number
@@ -229,11 +229,13 @@ def distributions(
     if permutations:
         seed = 0 if resampling is None else resampling.seed
         edges = np.linspace(0, 1, bins + 1)
-        permuted = distributions_of_permuted(mapped, by, varying, permutations, seed, edges)
+        named = mapped
+        if is_list(mapped):  # names beside the places of images
+            named = xr.DataTree.from_dict(mapped.to_dict() | {"/": named_pairs(mapped)})
+        permuted = distributions_of_permuted(named, by, varying, permutations, seed, edges)
         if is_list(mapped):
             permuted["images_group"] = tallies.images_group
-        nameless = is_list(mapped) and "probe_identity" not in mapped.coords
-        units = "scores" if nameless else "people"
+        units = "people" if has_names(mapped) else "scores"
         evaluation[PERMUTED] = xr.DataTree(permuted.assign_attrs(permuted=units, seed=seed))
     return evaluation
 

@@ -47,7 +47,7 @@ def unit_scores(
     --------
     >>> import frkit as fk
     >>> table = fk.pairs([0.8, -1.0], [True, False])
-    >>> fk.indices.unit_scores(table, "cosine").score.values.tolist()
+    >>> fk.indices.unit_scores(table, "cosine")["pairs"].score.values.tolist()
     [0.9, 0.0]
     """
     scores = checked_scores(scores)

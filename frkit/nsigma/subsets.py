@@ -33,7 +33,14 @@ from frkit.evaluation.sweep import swept
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
-from frkit.scores.kept import failed_pairs, is_list, model_names_of, pairs_of_models, with_labels
+from frkit.scores.kept import (
+    failed_pairs,
+    has_names,
+    is_list,
+    model_names_of,
+    pairs_of_models,
+    with_labels,
+)
 
 BATCH, SUBSET = "batch", "subset"
 NONE = np.empty(0)
@@ -110,7 +117,7 @@ def compared_groups(kept, by, varying):
         "lowest one counts as a rejection)",
     )
     require(
-        not is_list(kept) or "probe_identity" in kept.coords,
+        has_names(kept),
         "these pairs carry no identities, and subsets are drawn of people: give probe_identity= "
         "and reference_identity=",
     )
@@ -122,8 +129,8 @@ def compared_groups(kept, by, varying):
         design = make_design(with_labels(kept, **people), weighting="pair")
         return design, images.group_code, names
     design = make_design(kept, by=by, varying=varying, weighting="pair", impostors="same-group")
-    row, col = design.listed.row, design.listed.col
-    group = design.images.group_code
+    row, col = images.sides
+    group = images.group_code
     is_within = group[row] == group[col]
     compared = np.zeros(len(group), bool)
     compared[row[is_within]] = compared[col[is_within]] = True

@@ -5,13 +5,19 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
-from frkit.data.roles import SIDES
 from frkit.evaluation.errors_by_person import errors_by_person
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
-from frkit.scores.kept import facts_of_first_model, is_kept, is_list, pairs_of_models
+from frkit.scores.kept import (
+    PAIRS,
+    facts_of_first_model,
+    has_names,
+    is_kept,
+    is_list,
+    pairs_of_models,
+)
 
 MOST_GROUPS = 6  # named in a sentence
 NO_GROUP = "no label: in no group"
@@ -28,8 +34,8 @@ def data(inputs):
         _warn_of_split_pairs(inputs)
     card = pd.Series(_counts(inputs, facts, *n_compared)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
-    if is_list(inputs.scores) and "probe" in inputs.scores.coords:
-        _warn_of_repeats(inputs.scores)
+    if is_list(inputs.scores) and has_names(inputs.scores, "image"):
+        _warn_of_repeats(inputs)
     if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
         sizes = groups.iloc[:, 0].drop(NO_GROUP, errors="ignore").to_dict()
@@ -61,9 +67,9 @@ def _counts(inputs, facts, genuine, impostor, failed):
 def comparisons(kept):
     """Return numbers of genuine, impostor and failed comparisons of the first model."""
     if is_list(kept):
-        genuine = int(kept["genuine"].sum())
+        is_genuine = kept[PAIRS]["genuine"].values
         n_failed = int(np.isnan(pairs_of_models(kept)[0].score).sum())
-        return genuine, kept.sizes["pair"] - genuine, n_failed
+        return int(is_genuine.sum()), int((~is_genuine).sum()), n_failed
     facts = facts_of_first_model(kept)
     n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
     return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
@@ -81,15 +87,14 @@ def _warn_of_split_pairs(inputs):
         warn(say("split_pairs", attributes_of(inputs.by), whole - used, whole))
 
 
-def _warn_of_repeats(pairs):
+def _warn_of_repeats(inputs):
     """Warn how many comparisons of a list repeat the two images of another one."""
-    sides = np.sort(np.stack([pairs[side].values for side in SIDES]).astype(str), axis=0)
-    images = pd.DataFrame(sides.T)
+    images = pd.DataFrame(np.sort(inputs.images.image[inputs.images.sides], axis=0).T)
     n_repeated = images.duplicated().sum()
     if n_repeated:
-        scores = images.assign(score=pairs_of_models(pairs)[0].score)
+        scores = images.assign(score=pairs_of_models(inputs.scores)[0].score)
         n_differing = n_repeated - scores.duplicated().sum()
-        warn(say("repeats", n_repeated, pairs.sizes["pair"], n_differing))
+        warn(say("repeats", n_repeated, len(images), n_differing))
 
 
 def _groups(inputs):
@@ -99,7 +104,6 @@ def _groups(inputs):
     counts = pd.DataFrame(labels).groupby("group").nunique()
     counts = counts.reindex([*images.groups, *counts.index.intersection([UNKNOWN])])
     counts = counts.rename(index={UNKNOWN: NO_GROUP})
-    shows_images = not is_list(inputs.scores) or "probe" in inputs.scores.coords
-    shown = {"people": inputs.named, "images": shows_images}
+    shown = {"people": inputs.named, "images": has_names(inputs.scores, "image")}
     counts = counts[[name for name in shown if shown[name]]].astype(object)
     return Table(counts.map(lambda count: Cell(f"{count:,}", {"": count})))

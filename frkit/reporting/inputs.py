@@ -21,7 +21,7 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.formats import say
 from frkit.reporting.opening import kind_of
 from frkit.scores.images import images_of
-from frkit.scores.kept import is_list, model_names_of
+from frkit.scores.kept import has_names, model_names_of
 from frkit.scores.tensor import score_tensor
 
 ENOUGH_PEOPLE = 10  # with a genuine pair, of whom a rate can be estimated
@@ -63,7 +63,7 @@ class Inputs:
         self.rates = self.evaluation["empirical"].to_dataset()
         self.along = "far_level" if "far_level" in self.rates.dims else "threshold_level"
         self.models = model_names_of(self.scores) or [""]
-        self.named = not is_list(self.scores) or "probe_identity" in self.scores.coords
+        self.named = has_names(self.scores)
         self.require_directions()
         self.leading, self.too_few_errors = leading_level(self.rates, self.along)
 
@@ -217,7 +217,7 @@ def without_label(inputs):
         "images": int(counts.has_none.sum()),
         "all_images": len(counts),
         "all_of_people": not others_have_none.any(),
-        "shows_images": not is_list(inputs.scores) or "probe" in inputs.scores.coords,
+        "shows_images": has_names(inputs.scores, "image"),
     }
     has_some = facts["people"] or (facts["images"] and facts["shows_images"])
     return say("without_label", attributes_of(inputs.by), facts) if has_some else ""

@@ -10,7 +10,7 @@ import pandas as pd
 from frkit.base import UNKNOWN, with_cautions
 from frkit.data.questions import report_words
 from frkit.reporting.opening import columns_read, kind_of, open_data
-from frkit.scores.kept import IMAGES, facts_of_first_model
+from frkit.scores.kept import IMAGES, facts_of_first_model, named_pairs
 
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
 NO_ATTRIBUTES = "image model person pair genuine score probe reference feature".split()
@@ -70,6 +70,8 @@ def contents_of(data):
     kind = kind_of(data)
     labels = labels_of(data)
     people = Counter(labels.pop("identity", []))
+    if kind == "pairs":
+        data = named_pairs(data)
     facts = {
         "kind": kind,
         "columns": columns_read(data),
@@ -103,15 +105,18 @@ def _unit(kind, n_labels, sizes):
 
 def labels_of(data):
     """Return labels of every attribute, of a list once for each person, and the identities."""
-    is_swept = kind_of(data) == "kept pairs"
+    kind = kind_of(data)
+    columns = data[IMAGES].variables if kind == "kept pairs" else data.coords
+    if kind == "pairs":
+        columns = named_pairs(data).coords
     sides = {}
-    for column, values in (data[IMAGES].variables if is_swept else data.coords).items():
+    for column, values in columns.items():
         name = str(column).removeprefix("probe_").removeprefix("reference_")
         if name not in NO_ATTRIBUTES and values.ndim == 1:
             sides.setdefault(name, []).append(values.values)
     labels = {name: np.concatenate(columns) for name, columns in sides.items()}
     people = labels.get("identity", [])
-    if kind_of(data) in ("pairs", "a score tensor"):
+    if kind in ("pairs", "a score tensor"):
         for name, column in labels.items():
             if name != "identity" and len(column) == len(people):
                 rows = pd.DataFrame({"person": people, "label": column})

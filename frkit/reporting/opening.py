@@ -114,7 +114,7 @@ def open_data(
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
     >>> _ = path.write_text("id1,id2,mated?,l2\nann,ann,yes,0.1\nann,bob,no,0.9\n")
     >>> data = open_data(path)
-    >>> data.genuine.values.tolist()
+    >>> data["pairs"].genuine.values.tolist()
     [True, False]
     >>> print(data.attrs["columns"])
     distance: 'l2' (smaller is more alike)
@@ -409,14 +409,10 @@ def kind_of(data):
     if is_kept(data):
         return "pairs" if is_list(data) else "kept pairs"
     dims = set(getattr(data, "dims", ()))
-    kinds = {
-        "faces": {"image", "feature"},
-        "pairs": {"pair"},
-        "a score tensor": {"probe", "reference"},
-    }
-    for kind, needed in kinds.items():
-        if needed <= dims:
-            return kind
+    if {"image", "feature"} <= dims:
+        return "faces"
+    if {"probe", "reference"} <= dims:
+        return "a score tensor"
     raise InputError(
         "a report is made from faces, scores or the path of a file of such, got "
         f"{type(data).__name__}"

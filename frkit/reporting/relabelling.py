@@ -1,11 +1,10 @@
 """Data with other labels: of groups that are too small, and of people without a label."""
 
 import numpy as np
-import xarray as xr
 
 from frkit.base import UNKNOWN
 from frkit.data.labels import attributes_of, crossed
-from frkit.scores.kept import IMAGES, is_kept, is_list, with_labels
+from frkit.scores.kept import IMAGES, is_kept, with_labels
 
 
 def without_labels(data, by, groups):
@@ -35,8 +34,7 @@ def with_named_blanks(data, attribute, name):
 
 def _labels_of_sides(data, names):
     """The labels of images, or of probes and references, that have all of these names."""
-    is_swept = is_kept(data) and not is_list(data)
-    columns = data[IMAGES].variables if is_swept else data.coords
+    columns = data[IMAGES].variables if is_kept(data) else data.coords
     sides = {}
     for side in ("", "probe_", "reference_"):
         if all(side + name in columns for name in names):
@@ -46,9 +44,7 @@ def _labels_of_sides(data, names):
 
 def _relabelled(data, changed):
     """The same data with other labels, by column."""
-    if is_kept(data) and not is_list(data):
+    if is_kept(data):
         return with_labels(data, **changed)
     coords = {name: (data[name].dims, labels) for name, labels in changed.items()}
-    if is_kept(data):
-        return xr.DataTree(data.to_dataset().assign_coords(coords))
     return data.assign_coords(coords)

@@ -8,7 +8,8 @@ import xarray as xr
 from frkit.base import require, warn
 from frkit.data.alignment import in_one_order, places_in_order, stacked
 from frkit.data.roles import SIDES, WHO
-from frkit.scores.kept import kept_list
+from frkit.data.sides import coded_sides
+from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 from frkit.scores.pair_list import warn_of_distances, warn_of_same_order
 
 
@@ -17,13 +18,18 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
 
     Pairs whose images have names are joined by these, in the order of the first list.
     """
-    lists = {name: tree.to_dataset() for name, tree in models.items()}
+    lists = {name: named_pairs(kept) for name, kept in models.items()}
     first_name, first = next(iter(lists.items()))
     in_order = {first_name: first}
     for name, pairs in [*lists.items()][1:]:
         in_order[name] = _in_order(first_name, first, name, pairs)
     warn_of_same_order({name: pairs["score"].values for name, pairs in in_order.items()})
-    return kept_list(_stacked(in_order))
+    joined = _stacked(in_order)
+    sides = {}
+    for name in {name for kept in models.values() for name in kept[IMAGES].variables}:
+        columns = [joined.coords.get(column) for column in columns_of_sides(name)]
+        sides[name] = coded_sides(columns, SIDES, joined.sizes["pair"], complete=False)
+    return kept_list(joined, sides)
 
 
 def _in_order(first_name, first, name, pairs):
@@ -65,7 +71,9 @@ def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
 def _stacked(models):
     """Return scores of models in the same order along a new dimension `model`."""
     scores = stacked(models, "score")
-    is_distance = [name for name, data in models.items() if data["score"].attrs["distance"]]
+    is_distance = [
+        name for name, data in models.items() if (data.attrs | data["score"].attrs)["distance"]
+    ]
     if 0 < len(is_distance) < len(models):
         warn_of_distances(is_distance)
         scores["score"].attrs["distance"] = 0

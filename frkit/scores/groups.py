@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, listed, real_numbers, refuse_infinite, require, require_one_of
+from frkit.base import UNKNOWN, listed, real_numbers, require, require_one_of
 from frkit.data.labels import (
     attributes_of,
     clean_labels,
@@ -17,11 +17,14 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.scores.kept import (
+    IMAGES,
+    WHO_IS_COMPARED,
     check_kept,
+    images_in_pairs,
     is_kept,
     is_list,
-    kept_list,
     pairs_of_models,
+    places_of_sides,
     refuse_file_name,
 )
 from frkit.scores.tensor import block_side
@@ -34,15 +37,11 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
     """
     if is_kept(scores):
         check_kept(scores)
-        return _checked_list(scores) if is_list(scores) else scores
+        return images_in_pairs(scores) if is_list(scores) else scores
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
     dims = {*getattr(scores, "dims", ())} - {"model"}
     names = {*getattr(scores, "coords", ())}
-    if dims == {"pair"} and "genuine" in names and scores["genuine"].dtype.kind in "biu":
-        attrs = {"similarity": "given", "distance": 0} | scores.attrs
-        scores = scores.assign_attrs(attrs).rename("score")
-        return _checked_list(kept_list(scores.to_dataset()))
     sides = {"probe", "reference", "probe_identity", "reference_identity"}
     refuse_file_name(scores)
     require(
@@ -65,28 +64,17 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
     return scores
 
 
-def _checked_list(pairs: xr.DataTree) -> xr.DataTree:
-    """Return a list of pairs with clean labels and float scores."""
-    table = pairs.to_dataset()
-    score = table["score"]
-    if score.dtype not in (np.float32, np.float64):
-        score = score.astype(float)
-    refuse_infinite(score.values)
-    table = table.assign(score=score).assign_coords(_clean_coords(table))
-    return xr.DataTree(table)
-
-
 def _clean_coords(scores) -> dict:
     """Return all labels as clean text; refuse images and identities without a name."""
     labels = {}
     for name, column in scores.coords.items():
-        if column.ndim != 1 or name in ("pair", "genuine"):
+        if column.ndim != 1:
             continue
         [dim] = column.dims
         clean = clean_labels
         if name == dim:
             clean = image_names
-        elif name in ("probe", "reference") or name.endswith("_identity"):
+        elif name.endswith("_identity"):
             clean = complete_labels
         labels[name] = dim, clean(column.values, column.size, name, dim), column.attrs
     return labels
@@ -115,24 +103,17 @@ def models_of(scores: xr.DataArray | xr.Dataset) -> list:
 # --- labels --------------------------------------------------------------------------------------
 
 
-def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
-    """Return labels of both sides, of images or of pairs; those of several attributes crossed."""
-    names = {name.removeprefix("probe_").removeprefix("reference_") for name in scores.coords}
-    names -= {"pair", "genuine", "probe", "reference", "model"}
-    if by != "identity":
-        require_attributes(by, names - {"identity"})
-    columns = []
-    for name in attributes_of(by):
-        sides = f"probe_{name}", f"reference_{name}"
-        present = [column for column in sides if column in scores.coords]
-        columns.append([scores[present[0]].values, scores[present[-1]].values])
-    return [crossed(list(side)) for side in zip(*columns, strict=True)]
+def labels_of_images(table: xr.Dataset, by) -> np.ndarray:
+    """Return one label for each row of a table of images; several attributes are crossed."""
+    if by is None:
+        return np.full(table.sizes.get("image", 1), UNKNOWN)
+    require_attributes(by, {*table.variables} - {*WHO_IS_COMPARED, "model"})
+    return crossed([table[name].values for name in attributes_of(by)])
 
 
-def is_of_people(scores: xr.DataArray, by) -> bool:
-    """Return whether both sides have labels; otherwise they describe the comparison."""
-    names = [f"{side}_{name}" for name in attributes_of(by) for side in ("probe", "reference")]
-    return set(names) <= set(scores.coords)
+def labels_of_sides(kept: xr.DataTree, by) -> np.ndarray:
+    """Return the labels of both sides of the pairs of a list, (side, pair)."""
+    return labels_of_images(kept[IMAGES].dataset, by)[places_of_sides(kept)]
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
@@ -148,7 +129,7 @@ def groups_among(labels: np.ndarray, by) -> np.ndarray:
 def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the place of each label among the groups; "unknown" comes behind the last one."""
     codes = pd.Index(groups).get_indexer(labels)  # -1 where it is "unknown"
-    return np.where(codes < 0, len(groups), codes)
+    return np.where(codes < 0, len(groups), codes).astype(np.int32)
 
 
 # --- weights of people ----------------------------------------------------------------------------

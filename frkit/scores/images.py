@@ -1,16 +1,18 @@
 """The images of a question: who is in each of them, and under which labels it counts."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require, warn
-from frkit.data.labels import CROSSED, attributes_of, crossed, require_attributes, resolve_varying
-from frkit.scores.groups import group_codes, groups_among, is_of_people, labels_of_sides
-from frkit.scores.kept import IMAGES, is_list
+from frkit.data.labels import CROSSED, attributes_of, resolve_varying
+from frkit.data.roles import SIDES
+from frkit.scores.groups import group_codes, groups_among, labels_of_images
+from frkit.scores.kept import IMAGES, PAIRS, has_names, is_list, places_of_sides, require_one_person
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,47 +24,55 @@ class Images:
 
     Attributes
     ----------
-    name, identity, person, label : (row,) An identity is a person, or the part of a person that has
-        one label of an attribute that varies. label: of the attribute in `by=`, or "unknown".
+    name, identity, person : (row,) An identity is a person, or the part of a person that has one
+        label of an attribute that varies. Numbers where nobody has a name.
+    group_code : (row,) the place of the group, behind the last one for "unknown".
     image : (row,) number of the image; its rows have the same.
     groups : the group labels, without "unknown".
-    probe, reference : (row,) whether the image is on this side.
+    probe, reference : (row,) whether its image is on this side.
     others : the labels, (row,), of the attributes that `impostors=` names.
     stratum : (row,) in which its person is drawn.
+    sides : (side, pair) the row of each probe and reference of a list.
     """
 
     name: np.ndarray
     identity: np.ndarray
     person: np.ndarray
-    label: np.ndarray
+    group_code: np.ndarray
     image: np.ndarray
     groups: np.ndarray
     probe: np.ndarray
     reference: np.ndarray
-    others: dict[str, np.ndarray] = field(default_factory=dict)
-    stratum: np.ndarray = field(default_factory=lambda: np.empty(0, str))
+    others: dict[str, np.ndarray]
+    stratum: Any = None
+    sides: Any = None
 
     @cached_property
+    def _identities(self):
+        names, code = np.unique(self.identity, return_inverse=True)
+        return names, code.astype(np.int32)
+
+    @property
     def identities(self) -> np.ndarray:
         """Names of all identities, sorted."""
-        return pd.factorize(self.identity.astype(object), sort=True)[1].astype(str)
+        return self._identities[0]
 
-    @cached_property
+    @property
     def identity_code(self) -> np.ndarray:
         """(row,) the place of the identity among all."""
-        return pd.Index(self.identities).get_indexer(self.identity).astype(np.int32)
+        return self._identities[1]
 
     @cached_property
     def person_code(self) -> np.ndarray:
         """(row,) the place of the person among all."""
         if self.person is self.identity:
             return self.identity_code
-        return pd.factorize(self.person.astype(object), sort=True)[0].astype(np.int32)
+        return np.unique(self.person, return_inverse=True)[1].astype(np.int32)
 
-    @cached_property
-    def group_code(self) -> np.ndarray:
-        """(row,) the place of the group, behind the last one for "unknown"."""
-        return group_codes(self.label, self.groups).astype(np.int32)
+    @property
+    def label(self) -> np.ndarray:
+        """(row,) the label of the group, or "unknown"."""
+        return np.append(self.groups, UNKNOWN)[self.group_code]
 
     @cached_property
     def first_row(self) -> np.ndarray:
@@ -75,115 +85,127 @@ class Images:
 
         A probe that is not a reference is replaced by another such probe: its scores exist.
         """
-        identity = self.identity[self.first_row]
-        sides = pd.DataFrame({"image": self.image, "p": self.probe, "r": self.reference})
-        sides = sides.groupby("image").any()
-        both = (sides.p & sides.r).to_numpy()
+        first = self.first_row
+        identity, probe = self.identity[first], self.probe[first]
+        both = probe & self.reference[first]
         if both.all():
             return identity
-        side = np.where(both, "both", np.where(sides.p, "probe", "reference"))
+        side = np.where(both, "both", np.where(probe, "probe", "reference"))
         return np.char.add(np.char.add(identity, "\x1f"), side)
 
 
-def table_images(kept: xr.DataTree, by, varying: str, others=()) -> Images:
-    """The images of a complete design, with the rule for attributes that vary applied."""
+def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) -> Images:
+    """The images of kept pairs of any design, with the rule for labels that vary applied.
+
+    In a list each pair counts under its own labels by default.
+    """
     table = kept[IMAGES].dataset
+    label = labels_of_images(table, by)
+    labels_of_others = {name: labels_of_images(table, name) for name in others}
+    if not has_names(kept):
+        return _nameless_sides(kept, label, groups_among(label, by), labels_of_others)
     identity = table["identity"].values
     person = table["person"].values if "person" in table else identity
-    label = np.full(len(identity), UNKNOWN)
-    if by is not None:
-        label = _labels_of_images(table, by)
-        attribute = CROSSED.join(attributes_of(by))
-        label, identity, person = resolve_varying(label, identity, varying, attribute, person)
-    everywhere = np.ones(len(identity), bool)
+    stratum = places = None
+    if is_list(kept):
+        places = places_of_sides(kept)
+        if by is not None:
+            label, identity, person, stratum = _resolved_in_list(
+                table, np.ravel(places), label, by, varying, stratified
+            )
+        name = table["image"].values if has_names(kept, "image") else identity
+        image = np.unique(name, return_inverse=True)[1]
+        require_one_person(name, identity)
+        probe, reference = _sides_of(image, places)
+    else:
+        if by is not None:
+            attribute = CROSSED.join(attributes_of(by))
+            label, identity, person = resolve_varying(label, identity, varying, attribute, person)
+        name, image = table["image"].values, np.arange(len(identity))
+        everywhere = np.ones(len(identity), bool)
+        probe, reference = (table[side].values if side in table else everywhere for side in SIDES)
+    groups = groups_among(label, by)
     return Images(
-        name=table["image"].values,
+        name=name,
         identity=identity,
         person=person,
-        label=label,
-        image=np.arange(len(identity)),
-        groups=groups_among(label, by),
-        probe=table["probe"].values if "probe" in table else everywhere,
-        reference=table["reference"].values if "reference" in table else everywhere,
-        others={name: _labels_of_images(table, name) for name in others},
-        stratum=label,
+        group_code=group_codes(label, groups),
+        image=image,
+        groups=groups,
+        probe=probe,
+        reference=reference,
+        others=labels_of_others,
+        stratum=label if stratum is None else stratum,
+        sides=places,
     )
-
-
-def _labels_of_images(table: xr.Dataset, by):
-    """One label for each image; several attributes are crossed."""
-    sides = {"probe", "reference"}
-    attributes = {*table.variables} - {"image", "identity", "person", "model"} - sides
-    require_attributes(by, attributes)
-    return crossed([table[name].values for name in attributes_of(by)])
 
 
 # --- lists ---------------------------------------------------------------------------------------
 
 
-def list_images(pairs: xr.DataTree, by, varying: str, *, others=(), stratified=False) -> tuple:
-    """The images of a list, and the row of each pair's probe and reference, (pair,) each.
+def _nameless_sides(kept, label, groups, others):
+    """The images of a list without people: each side of each pair is an image of its own.
 
-    The rule for labels that vary within a person is applied; by default each pair counts under its
-    own labels. Without identities,, each side of each pair is an image of its own,
-    and only a genuine pair shows one person.
+    Only a genuine pair shows one person.
     """
-    n_sides = 2 * pairs.sizes["pair"]
-    label = np.full(n_sides, UNKNOWN)
-    if by is not None:
-        label = np.ravel(labels_of_sides(pairs, by))
-    others = {name: np.ravel(labels_of_sides(pairs, name)) for name in others}
-    has_people = "probe_identity" in pairs.coords
-    if has_people:
-        label, identity, person = _people(pairs, label, by, varying, stratified)
-    groups = groups_among(label, by)
-    stratum = np.empty(0, str)
-    if has_people:
-        stratum = resolve_varying(label, identity, "first", "label")[0]
-        image, names = _named_images(pairs, identity)
-        codes = {"image": image, "label": group_codes(label, groups)} | others
-        row = pd.DataFrame(codes).groupby([*codes], sort=True).ngroup().to_numpy()
-    else:
-        image = row = np.arange(n_sides)
-        names = np.char.zfill(image.astype(str), 12)
-        if not has_people:
-            identity = person = _one_person_each(pairs, names)
-    first = np.unique(row, return_index=True)[1]
-    if len(stratum) > 0:
-        first_of_image = np.unique(image, return_index=True)[1]
-        stratum = stratum[first_of_image][image[first]]
-    probe, reference = _sides_of(image)
-    images = Images(
-        name=names[image[first]],
-        identity=identity[first],
-        person=person[first],
-        label=label[first],
-        image=image[first],
+    row = np.ravel(places_of_sides(kept))
+    side = np.arange(len(row), dtype=np.int32)
+    image = side
+    if has_names(kept, "image"):
+        image = np.unique(kept[IMAGES]["image"].values, return_inverse=True)[1][row]
+    genuine = np.flatnonzero(kept[PAIRS]["genuine"].values)
+    person = side.copy()
+    person[len(row) // 2 + genuine] = genuine
+    everywhere = np.ones(len(row), bool)
+    return Images(
+        name=side,
+        identity=person,
+        person=person,
+        group_code=group_codes(label, groups)[row],
+        image=image,
         groups=groups,
-        probe=probe[image[first]],
-        reference=reference[image[first]],
-        others={name: labels[first] for name, labels in others.items()},
-        stratum=stratum,
+        probe=everywhere,
+        reference=everywhere,
+        others={name: labels[row] for name, labels in others.items()},
+        sides=side.reshape(2, -1),
     )
-    return images, *np.split(row, 2)
 
 
-def _people(pairs, label, by, varying, stratified):
-    """Labels, identities and people of all sides, with the rule for labels that vary applied."""
-    identity = person = np.ravel(labels_of_sides(pairs, "identity"))
-    if by is not None and is_of_people(pairs, by) and varying not in ("error", "keep"):
-        name = CROSSED.join(attributes_of(by))
-        label, identity, split = resolve_varying(label, identity, varying, name)
-        person = person if split is None else split
-    elif by is not None:
-        _note_varying(pairs, label, identity, by, stratified)
-    return label, identity, person
+def _resolved_in_list(table, row, label, by, varying, stratified):
+    """Labels, identities and people of rows, with the rule for labels that vary; and strata.
+
+    Rules that count labels, or take the first one, count the sides of pairs in their order.
+    """
+    identity = person = table["identity"].values
+    of_people = _is_of_people(table, by)
+    if of_people and varying not in ("error", "keep"):
+        attribute = CROSSED.join(attributes_of(by))
+        on_sides = resolve_varying(label[row], identity[row], varying, attribute, identity[row])
+        label, identity, person = (_of_rows(values, row) for values in on_sides)
+    else:
+        _note_varying(label, identity, by, stratified, of_people)
+    first = pd.unique(row)  # the rows in the order of the list
+    stratum = label.copy()
+    stratum[first] = resolve_varying(label[first], identity[first], "first", "label")[0]
+    return label, identity, person, stratum
 
 
-def _note_varying(pairs, label, identity, by, stratified):
+def _is_of_people(table, by):
+    """Whether labels describe people; otherwise they describe the comparison."""
+    return all(table[name].attrs.get("of") != "pairs" for name in attributes_of(by))
+
+
+def _of_rows(values, row):
+    """The values of rows, from those of all sides of pairs; row : of each side."""
+    of_rows = np.empty(row.max() + 1, values.dtype)
+    of_rows[row] = values
+    return of_rows
+
+
+def _note_varying(label, identity, by, stratified, of_people):
     """Refuse strata whose labels vary within a person."""
     rule = f"strata must be a property of the person, but {by!r}"
-    if not is_of_people(pairs, by):
+    if not of_people:
         require(not stratified, f"{rule} is a label of one side alone: draw without strata")
         return
     labelled = label != UNKNOWN
@@ -202,45 +224,9 @@ def _note_varying(pairs, label, identity, by, stratified):
         )
 
 
-def _named_images(pairs, identity):
-    """The image on each side, and the names of images; an identity represents all its images.
-
-    An image that shows two people is refused.
-    """
-    names = identity
-    if "probe" in pairs.coords:
-        names = np.concatenate([pairs["probe"].values, pairs["reference"].values])
-    image, names = pd.factorize(names.astype(object), sort=True)
-    first = np.unique(image, return_index=True)[1]
-    other = np.flatnonzero(identity[first][image] != identity)[:1]
-    shown = np.unique(identity[np.isin(image, image[other])])
-    require(
-        len(other) == 0,
-        f"image {listed(names[image[other]])} shows {listed(shown)}: if these are parts of one "
-        "person whose label varies, say varying='first'; give different images different names",
-    )
-    return image, names.astype(str)
-
-
-def _one_person_each(pairs, names):
-    """Who is on each side without identities: one person in a genuine pair, and two in others."""
-    genuine = np.flatnonzero(pairs["genuine"].values)
-    identity = names.copy()
-    identity[pairs.sizes["pair"] + genuine] = names[genuine]
-    return identity
-
-
-def _sides_of(image):
-    """Which images are probes, and which references; all are both where some are."""
+def _sides_of(image, places):
+    """Which rows are of probes, and which of references; all are both where some images are."""
     n_images = image.max() + 1
-    sides = [np.bincount(side, minlength=n_images) > 0 for side in np.split(image, 2)]
-    if np.any(sides[0] & sides[1]):  # both sides are one set of images
-        return [np.ones(n_images, bool)] * 2
-    return sides
-
-
-def images_of(kept: xr.DataTree, by, varying: str) -> Images:
-    """The images of kept pairs of any design under the labels of an attribute."""
-    if is_list(kept):
-        return list_images(kept, by, varying)[0]
-    return table_images(kept, by, varying)
+    probe, reference = (np.bincount(image[rows], minlength=n_images) > 0 for rows in places)
+    is_one_set = np.any(probe & reference)
+    return probe[image] | is_one_set, reference[image] | is_one_set

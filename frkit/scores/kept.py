@@ -1,21 +1,26 @@
 """Kept pairs: the form of scores that every evaluation reads.
 
 `frkit.sweep` makes them of a tensor or a matrix, `pairs` and `open_pairs` of a list. They are an
-xarray tree, whose attribute `design` says who was compared with whom.
+xarray tree: a table of images, and pairs as places in this table. Its attribute `design` says who
+was compared with whom.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import listed, refuse_infinite, require
 from frkit.data.arrays import check_hdf5, open_tree
 from frkit.data.files import file_kind
 from frkit.data.labels import narrow_text
+from frkit.data.roles import SIDES
+from frkit.data.sides import Sides
 
 COMPLETE = "every image with every other"
 PROBES = "probes with references"
@@ -23,6 +28,7 @@ LISTED = "a list of pairs"
 DESIGN = "design"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
+PLACES = ("probe_image", "reference_image")  # of each pair in the table of images
 FORM = 1  # version of the form; a change of what a node means is another one
 COLUMNS = {  # of a model's pairs: their dim, and what they are
     "probe_image": ("pair", "place of the probe among the images"),
@@ -52,20 +58,19 @@ ENGINES = {  # options with which xarray opens the root of a file
 class ModelPairs(NamedTuple):
     """The kept pairs of one model as arrays.
 
-    row, col : (pair,) rows of the table of images; None in a list, whose rows depend on the
-    question. score : (pair,) NaN where the comparison failed. stands_for : (pair,) for how many
-    pairs each one stands, or None where all were kept. self_score : (image,), or None.
-    failed : (image,) whether all its comparisons failed, or None. lowest, highest : score of all.
+    row, col : (pair,) rows of the table of images. score : (pair,) NaN where the comparison failed.
+    lowest, highest : score of all. Of a sweep: stands_for : (pair,) for how many pairs each one
+    stands. self_score : (image,). failed : (image,) whether all its comparisons failed.
     """
 
     row: Any
     col: Any
     score: np.ndarray
-    stands_for: Any
-    self_score: Any
-    failed: Any
     lowest: float
     highest: float
+    stands_for: Any = None
+    self_score: Any = None
+    failed: Any = None
 
 
 def refuse_file_name(scores) -> None:
@@ -91,14 +96,91 @@ def is_symmetric(scores: xr.DataTree) -> bool:
     return scores.attrs[DESIGN] == COMPLETE
 
 
-def kept_list(pairs: xr.Dataset) -> xr.DataTree:
-    """Return a list of scored pairs, `score` over ([model,] pair) with labels, as kept pairs."""
-    score_attrs = {name: pairs["score"].attrs[name] for name in ("similarity", "distance")}
-    return xr.DataTree(pairs.assign_attrs({DESIGN: LISTED, "form": FORM} | score_attrs))
+def has_names(scores, of: str = "identity") -> bool:
+    """Return whether scores name the people ("identity"), or the images, that are compared."""
+    return not is_kept(scores) or of in scores[IMAGES].variables
+
+
+def kept_list(pairs: xr.Dataset, sides: Mapping[str, Sides] | None = None) -> xr.DataTree:
+    """Return a list of scored pairs as kept pairs, in the order of the list.
+
+    The table has a row for each image under each set of labels, or without names for each set.
+
+    Parameters
+    ----------
+    pairs : xr.Dataset
+        `score` over ([model,] pair), and `genuine`.
+    sides : mapping of str to Sides, optional
+        Names of images ("image") and of people ("identity"), and the labels of each attribute.
+    """
+    sides = sides or {}
+    row = np.zeros(2 * pairs.sizes["pair"], np.int64)
+    columns = {}
+    for name in sorted(sides, key=lambda name: (name != "image", name)):
+        labels, rank = np.unique(sides[name].names.astype(str), return_inverse=True)
+        code = rank[sides[name].both()]
+        row = pd.factorize(row * len(labels) + code, sort=True)[0]
+        columns[name] = labels, code
+    first = pd.Series(row).drop_duplicates().sort_values().index  # place of each row's first side
+    images = xr.Dataset()
+    for name, (labels, code) in columns.items():
+        of = "pairs" if sides[name].reference is None else "images"
+        images[name] = "image", labels[code[first]], {"of": of}
+    if {"image", "identity"} <= {*columns}:
+        require_one_person(images["image"].values, images["identity"].values)
+    places = row.astype(np.int32).reshape(2, -1)
+    score = pairs["score"]
+    root = xr.Dataset(attrs=pairs.attrs | score.attrs | {DESIGN: LISTED})
+    if "model" in pairs.coords:
+        root.coords["model"] = pairs["model"].variable
+    variables = {"score": (score.dims, score.values), "genuine": ("pair", pairs["genuine"].values)}
+    variables |= {name: ("pair", place) for name, place in zip(PLACES, places)}
+    return kept_tree(root, images, {PAIRS: xr.Dataset(variables)})
+
+
+def require_one_person(image, identity) -> None:
+    """Refuse an image that shows two people; both (row,), sorted by image."""
+    is_same = image[1:] == image[:-1]
+    first = np.flatnonzero(is_same & (identity[1:] != identity[:-1]))[:1]
+    require(
+        len(first) == 0,
+        f"image {listed(image[first])} shows {listed(identity[np.append(first, first + 1)])}: give "
+        "different images different names; if these are parts of one person whose label varies, "
+        "say varying='first'",
+    )
+
+
+def images_in_pairs(kept: xr.DataTree) -> xr.DataTree:
+    """Return a list whose table has no image without a pair, as where pairs were selected."""
+    is_there = np.zeros(kept[IMAGES].sizes.get("image", 1), bool)
+    is_there[places_of_sides(kept)] = True
+    return kept if is_there.all() else select_images(kept, is_there)
+
+
+def places_of_sides(kept: xr.DataTree) -> np.ndarray:
+    """Return the rows of a list's table of images, (side, pair)."""
+    return np.stack([kept[PAIRS][side].values for side in PLACES])
+
+
+def named_pairs(kept: xr.DataTree) -> xr.Dataset:
+    """Return the pairs of a list with the names and labels of both sides as coordinates."""
+    pairs = kept[PAIRS].to_dataset()
+    named = pairs.drop_vars(PLACES).set_coords("genuine").assign_attrs(kept.attrs)
+    for name, labels in kept[IMAGES].to_dataset(inherit=False).variables.items():
+        values = labels.values[places_of_sides(kept)]
+        n_sides = 1 if labels.attrs.get("of") == "pairs" else 2
+        for column, of_side in zip(columns_of_sides(name)[:n_sides], values):
+            named.coords[column] = "pair", of_side
+    return named
+
+
+def columns_of_sides(name: str) -> list[str]:
+    """Return the names of columns with an attribute (or image, or identity) of both sides."""
+    return [side if name == "image" else f"{side}_{name}" for side in SIDES]
 
 
 def kept_tree(root: xr.Dataset, images: xr.Dataset, pairs_of_models: dict) -> xr.DataTree:
-    """Return kept pairs of a complete design, with digests by which changes are noticed.
+    """Return kept pairs with digests by which changes are noticed.
 
     root : its attributes describe the scores. pairs_of_models : pairs by the path of their node.
     """
@@ -118,50 +200,56 @@ def check_kept(kept: xr.DataTree) -> None:
         f"another version of frkit made these kept pairs (form {form}; this one reads form "
         f"{FORM}): make them again, kept = fk.sweep(scores), or open the list again",
     )
-    if is_list(kept):
-        require(
-            "score" in kept and "genuine" in kept.coords,
-            "these kept pairs are not complete: a list of pairs has variables score and genuine; "
-            "sweep the scores again, kept = fk.sweep(scores), or open the list again",
-        )
-        return
-    paths = {f"/{node_of_model(name)}" for name in model_names_of(kept) or [None]}
-    absent = sorted({f"/{IMAGES}", *paths} - {*kept.groups})
+    paths = [IMAGES, *paths_of_models(kept)]
+    absent = [path for path in paths if f"/{path}" not in kept.groups]
     require(
         not absent,
         f"these kept pairs are not complete: they have no {', '.join(absent)}; name models before "
-        "the sweep, and sweep the scores again: kept = fk.sweep(scores)",
+        "the sweep, and sweep the scores again: kept = fk.sweep(scores), or open the list again",
     )
-    for name, labels in kept[IMAGES].to_dataset(inherit=False).variables.items():
+    images = kept[IMAGES].to_dataset(inherit=False)
+    for name, labels in images.variables.items():
         require(
             labels.dims == ("image",),
             f"{name!r} of the kept images must have a label for each image: set it as "
             f"kept['images'][{name!r}] = xr.DataArray(labels, dims='image')",
         )
-    table_digest = _digest_of_table(kept, kept[IMAGES])
+    table_digest = _digest_of_table(kept, images)
     for pairs in nodes_of_models(kept).values():
         require(
             pairs.attrs.get("digest") == _digest_of_pairs(pairs, table_digest),
             "these are not the kept pairs that a sweep returned: some were selected, reordered or "
             "changed, or images have other names or identities, so that rates would be wrong; do "
-            "this before the sweep, and sweep the scores again: kept = fk.sweep(scores)",
+            "this before the sweep, and sweep the scores again: kept = fk.sweep(scores). The pairs "
+            "of a list may be selected; its scores are in kept['pairs'], and its labels in "
+            "kept['images']",
         )
+    if is_list(kept):
+        refuse_infinite(kept[PAIRS]["score"].values)
 
 
 def _digest_of_table(root, images) -> int:
     """Return a checksum of who is compared with whom; other labels may be changed."""
-    digest = crc32(f"{root.attrs[DESIGN]} {root.attrs.get('distance')}".encode())
-    for name in WHO_IS_COMPARED:
+    unread = [name for name, column in root.variables.items() if "pair" in column.dims]
+    digest = crc32(f"{root.attrs[DESIGN]} {root.attrs.get('distance')}{''.join(unread)}".encode())
+    columns = WHO_IS_COMPARED if "identity" in images.variables else images.variables
+    for name in columns:
         if name in images.variables:
             digest = crc32(narrow_text(images[name].values), crc32(name.encode(), digest))
     return digest
 
 
 def _digest_of_pairs(pairs, table_digest) -> str:
-    """Return a checksum of the pairs of a model and of the table of images."""
+    """Return a checksum of the pairs of a model and of the table of images.
+
+    The pairs of a list, which may be selected, are in the checksum by their columns alone.
+    """
     numbers = [str(pairs.attrs.get(name)) for name in NUMBERS]
+    columns = COLUMNS
+    if "genuine" in pairs:
+        numbers, columns = sorted({*pairs.variables} - {"model", "pair"}), {}
     digest = crc32(" ".join(numbers).encode(), table_digest)
-    for name in COLUMNS:
+    for name in columns:
         if name in pairs:
             digest = crc32(np.ascontiguousarray(pairs[name].values), digest)
     return f"{digest:08x}"
@@ -179,35 +267,33 @@ def node_of_model(name: str | None) -> str:
     return PAIRS if name is None else f"{PAIRS}/model={quote(name, safe='')}"
 
 
+def paths_of_models(kept: xr.DataTree) -> list[str]:
+    """Return the paths of the nodes of all models, who share one in a list."""
+    names = [None] if is_list(kept) else model_names_of(kept) or [None]
+    return [*map(node_of_model, names)]
+
+
 def nodes_of_models(kept: xr.DataTree) -> dict[str, xr.Dataset]:
-    """Return the pairs of each model of a complete design, by the path of its node."""
-    paths = map(node_of_model, model_names_of(kept) or [None])
-    return {path: kept[path].to_dataset(inherit=False) for path in paths}
+    """Return the pairs of each model, by the path of its node."""
+    return {path: kept[path].to_dataset(inherit=False) for path in paths_of_models(kept)}
 
 
 def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """Return the kept pairs of each model as arrays."""
-    if not is_list(kept):
-        return [_pairs_of_node(pairs) for pairs in nodes_of_models(kept).values()]
     every_model = []
-    for score in np.atleast_2d(kept["score"].transpose(..., "pair").values):
-        lowest, highest = float(np.nanmin(score)), float(np.nanmax(score))
-        every_model.append(ModelPairs(None, None, score, None, None, None, lowest, highest))
+    for pairs in nodes_of_models(kept).values():
+        places = [pairs[side].values for side in PLACES]
+        of_sweep = {  # which a list has not
+            name: pairs[name].values
+            for name in ("stands_for", "self_score", "failed")
+            if name in pairs
+        }
+        for score in np.atleast_2d(pairs["score"].transpose(..., "pair").values):
+            lowest = pairs.attrs.get("lowest_score", np.fmin.reduce(score))
+            highest = pairs.attrs.get("highest_score", np.fmax.reduce(score))
+            ends = float(lowest), float(highest)
+            every_model.append(ModelPairs(*places, score, *ends, **of_sweep))
     return every_model
-
-
-def _pairs_of_node(pairs: xr.Dataset) -> ModelPairs:
-    """Return the pairs of a model's node."""
-    return ModelPairs(
-        row=pairs["probe_image"].values,
-        col=pairs["reference_image"].values,
-        score=pairs["score"].values,
-        stands_for=pairs["stands_for"].values,
-        self_score=pairs["self_score"].values,
-        failed=pairs["failed"].values,
-        lowest=pairs.attrs["lowest_score"],
-        highest=pairs.attrs["highest_score"],
-    )
 
 
 def facts_of_first_model(kept: xr.DataTree) -> dict:
@@ -218,7 +304,7 @@ def facts_of_first_model(kept: xr.DataTree) -> dict:
 def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
     """Return how many comparisons of all models failed, and how many there were."""
     if is_list(kept):
-        score = kept["score"].values
+        score = kept[PAIRS]["score"].values
         return int(np.isnan(score).sum()), score.size
     facts = [pairs.attrs for pairs in nodes_of_models(kept).values()]
     n_failed = sum(fact["genuine_pairs_failed"] + fact["impostor_pairs_failed"] for fact in facts)
@@ -229,45 +315,44 @@ def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
 
 
 def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
-    """Return the pairs of some images of a complete design with each other; chosen : (image,)."""
+    """Return the pairs of some images with each other; chosen : (image,)."""
     place = np.cumsum(chosen) - 1
     images = kept[IMAGES].to_dataset(inherit=False).isel(image=chosen)
     pairs_of_images = {}
     for path, pairs in nodes_of_models(kept).items():
-        sides = {side: pairs[side].values for side in ("probe_image", "reference_image")}
+        sides = {side: pairs[side].values for side in PLACES}
         stays = np.flatnonzero(np.logical_and(*(chosen[rows] for rows in sides.values())))
-        pairs = pairs.drop_vars(sides).isel(pair=stays, image=chosen)
+        pairs = pairs.drop_vars(sides).isel(pair=stays, image=chosen, missing_dims="ignore")
         for side, rows in sides.items():
             pairs[side] = "pair", place.astype(rows.dtype)[rows[stays]]
-        sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": pairs.sizes["image"]}
+        sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": images.sizes["image"]}
         pairs_of_images[path] = pairs.assign_attrs(sizes)
     return kept_tree(kept.to_dataset(), images, pairs_of_images)
 
 
 def with_labels(kept: xr.DataTree, **labels: np.ndarray) -> xr.DataTree:
-    """Return the pairs of a complete design with further labels of the images, (image,)."""
-    columns = {name: ("image", values) for name, values in labels.items()}
-    images = kept[IMAGES].to_dataset(inherit=False).assign(columns)
-    return kept.assign({IMAGES: xr.DataTree(images)})
+    """Return kept pairs with other, or further, labels of the images, (image,)."""
+    images = kept[IMAGES].to_dataset(inherit=False)
+    for name, values in labels.items():
+        attrs = images[name].attrs if name in images else {}
+        images[name] = "image", values, attrs
+    return kept_tree(kept.to_dataset(), images, nodes_of_models(kept))
 
 
 def with_mapped_scores(kept: xr.DataTree, function, attrs: dict) -> xr.DataTree:
     """Return the pairs with scores that a function maps to others; attrs : of the new scores."""
-    if is_list(kept):
-        table = kept.to_dataset()
-        score = table["score"].copy(data=function(table["score"].values)).assign_attrs(attrs)
-        return kept_list(table.assign(score=score))
     mapped = {}
     for path, pairs in nodes_of_models(kept).items():
+        scores = function(pairs["score"].values).astype(pairs["score"].dtype)
+        mapped[path] = pairs = pairs.assign(score=pairs["score"].copy(data=scores))
+        if is_list(kept):
+            continue
         self_scores = pairs["self_score"].values.copy()
         has_score = ~np.isnan(self_scores)
         self_scores[has_score] = function(self_scores[has_score])
-        scores = function(pairs["score"].values).astype(pairs["score"].dtype)
-        score = pairs["score"].copy(data=scores)
-        pairs = pairs.assign(score=score, self_score=pairs["self_score"].copy(data=self_scores))
+        pairs["self_score"] = pairs["self_score"].copy(data=self_scores)
         for end in ("lowest_score", "highest_score"):
             pairs.attrs[end] = float(function(np.array([pairs.attrs[end]]))[0])
-        mapped[path] = pairs
     images = kept[IMAGES].to_dataset(inherit=False)
     return kept_tree(kept.to_dataset().assign_attrs(attrs), images, mapped)
 

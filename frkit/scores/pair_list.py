@@ -17,10 +17,10 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.labels import check_names, clean_labels, model_names
+from frkit.data.labels import check_names, model_names
 from frkit.data.notices import warn_of_decisions, warn_of_spellings
 from frkit.data.roles import SIDES, WHO
-from frkit.data.sides import Sides, coded_sides, show_two_people
+from frkit.data.sides import Sides, coded_sides
 from frkit.data.tables import several_marks
 from frkit.scores.kept import kept_list
 from frkit.scores.repeated import first_of_each, warn_of_equal_rows
@@ -62,35 +62,29 @@ def listed_pairs(
     signs = np.where(np.atleast_1d(is_distance), -1, 1)
     for sign, scores_of_model in zip(signs, np.atleast_2d(values)):
         ask_about_marks(sign * scores_of_model[is_of_two], missing)
-    if images and people:
-        _check_images(images, people)
-    columns = {"genuine": _genuine(genuine, people, n)}
-    for names, sides in ((SIDES, images), (WHO, people)):
-        columns |= zip(names, sides.columns()) if sides else {}
+    is_genuine = _genuine(genuine, people, n)
     check_names(attributes)
-    labels = {"identity": [people.names]} if people else {}
-    for name, attribute in attributes.items():
-        sides = zip(SIDES, _labels_of_attribute(name, attribute, n))
-        labels_of_sides = {f"{side}_{name}": each for side, each in sides if each is not None}
-        columns |= labels_of_sides
-        labels[name] = [*labels_of_sides.values()]
-    warn_of_spellings(labels)
-    coords = {name: ("pair", column) for name, column in columns.items()}
+    labels = {"identity": people} if people else {}
+    labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
+    warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
+    sides = {"image": images} | labels if images else labels
+    if models is not None:
+        warn_of_same_order(dict(zip(models, values)))
+    if each_once and images:
+        keep = first_of_each(images, np.atleast_2d(values), is_genuine)
+        values, is_genuine = values[..., keep], is_genuine[keep]
+        sides = {name: names.rows(keep) for name, names in sides.items()}
+    elif each_once and people:
+        columns = [names.both().reshape(2, -1) for names in sides.values()]
+        rows = np.vstack([np.atleast_2d(values), is_genuine, *columns])
+        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
+    values = _settle_failed(values, is_genuine, failed)
+    coords = {"genuine": ("pair", is_genuine)}
     if models is not None:
         coords["model"] = models
-        warn_of_same_order(dict(zip(models, values)))
-    are_distances = int(is_distance.all())
-    attrs = {"long_name": "similarity score", "similarity": "given", "distance": are_distances}
+    attrs = {"similarity": "given", "distance": int(is_distance.all())}
     score = ("model", "pair")[-values.ndim :], values, attrs
-    pairs = xr.Dataset({"score": score}, coords=coords)
-    if each_once and images:
-        keep = first_of_each(images, np.atleast_2d(values), columns["genuine"])
-        pairs = pairs if keep.all() else pairs.isel(pair=keep)
-    elif each_once and people:
-        rows = [*np.atleast_2d(values), *columns.values()]
-        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
-    pairs["score"].values = _settle_failed(pairs.score.values, pairs.genuine.values, failed)
-    return kept_list(pairs)
+    return kept_list(xr.Dataset({"score": score}, coords=coords), sides)
 
 
 # --- scores --------------------------------------------------------------------------------------
@@ -290,17 +284,6 @@ def _sides(columns, names, n):
     return None if n_absent else coded_sides(columns, names, n)
 
 
-def _check_images(images, people):
-    """Refuse an image that shows two people."""
-    wrong = images.both()[show_two_people(images, people)][:1]
-    shown = np.unique(people.names[people.both()[np.isin(images.both(), wrong)]])
-    require(
-        len(wrong) == 0,
-        f"image {listed(images.names[wrong])} shows {listed(shown)}; give different images "
-        "different names",
-    )
-
-
 def _genuine(genuine, people, n):
     """Return which pairs are genuine, as given or as the identities say."""
     require(
@@ -335,8 +318,9 @@ def _genuine(genuine, people, n):
 
 
 def _labels_of_attribute(name, values, n):
-    """Return clean labels of both sides, None for a side without labels."""
-    if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
-        require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
-        return [side if side is None else clean_labels(side, n, name, "pair") for side in values]
-    return [clean_labels(values, n, name, "pair")] * 2
+    """Return the labels of both sides; without a reference where they are of the pair."""
+    has_sides = isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values)
+    sides = values if has_sides else (values, None)
+    require(len(sides) == 2, f"{name} must be (labels of probes, labels of references)")
+    labels = coded_sides(sides, (name, name), n, complete=False)
+    return labels if has_sides else labels._replace(reference=labels.probe)

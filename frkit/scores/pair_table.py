@@ -26,7 +26,7 @@ from frkit.data.pair_roles import (
     refuse_truth,
 )
 from frkit.data.roles import SIDES, WHO, models_column
-from frkit.data.sides import coded_sides, show_two_people, side_columns
+from frkit.data.sides import coded_sides, side_columns
 from frkit.data.tables import read_frame, refuse_cells, to_numbers, without_words
 from frkit.scores.combined import stack_lists
 from frkit.scores.pair_formats import two_kinds
@@ -86,8 +86,10 @@ def _without_attacks(table):
     """Return a table without attacks beside genuine and impostor pairs; a warning counts them."""
     for name in table.select_dtypes(exclude="number"):
         is_attack = are_attacks(table[name])
+        if not is_attack.any():
+            continue
         is_genuine, is_impostor = words_of_truth(table[name][~is_attack])
-        if is_attack.any() and is_genuine.any() and is_impostor.any():
+        if is_genuine.any() and is_impostor.any():
             what = listed(table[name][is_attack].unique())
             warn(f"{is_attack.sum():,} rows with {what} in column {name!r} are left out")
             return table[~is_attack]
@@ -150,7 +152,8 @@ def _list_of_pairs(
     if rule == "models" and images and not images.are_one_set():
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
-        if show_two_people(images, people).any():  # so the guess was wrong
+        who = pd.DataFrame({"image": images.both(), "person": people.both()})
+        if who.drop_duplicates().image.duplicated().any():  # so the guess was wrong
             images = None
             roles.unused += [name for side in SIDES for name in roles.columns.pop(side)]
     if identity:

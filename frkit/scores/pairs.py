@@ -74,11 +74,13 @@ def pairs(
     Returns
     -------
     xr.DataTree
-        Kept pairs, as `sweep` makes them of a tensor, in the order given. Variable `score` float64
-        over ([model,] pair), larger = more alike, NaN where the comparison failed; coordinates over
-        pair: `genuine` (bool) and, where given, `probe`, `reference`, `probe_identity`,
-        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`. A pair belongs to a
-        group where both sides have that label; otherwise it is a cross-group pair.
+        Kept pairs, of the form that `sweep` makes of a tensor. Node `pairs`, in the order given:
+        `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison failed;
+        `genuine` (bool); `probe_image` and `reference_image`, places in the table of images. Node
+        `images`, this table: `image` and `identity` (names, where given) and the attributes, with a
+        row for each image under each set of its labels. A pair belongs to a group where both sides
+        have that label; otherwise it is a cross-group pair. Pairs and models may be selected
+        (`.isel(pair=...)`), and attributes of images added, changed or removed.
 
     Raises
     ------
@@ -96,9 +98,12 @@ def pairs(
     --------
     >>> import frkit as fk
     >>> race = ["A", "A", None], ["A", "W", None]
-    >>> ds = fk.pairs([0.9, 0.2, 0.4], [True, False, False], race=race)
-    >>> ds.probe_race.values.tolist(), ds.reference_race.values.tolist()
-    (['A', 'A', 'unknown'], ['A', 'W', 'unknown'])
+    >>> kept = fk.pairs([0.9, 0.2, 0.4], [True, False, False], race=race)
+    >>> probes, references = kept["pairs"].probe_image, kept["pairs"].reference_image
+    >>> kept["images"].race.values[probes].tolist()
+    ['A', 'A', 'unknown']
+    >>> kept["images"].race.values[references].tolist()
+    ['A', 'W', 'unknown']
     """
     refuse_file_name(score)
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
@@ -131,7 +136,7 @@ def open_pairs(
     distance: bool | None = None,
     missing: ArrayLike | None = None,
     failed: str = "left out",
-) -> xr.Dataset:
+) -> xr.DataTree:
     """Read a list of scored pairs from a file in one of the field's formats, also as .gz.
 
     Parameters
@@ -168,7 +173,7 @@ def open_pairs(
 
     Returns
     -------
-    xr.Dataset
+    xr.DataTree
         As from `frkit.pairs`.
 
     Raises

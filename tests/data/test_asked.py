@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from named import named
 
 import frkit as fk
 from frkit.__main__ import main
@@ -216,7 +217,7 @@ def test_the_proposed_commands_and_lines_run(tmp_path, monkeypatch, capsys, name
 
 def test_a_pattern_of_names_is_used_where_the_truth_confirms_it(tmp_path):
     data = fk.open_data(tmp_path / listed(NAMES, truth=True)(tmp_path))
-    assert {*data.probe_identity.values} <= {*PERSONS}
+    assert {*named(data).probe_identity.values} <= {*PERSONS}
     assert "'{name}_{number}.jpg', which 'same' confirms" in data.attrs["columns"]
     assert frr_of(data) == pytest.approx(OF_PAIRS, abs=1e-6)
 
@@ -225,7 +226,7 @@ def test_a_pattern_that_the_truth_contradicts_once_is_not_used(tmp_path):
     write = listed(NAMES, truth=True)
     table = pd.read_csv(tmp_path / write(tmp_path), sep=" ")
     table.loc[table.same.idxmax(), "same"] = 0
-    assert "probe_identity" not in fk.open_data(table).coords
+    assert "identity" not in fk.open_data(table)["images"]
 
 
 def test_the_question_counts_people_and_pairs_of_each_pattern(tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from named import named
 
 import frkit as fk
 from frkit.__main__ import main
@@ -76,7 +77,7 @@ def test_columns_of_names_are_images_and_no_attributes(tmp_path, names):
     options = dict(far=FAR, weighting="pair")
     right = fk.band(fk.evaluate(known, **options), "frr")
     for data in (fk.open_data(saved(tmp_path / "t.csv", table)), fk.pairs(table)):
-        assert data.probe.values.tolist() == IMAGES[FIRST].tolist()
+        assert named(data).probe.values.tolist() == IMAGES[FIRST].tolist()
         band = fk.band(fk.evaluate(data, **options), "frr")
         np.testing.assert_allclose(band.estimate, right_frr(), atol=1e-12)
         np.testing.assert_allclose(band.lower, right.lower, atol=1e-9)
@@ -94,7 +95,7 @@ def test_images_are_found_beside_other_columns(kind):
         cities = np.array([f"city {letter}" for letter in "abcdefghijklmnopqrstuvwxyz"])
         table["home"], table["away"] = cities[WHO[FIRST] % 26], cities[WHO[SECOND] % 26]
     data = fk.pairs(table)
-    assert data.probe.values.tolist() == table.id_photo.astype(str).tolist()
+    assert named(data).probe.values.tolist() == table.id_photo.astype(str).tolist()
     np.testing.assert_allclose(frr_of(data), right_frr())
 
 
@@ -126,9 +127,9 @@ def test_both_directions_of_a_pair_with_one_score_count_once(tmp_path):
     both = pd.concat([DOCUMENT, turned[DOCUMENT.columns]], ignore_index=True)
     with pytest.warns(fk.DataWarning, match=f"{len(DOCUMENT):,} pairs occur in both directions"):
         data = fk.open_data(saved(tmp_path / "t.csv", both))
-    assert data.sizes["pair"] == len(DOCUMENT)
+    assert named(data).sizes["pair"] == len(DOCUMENT)
     both.loc[len(both) - 1, "similarity"] += 0.01
-    assert fk.pairs(both).sizes["pair"] == len(both)
+    assert named(fk.pairs(both)).sizes["pair"] == len(both)
 
 
 @pytest.mark.parametrize("ending", ["txt", "csv"])
@@ -140,7 +141,7 @@ def test_names_in_two_files_of_one_kind_stay(tmp_path, ending, header):
         table.to_csv(tmp_path / f"{name}.{ending}", sep=mark, index=False, header=header)
     files = [tmp_path / f"genuine.{ending}", tmp_path / f"impostor.{ending}"]
     data = fk.open_data(files)
-    assert {*data.probe.values} <= {*IMAGES}
+    assert {*named(data).probe.values} <= {*IMAGES}
     np.testing.assert_allclose(frr_of(data), right_frr())
 
 
@@ -198,7 +199,7 @@ def test_comments_before_lines_without_a_header(tmp_path, comment):
     ]
     (tmp_path / "t.txt").write_text("\n".join([comment, *lines]))
     data = fk.open_data(tmp_path / "t.txt")
-    assert data.sizes["pair"] == len(SAME)
+    assert named(data).sizes["pair"] == len(SAME)
     np.testing.assert_allclose(frr_of(data), right_frr())
 
 

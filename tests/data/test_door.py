@@ -26,6 +26,7 @@ from door_files import (
     opened,
     renamed,
 )
+from named import named
 
 import frkit as fk
 from frkit.__main__ import main
@@ -59,7 +60,7 @@ def test_a_file_goes_in_at_the_first_try(tmp_path, name):
 @pytest.mark.parametrize("name", ["commented.tsv", "iris.tsv"])
 def test_names_of_images_say_who_is_in_them(tmp_path, name):
     FORMS[name][0](tmp_path / name)
-    people = opened(tmp_path / name).probe_identity.to_series()
+    people = named(opened(tmp_path / name)).probe_identity.to_series()
     assert people.nunique() == people.str[:4].nunique() == PAIRS.subject1.nunique()
 
 
@@ -147,7 +148,8 @@ def test_attributes_under_other_names(tmp_path):
     data = fk.open_data(written(tmp_path, table), columns=columns)
     evaluation = fk.evaluate(data, far=[FAR], by="race")
     assert evaluation["empirical"].group.values.tolist() == ["A", "B", "C"]
-    assert "race" not in fk.open_data(tmp_path / "t.csv", columns=columns | {"race": None}).coords
+    without = fk.open_data(tmp_path / "t.csv", columns=columns | {"race": None})
+    assert "race" not in without["images"]
     with pytest.raises(fk.InputError, match="there is no column 'z'"):
         fk.open_data(tmp_path / "t.csv", columns={"score": "z"})
     with pytest.raises(fk.InputError, match="attribute 'x' is one column"):
@@ -522,19 +524,19 @@ def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path,
             opened(path, **of_one)
     data = opened(path, **of_models)
     wide = opened(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
-    np.testing.assert_array_equal(data["score"], wide["score"])
+    np.testing.assert_array_equal(data["pairs"].score, wide["pairs"].score)
     assert data["model"].values.tolist() == ["arc", "cos"]
     renamed_column = long.rename(columns={"model": "who scored"})
     again = opened(renamed_column, columns={"model": "who scored"})
-    np.testing.assert_array_equal(again["score"], data["score"])
-    named = {"model": "model"}
-    listed = opened(long, columns={"score": ["score"]} | named)
-    np.testing.assert_array_equal(listed["score"], data["score"])
+    np.testing.assert_array_equal(again["pairs"].score, data["pairs"].score)
+    models = {"model": "model"}
+    listed = opened(long, columns={"score": ["score"]} | models)
+    np.testing.assert_array_equal(listed["pairs"].score, data["pairs"].score)
     with pytest.raises(fk.InputError, match="only one column can be its score"):
-        several = {"score": ["score", "other"]} | named
+        several = {"score": ["score", "other"]} | models
         opened(long.assign(other=-long.score), columns=several)
     with pytest.raises(fk.InputError, match="1 are only in 'arc'"):
-        opened(written(tmp_path, long[:-1]), columns=named)
+        opened(written(tmp_path, long[:-1]), columns=models)
 
 
 def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
@@ -690,7 +692,7 @@ def test_people_are_read_from_names_by_the_pattern_that_is_proposed(tmp_path):
     with pytest.raises(fk.InputError, match="no column says which pairs are genuine"):
         fk.open_data(written(tmp_path, noise))
     pattern = fk.open_data(tmp_path / "t.csv", identity="{name}_{number}.jpg")
-    assert int(pattern.genuine.sum()) == SAME.sum()
+    assert int(pattern["pairs"].genuine.sum()) == SAME.sum()
 
 
 def test_the_columns_of_a_verification_script(tmp_path):
@@ -731,7 +733,7 @@ def test_a_score_that_may_mark_failed_comparisons_is_a_question(tmp_path, mark, 
             open_source(source)
         assert question.value.answers == [{"missing": [mark]}, {"missing": []}]
         n_failed = [
-            int(open_source(source, **answer).score.isnull().sum())
+            int(open_source(source, **answer)["pairs"].score.isnull().sum())
             for answer in question.value.answers
         ]
         assert n_failed == [(table.score == mark).sum(), 0]
@@ -770,7 +772,7 @@ def test_words_of_failure_are_failed_comparisons(tmp_path, word, capsys):
             fk.open_data(path)
         options |= question.value.answers[0]
     for pairs in (fk.open_data(path, **options), fk.pairs(table, **options)):
-        np.testing.assert_array_equal(pairs.score, right.score)
+        np.testing.assert_array_equal(pairs["pairs"].score, right["pairs"].score)
     assert main(["look", str(path), "--missing", word, "-1"]) == 0
     assert "comparisons failed" in capsys.readouterr().out
 
@@ -799,7 +801,7 @@ def test_distances_of_both_kinds_are_a_question_whose_answer_is_read(tmp_path, n
 def test_lines_of_text_that_are_hard_to_count(tmp_path, encoding, lead):
     text = '"person\n1",person2,score\nann,ann,9\n"bob, b",ann,2\n\nNA1,"NA1",7\n'
     (tmp_path / "t.csv").write_bytes((lead + text).replace("\n", "\r\n").encode(encoding))
-    data = fk.open_data(tmp_path / "t.csv")
+    data = named(fk.open_data(tmp_path / "t.csv"))
     assert data.score.values.tolist() == [9, 2, 7]
     assert data.genuine.values.tolist() == [True, False, True]
     assert data.probe_identity.values.tolist() == ["ann", "bob, b", "NA1"]
@@ -813,7 +815,7 @@ def test_a_table_between_blanks_may_have_several_or_tabs(tmp_path):
         "bob\tbob 0.8001",
     ]
     (tmp_path / "t.txt").write_text("\n".join(rows))
-    data = fk.open_data(tmp_path / "t.txt")
+    data = named(fk.open_data(tmp_path / "t.txt"))
     assert data.genuine.values.tolist() == [True, False, True]
     assert data.score.values.tolist() == [0.9001, 0.1001, 0.8001]
 
@@ -844,8 +846,8 @@ def test_people_that_are_whole_floats_on_one_side_are_the_same_people(tmp_path, 
     path = written(tmp_path, with_numbers(pairs, sides, ".0"), "floats.csv")
     with pytest.warns(fk.DataWarning, match="whole floats, such as '10[0-9]+.0', are read as"):
         as_floats = fk.open_data(path)
-    np.testing.assert_array_equal(as_floats["genuine"], same)
-    xr.testing.assert_identical(as_floats.to_dataset(), as_integers.to_dataset())
+    np.testing.assert_array_equal(as_floats["pairs"].genuine, same)
+    xr.testing.assert_identical(as_floats, as_integers)
 
 
 def test_labels_of_which_some_are_no_whole_floats_stay_as_they_are():

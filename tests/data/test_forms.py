@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from door_files import opened
+from named import named
 from scipy.io import savemat
 
 import frkit as fk
@@ -163,7 +164,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs_as_other_programs_write_them(tmp_path, name):
     PAIRS[name](tmp_path / name)
-    pairs = fk.open_data(tmp_path / name)
+    pairs = named(fk.open_data(tmp_path / name))
     np.testing.assert_array_equal(pairs.genuine.values, GENUINE)
     np.testing.assert_array_equal(np.argsort(pairs.score.values), np.argsort(SCORE))
     if "probe" in pairs.coords:
@@ -193,6 +194,7 @@ def test_two_files_are_genuine_and_impostor_scores(tmp_path, names):
             (folder / name).write_text(header + "\n".join(map(repr, scores.tolist())))
     files = [folder / name for name in names]
     for pairs in fk.open_data(folder), fk.open_data(files), fk.open_data(files[::-1]):
+        pairs = named(pairs)
         assert pairs.genuine.values.tolist() == sorted(GENUINE.tolist(), reverse=True)
         np.testing.assert_array_equal(pairs.score.values[: GENUINE.sum()], SCORE[GENUINE])
     assert main(["report", *map(str, files), "--far", "0.1", "-o", str(tmp_path / "r")]) == 0
@@ -339,7 +341,7 @@ def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point)
                 fk.open_data(path)
         else:
             expected = [float(score.replace(",", ".")) for score in scores]
-            assert fk.open_data(path).score.values.tolist() == expected
+            assert named(fk.open_data(path)).score.values.tolist() == expected
 
 
 @pytest.mark.parametrize("decimal", [".", ","])
@@ -360,13 +362,13 @@ def test_points_and_commas_in_one_column_are_refused(tmp_path):
         fk.open_data(tmp_path / "p.csv")
     table.assign(score=["FTA", *texts[1:]]).to_csv(tmp_path / "p.csv", sep=";", index=False)
     with pytest.warns(fk.DataWarning, match="comparisons failed"):
-        assert np.isnan(fk.open_data(tmp_path / "p.csv").score).sum() == 1
+        assert np.isnan(named(fk.open_data(tmp_path / "p.csv")).score).sum() == 1
 
 
 def test_whole_scores_that_would_become_equal_are_refused():
     """Beyond 2**53 float64 does not tell neighbours apart."""
     far_apart = 2**60 + (SCORE * 2**40).astype(np.int64)
-    assert opened(list_of(far_apart)).score.shape == SCORE.shape
+    assert named(opened(list_of(far_apart))).score.shape == SCORE.shape
     with pytest.raises(fk.InputError, match="different scores become equal"):
         opened(list_of(2**60 + (SCORE * 200).astype(np.int64)))
 
@@ -402,7 +404,7 @@ def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
     with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter") as notices:
         pairs = fk.open_data(tmp_path / "p.npz")
     assert len(notices) == 1
-    np.testing.assert_allclose(pairs.score.values, SCORE - 1)
+    np.testing.assert_allclose(named(pairs).score.values, SCORE - 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"format": "columns"}])
@@ -413,7 +415,7 @@ def test_a_text_is_no_answer_to_whether_scores_are_distances(tmp_path, options):
         fk.open_data(tmp_path / "t.csv", distance="no", **options)
     with pytest.raises(fk.InputError, match="score must be names of columns, got 3"):
         fk.open_data(tmp_path / "t.csv", score=3)
-    assert fk.open_data(tmp_path / "t.csv", score="score").sizes["pair"] == len(SCORE)
+    assert named(fk.open_data(tmp_path / "t.csv", score="score")).sizes["pair"] == len(SCORE)
 
 
 def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):

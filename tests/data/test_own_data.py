@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from named import named
 from small_files import put
 
 import frkit as fk
@@ -70,7 +71,7 @@ def test_json_by_rows_and_by_columns(tmp_path):
     ]
     lists = {name: [row[name] for row in rows] for name in rows[0]}
     for form in rows, lists:
-        table = fk.open_pairs(put(tmp_path, "t.json.gz", json.dumps(form)), **options)
+        table = named(fk.open_pairs(put(tmp_path, "t.json.gz", json.dumps(form)), **options))
         assert table.score.values.tolist() == [row["score"] for row in rows]
         assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
 
@@ -104,7 +105,7 @@ def trials(folder, meta):
         "scores": put(folder, "s", "0.9\n0.1\n0.2\n"),
         "metadata": put(folder, "m.tab", meta),
     }
-    return fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **options)
+    return named(fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **options))
 
 
 def test_metadata_that_label_some_say_how_many(tmp_path):

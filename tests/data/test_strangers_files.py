@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from named import named
 
 import frkit as fk
 
@@ -30,7 +31,7 @@ def test_a_file_of_scores_says_which_name_is_the_probe(tmp_path, names):
     pairs = pd.DataFrame({"probe": IMAGES[FIRST], "reference": IMAGES[SECOND], "genuine": SAME})
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     data = fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.csv")
-    np.testing.assert_allclose(data.score.values, ASYMMETRIC[FIRST, SECOND])
+    np.testing.assert_allclose(named(data).score.values, ASYMMETRIC[FIRST, SECOND])
     scored.to_csv(tmp_path / "scores.txt", index=False, header=False, sep=" ")
     with pytest.raises(fk.InputError, match="nothing says whether the first name"):
         fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.txt")
@@ -46,7 +47,7 @@ def test_scores_of_one_direction_are_found_by_both_names(tmp_path, forth):
     pairs = pd.DataFrame({"probe": IMAGES[FIRST], "reference": IMAGES[SECOND], "genuine": SAME})
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     data = fk.open_data(tmp_path / "pairs.csv", scores=tmp_path / "scores.txt")
-    np.testing.assert_allclose(data.score.values, ASYMMETRIC[FIRST, SECOND])
+    np.testing.assert_allclose(named(data).score.values, ASYMMETRIC[FIRST, SECOND])
 
 
 def test_a_third_number_of_truth_is_no_impostor(tmp_path):

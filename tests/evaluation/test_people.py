@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from named import named
 from scipy import stats
 
 import frkit as fk
@@ -68,6 +69,7 @@ SCORES = {
 
 def couples_of(scores):
     """Scores of each two people (or of one), and the weight of each pair of their images."""
+    scores = named(scores)
     sides = []
     for side in ("probe", "reference"):
         columns = [scores[f"{side}{label}"].values for label in ("", "_identity")]

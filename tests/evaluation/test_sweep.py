@@ -268,7 +268,7 @@ def test_scores_of_a_list_that_were_changed_are_read_anew():
     kept = designs()["list"]
     before = fk.evaluate(kept, **options)
     assert_same_answers(fk.evaluate(kept, **options), before)
-    kept["score"].values[::7] -= 0.5
+    kept["pairs"]["score"].values[::7] -= 0.5
     after = fk.evaluate(kept, **options)
     assert not after["empirical"].frr.equals(before["empirical"].frr)
     assert_same_answers(after, fk.evaluate(kept.copy(deep=True), **options))

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from named import named
 
 
 def fusion_weights(sizes: dict, c: float = 1.0) -> dict:
@@ -65,6 +66,7 @@ def from_tensor(scores, by: str, **options) -> dict[str, float]:
 
 def from_pairs(table, by: str = "group", **options) -> dict[str, float]:
     """The nine indices of a list of scores in [0, 1]; the size of a group is its pairs."""
+    table = named(table)
     score, genuine, group = table.score.values, table.genuine.values, table[f"probe_{by}"].values
     pairs = {
         g: (score[(group == g) & genuine], score[(group == g) & ~genuine])

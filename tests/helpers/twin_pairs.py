@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+from named import named
 from twin_rates import UNKNOWN, PairList
 
 SIDES = ("probe", "reference")
@@ -10,6 +11,7 @@ SIDES = ("probe", "reference")
 
 def rows_of(pairs, by=None, model=None) -> list[dict]:
     """The pairs as plain records; a failed comparison and an image with itself are no pair."""
+    pairs = named(pairs)
     score = (pairs.score if model is None else pairs.score.sel(model=model)).values
     rows = []
     for p in range(len(score)):

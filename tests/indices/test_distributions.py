@@ -86,7 +86,7 @@ def test_a_mapped_tensor_computes_nothing_until_asked(scores):
     np.testing.assert_allclose(mapped.values, (1 + scores.values) / 2, atol=1e-6)
     assert mapped.attrs["self_score"] == 1
     table = fk.pairs([0.0, -2.0, -1.0], [True, False, False])
-    mapped = fk.indices.unit_scores(table, "euclidean").score
+    mapped = fk.indices.unit_scores(table, "euclidean")["pairs"].score
     np.testing.assert_allclose(mapped, [1, 1 / 3, 1 / 2])
     assert scores.attrs["similarity"] == "cosine", "the caller's scores stay as they are"
 

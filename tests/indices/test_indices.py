@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from named import named
 from scipy import stats
 from twin_indices import from_pairs, fusion_weights
 
@@ -155,7 +156,7 @@ def test_canonical_systems_lie_near_the_printed_balanced_values(index, kind):
 
 
 def test_canonical_scores_follow_the_beta_laws_that_were_asked_for():
-    table = fk.canonical_scores("highly unfair", index="cfi", sizes=(20_000,) * 3, seed=1)
+    table = named(fk.canonical_scores("highly unfair", index="cfi", sizes=(20_000,) * 3, seed=1))
     for number, moments in enumerate(SYSTEMS["cfi"]["highly unfair"]):
         in_group = table.probe_group == f"group {number + 1}"
         for genuine, (mean, sd) in ((True, moments[:2]), (False, moments[2:])):

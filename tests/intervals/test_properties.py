@@ -214,8 +214,8 @@ def test_models_are_compared_by_the_names_of_images(form, faces, plain, measure)
     noise = np.random.default_rng(1).normal(scale=0.1, size=faces.embedding.shape)
     other = faces.assign(embedding=faces.embedding + noise.astype(np.float32))
     scores = form.scores(other)
-    in_order = scores.pair if form.is_list else faces.image
-    order = np.random.default_rng(2).permutation(in_order.size)
+    n = scores["pairs"].sizes["pair"] if form.is_list else faces.sizes["image"]
+    order = np.random.default_rng(2).permutation(n)
     shuffled = scores.isel(pair=order) if form.is_list else form.scores(other.isel(image=order))
     expected, shuffled = (
         fk.evaluate(data, far=FAR, by="group", weighting=form.weighting)

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from named import named
 from paths import REAL_DATA
 
 import frkit as fk
@@ -96,6 +97,7 @@ SCORES = {
 def impostors_of(scores, weighting, varying, same_pose=False):
     """Impostor pairs of images: (two people, two poses, score, weight)."""
     labels = ("", "_identity", "_pose")
+    scores = named(scores)
     sides = [
         list(zip(*(scores[f"{side}{label}"].values for label in labels)))
         for side in ("probe", "reference")

@@ -130,7 +130,7 @@ def test_tables_with_peculiarities_open(names):
     deepface = table.rename(columns=paths).drop(columns=["PersonID_1", "PersonID_2"])
     deepface.assign(threshold=0.68, model="ArcFace").to_csv(folder / "deepface.csv", index=False)
     sizes = [
-        fk.open_data(folder / name).sizes["pair"]
+        fk.open_data(folder / name)["pairs"].sizes["pair"]
         for name in ("pairs.feather", "r.txt", "comments.csv", "deepface.csv")
     ]
     assert sizes == [len(table)] * 4

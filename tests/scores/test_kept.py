@@ -211,6 +211,177 @@ def test_rows_of_a_list_may_be_selected():
         assert frr == pytest.approx((score[part][same] <= threshold).mean(), abs=1e-12)
 
 
+# --- lists ---------------------------------------------------------------------------------------
+
+SIDES = ("probe", "reference")
+
+
+def columns_of_list(n=400, named=True):
+    """Pairs of 48 images of 12 people; ages vary within images, and sites belong to pairs."""
+    rng = np.random.default_rng(3)
+    sides = rng.integers(0, 48, (2, n))
+    sides[1, : n // 3] = sides[0, : n // 3] // 4 * 4 + rng.integers(0, 4, n // 3)
+    sides = rng.permutation(np.unique(sides, axis=1), axis=1)
+    n = sides.shape[1]
+    genuine = sides[0] // 4 == sides[1] // 4
+    columns = {"score": np.round(rng.normal(size=n) + 1.5 * genuine, 2), "genuine": genuine}
+    if named:
+        for side, places in zip(SIDES, sides):
+            columns[side] = np.array([f"image {place:02d}" for place in places])
+            columns[f"{side}_identity"] = np.array([f"person {place // 4}" for place in places])
+    ages = rng.choice(["young", "old", None], (2, n), p=[0.5, 0.3, 0.2])
+    columns["gender"] = tuple(np.where(places // 4 % 2, "f", "m") for places in sides)
+    columns["age"] = tuple(ages)
+    columns["site"] = rng.choice(["x", "y"], n), None
+    return columns
+
+
+def listed(columns, part=slice(None)):
+    """A list of some of the pairs."""
+    some = {
+        name: tuple(side if side is None else side[part] for side in column)
+        if isinstance(column, tuple)
+        else column[part]
+        for name, column in columns.items()
+    }
+    return fk.pairs(**some)
+
+
+def test_a_list_is_a_table_of_images_and_places_in_it():
+    columns = columns_of_list()
+    kept = listed(columns)
+    images = kept["images"].to_dataset()
+    rows = images.to_dataframe().reset_index()
+    assert rows.equals(rows.drop_duplicates().sort_values([*rows]))  # each once, in order
+    of_side = {"image": "", "identity": "_identity"}
+    for number, side in enumerate(SIDES):
+        table = rows.iloc[kept["pairs"][f"{side}_image"].values]
+        for name, ending in of_side.items():
+            np.testing.assert_array_equal(table[name], columns[side + ending])
+        np.testing.assert_array_equal(table.gender, columns["gender"][number])
+        known = columns["age"][number] != None  # noqa: E711
+        np.testing.assert_array_equal(table.age[known], columns["age"][number][known])
+        assert set(table.age[~known]) == {"unknown"}
+        np.testing.assert_array_equal(table.site, columns["site"][0])
+
+
+RULES = {
+    "own labels": {"by": "age"},
+    "first": {"by": "age", "varying": "first"},
+    "most frequent": {"by": "age", "varying": "most frequent"},
+    "crossed": {"by": ["gender", "site"]},
+    "same": {"by": "gender", "impostors": {"age": "same"}},
+    "drawn": {"by": "gender", "resampling": fk.Resampling("image", n=3)},
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("named", [True, False])
+def test_selected_pairs_are_those_of_a_list_of_them_alone(named, rule):
+    """Also in another order; images, people and labels without a pair count no longer."""
+    options = {"far": FAR} | RULES[rule]
+    if not named:
+        options.pop("resampling", None)
+    columns = columns_of_list(named=named)
+    part = np.random.default_rng(1).permutation(250)[:90]
+    selected = fk.evaluate(listed(columns).isel(pair=part), **options)
+    alone = fk.evaluate(listed(columns, part), **options)
+    xr.testing.assert_identical(selected, alone)
+    assert selected.attrs["provenance"] == alone.attrs["provenance"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_lists_are_compared_by_their_pairs(named):
+    """In any order where pairs have names, and beside labels that only one of them has."""
+    columns = columns_of_list(named=named)
+    other = columns | {"score": columns["score"][::-1].copy()}
+    order = np.arange(len(columns["score"]))
+    if named:
+        order = np.random.default_rng(2).permutation(order)
+    del other["age"]
+    evaluation = fk.evaluate(listed(columns), far=FAR)
+    right = fk.compare(evaluation, fk.evaluate(listed(other), far=FAR), "frr")
+    compared = fk.compare(evaluation, fk.evaluate(listed(other, order), far=FAR), "frr")
+    xr.testing.assert_allclose(compared, right)
+    changed = other | {"genuine": np.roll(columns["genuine"], 1)}
+    if named:
+        changed = other | {name: np.char.replace(other[name], "person 3", "x") for name in WHO}
+    with pytest.raises(fk.InputError, match="the same images"):
+        fk.compare(evaluation, fk.evaluate(listed(changed), far=FAR), "frr")
+
+
+WHO = ("probe_identity", "reference_identity")
+
+
+def with_pairs(kept, **columns):
+    """A list with other columns of its pairs."""
+    pairs = kept["pairs"].to_dataset().assign(columns)
+    return kept.assign({"pairs": xr.DataTree(pairs)})
+
+
+def genders(kept):
+    """Labels of the probes of a list."""
+    return xr.Variable("pair", kept["images"].gender.values[kept["pairs"].probe_image])
+
+
+EDITS = {
+    "labels at the root": lambda kept: kept.assign(probe_gender=genders(kept)),
+    "scores at the root": lambda kept: kept.assign(score=-kept["pairs"].score),
+    "labels of pairs": lambda kept: with_pairs(kept, probe_gender=genders(kept)),
+    "no verdicts": lambda kept: kept.assign(
+        {"pairs": xr.DataTree(kept["pairs"].to_dataset().drop_vars("genuine"))}
+    ),
+    "permuted table": lambda kept: kept.isel(image=slice(None, None, -1)),
+    "no table": lambda kept: kept.drop_nodes("images"),
+}
+OF_NAMES = {
+    "some images": lambda kept: kept.isel(image=slice(0, 9)),
+    "merged people": lambda kept: with_images(
+        kept, kept["images"].to_dataset().assign(identity=kept["images"].identity.str.slice(0, 8))
+    ),
+    "no people": lambda kept: with_images(kept, kept["images"].to_dataset().drop_vars("identity")),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS | OF_NAMES)
+@pytest.mark.parametrize("named", [True, False])
+def test_edits_of_a_list_that_would_not_be_read_are_refused(edit, named):
+    if edit in OF_NAMES and not named:
+        pytest.skip("nobody has a name")
+    kept = (EDITS | OF_NAMES)[edit](listed(columns_of_list(named=named)))
+    for question in (fk.evaluate, fk.sweep, fk.verification_metrics):
+        with pytest.raises(fk.InputError, match=r"kept\['images'\]|open the list again"):
+            question(kept)
+
+
+def test_labels_and_scores_of_a_list_may_be_changed():
+    columns = columns_of_list()
+    kept = listed(columns)
+    images = kept["images"].to_dataset()
+    other = images.assign(gender=("image", np.where(images.gender == "f", "w", "m")))
+    genders = tuple(np.where(side == "f", "w", "m") for side in columns["gender"])
+    right = listed(columns | {"gender": genders, "score": 2 * columns["score"]})
+    changed = with_pairs(with_images(kept, other), score=2 * kept["pairs"].score)
+    options = {"far": FAR, "by": "gender"}
+    xr.testing.assert_identical(fk.evaluate(changed, **options), fk.evaluate(right, **options))
+
+
+@pytest.mark.parametrize("models", [None, ["one", "two"]])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_list_travels(named, models, tmp_path):
+    columns = columns_of_list(named=named)
+    if models:
+        columns |= {"score": np.stack([columns["score"], columns["score"] ** 3]), "model": models}
+    kept = fk.pairs(**columns)
+    kept.to_netcdf(tmp_path / "list.nc")
+    options = {"far": FAR, "by": ["gender", "site"]}
+    right = fk.evaluate(kept, **options)
+    for copy in (fk.open_data(tmp_path / "list.nc"), pickle.loads(pickle.dumps(kept))):
+        again = fk.evaluate(copy, **options)
+        xr.testing.assert_identical(again, right)
+        assert again.attrs["provenance"] == right.attrs["provenance"]
+
+
 # --- names of models -----------------------------------------------------------------------------
 
 

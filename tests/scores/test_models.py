@@ -40,7 +40,7 @@ def test_lists_in_another_order_are_joined_by_names():
     a, b = table(0), table(1)
     shuffled = b.sample(frac=1, random_state=3)
     both = together({"a": fk.open_data(a), "b": fk.open_data(shuffled)})
-    np.testing.assert_array_equal(both.score.values, [a.score, b.score])
+    np.testing.assert_array_equal(both["pairs"].score.values, [a.score, b.score])
     assert both.model.values.tolist() == ["a", "b"]
     np.testing.assert_allclose(frr(both), [frr(fk.pairs(a))[0], frr(fk.pairs(b))[0]])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from named import named
 from small_files import put
 
 import frkit as fk
@@ -35,6 +36,11 @@ KALDI = "id1-u1 id1-u2 target\nid1-u1 id2-u1 nontarget\n"
 IJBC = "1 2 1\n2 3 1\n1 4 0\n4 5 1\n"
 
 
+def opened(path, **options):
+    """A list with the names of its pairs."""
+    return named(fk.open_pairs(path, **options))
+
+
 def sides(pairs, name=""):
     """One coordinate of both sides."""
     return [pairs[f"{side}{name}"].values.tolist() for side in ("probe", "reference")]
@@ -42,7 +48,7 @@ def sides(pairs, name=""):
 
 def test_lfw(tmp_path):
     path, scores = put(tmp_path, "pairs.txt.gz", LFW), put(tmp_path, "scores.txt", FOUR)
-    pairs = fk.open_pairs(path, format="lfw", scores=scores)
+    pairs = opened(path, format="lfw", scores=scores)
     assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
     assert pairs.genuine.values.tolist() == [True, True, False, False]
     images = ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
@@ -51,7 +57,7 @@ def test_lfw(tmp_path):
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    several = fk.open_pairs(path, format="lfw", scores=models, distance=True)
+    several = opened(path, format="lfw", scores=models, distance=True)
     assert several.model.values.tolist() == ["A", "B", "C"]
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
@@ -61,23 +67,23 @@ def test_rfw_protocols_of_two_races(tmp_path):
     impostor = "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(300))
     for race in ("Asian", "African"):
         put(tmp_path, f"{race}_pairs.txt", genuine + impostor)
-    pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
+    pairs = opened(tmp_path, format="rfw", scores=np.arange(1200))
     assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
     assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
     assert [side[300] for side in sides(pairs)] == ["African/m.0_0002.jpg", "African/m.1_0001.jpg"]
     assert sides(pairs, "_identity")[1][900] == "m.1"
-    lone = fk.open_pairs(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
+    lone = opened(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
     assert set(lone.reference_ethnicity.values) == {"Asian"}
 
 
 def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
     path = put(tmp_path, "t.csv", RFW_TABLE)
     with pytest.warns(fk.DataWarning, match="1 pairs have no clear label .'ambiguous'"):
-        pairs = fk.open_pairs(path, format="rfw")
+        pairs = opened(path, format="rfw")
     assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
     assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
     with pytest.warns(fk.DataWarning, match="ambiguous"):
-        assert fk.open_pairs(path, format="rfw", distance=False).score.values[0] == 0.5
+        assert opened(path, format="rfw", distance=False).score.values[0] == 0.5
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
@@ -86,23 +92,23 @@ def test_bfw(tmp_path, name):
     if name.endswith("parquet"):
         path = tmp_path / name
         pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
-    pairs = fk.open_pairs(path, format="bfw")
+    pairs = opened(path, format="bfw")
     assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
     assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
     assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
-    assert fk.open_pairs(
-        path, format="bfw", columns={"score": ["vgg16"]}
-    ).model.values.tolist() == ["vgg16"]
+    assert opened(path, format="bfw", columns={"score": ["vgg16"]}).model.values.tolist() == [
+        "vgg16"
+    ]
 
 
 @pytest.mark.parametrize(
     ("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")]
 )
 def test_bob_columns(tmp_path, format, text, model):
-    pairs = fk.open_pairs(put(tmp_path, "scores-dev.gz", text), format=format)
+    pairs = opened(put(tmp_path, "scores-dev.gz", text), format=format)
     assert pairs.genuine.values.tolist() == [True, False]
     assert pairs.score.values.tolist() == [0.9, -0.3]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
@@ -110,7 +116,7 @@ def test_bob_columns(tmp_path, format, text, model):
 
 
 def test_bob_csv(tmp_path):
-    pairs = fk.open_pairs(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
+    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
     assert pairs.probe_age.values.tolist() == ["30", "unknown"]
     assert "reference_age" not in pairs.coords
     assert pairs.genuine.values.tolist() == [True, False]
@@ -131,21 +137,19 @@ def test_trials(tmp_path, format, in_order):
     lines = [f"{row[enrol]} {row[test]} {score}" for row, score in zip(rows, (0.7, 0.2))][::-1]
     scores = put(tmp_path, "scores", "0.7\n0.2\n" if in_order else "\n".join(lines))
     meta = put(tmp_path, "meta.csv", META)
-    pairs = fk.open_pairs(
-        put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta
-    )
+    pairs = opened(put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta)
     assert pairs.score.values.tolist() == [0.7, 0.2]
     assert pairs.genuine.values.tolist() == [True, False]
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
     assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]]
     assert sides(pairs, "_nationality")[0] == ["UK", "USA"]
     both = {"A": scores, "B": scores}
-    assert fk.open_pairs(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
+    assert opened(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
     scores = put(tmp_path, "s", FOUR)
-    pairs = fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=scores)
+    pairs = opened(put(tmp_path, "t", IJBC), format="ijbc", scores=scores)
     assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
     person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
     assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
@@ -156,35 +160,35 @@ def test_columns(tmp_path):
     path = put(tmp_path, "t.csv", "\n".join(rows))
     columns = dict(score=["sim", "cos"], genuine="same", probe="x", reference="y")
     columns |= dict(probe_identity="k", reference_identity="m", race="race", both=("k", "m"))
-    pairs = fk.open_pairs(path, format="columns", columns=columns)
+    pairs = opened(path, format="columns", columns=columns)
     assert pairs.score.sel(model="cos").values.tolist() == [0.9, 0.1]
     assert sides(pairs, "_race") == [["Asian", "Black"]] * 2
     assert sides(pairs, "_both")[1] == ["1", "2"]
     columns = dict(score=["sim"], genuine="same")
-    several = fk.open_pairs(path, format="columns", columns=columns, missing=9)
+    several = opened(path, format="columns", columns=columns, missing=9)
     assert several.model.values.tolist() == ["sim"] and np.isnan(several.score.values[0, 0])
-    single = fk.open_pairs(path, format="columns", columns=columns | dict(score="sim"))
+    single = opened(path, format="columns", columns=columns | dict(score="sim"))
     assert single.score.dims == ("pair",)
 
 
 @pytest.mark.parametrize("options", [{}, {"format": "columns"}, {"score": ["dist"]}])
 def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
     path = put(tmp_path, "t.csv", "person1,person2,dist\nann,ann,0.1\nann,bob,0.9\n")
-    assert fk.open_data(path, **options).score.values.ravel().tolist() == [-0.1, -0.9]
+    assert named(fk.open_data(path, **options)).score.values.ravel().tolist() == [-0.1, -0.9]
     columns = {"distance": "dist", "probe_identity": "person1", "reference_identity": "person2"}
-    pairs = fk.open_data(path, format="columns", columns=columns)
+    pairs = named(fk.open_data(path, format="columns", columns=columns))
     assert pairs.score.values.tolist() == [-0.1, -0.9]
-    assert fk.open_data(path, distance=False).score.values.tolist() == [0.1, 0.9]
+    assert named(fk.open_data(path, distance=False)).score.values.tolist() == [0.1, 0.9]
 
 
 def test_several_files_are_models_of_the_same_pairs(tmp_path):
     text = "person1,person2,score\nann,ann,0.9\nann,bob,0.1\n"
     paths = [put(tmp_path, "A.csv", text), put(tmp_path, "B.csv.gz", text.replace("0.9", "0.8"))]
-    pairs = fk.open_data(paths)
+    pairs = named(fk.open_data(paths))
     assert pairs.model.values.tolist() == ["A", "B"]
     assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
     with pytest.raises(fk.InputError, match="must have the same pairs, but 1 are only in"):
-        fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
+        named(fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))]))
 
 
 # --- malformed files ---
@@ -214,20 +218,20 @@ def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
     if "scores" in options:
         options = {"scores": put(tmp_path, "scores.txt", options["scores"])}
     with pytest.raises(fk.InputError, match=message) as caught:
-        fk.open_pairs(path, format=format, **options)
+        opened(path, format=format, **options)
     assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
 
 
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
     with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
-        fk.open_pairs("x", format="rwf")
+        opened("x", format="rwf")
     bob = put(tmp_path, "scores-dev", BOB4)
     with pytest.raises(fk.InputError, match="contains its scores"):
-        fk.open_pairs(bob, format="bob4", scores=[1, 2])
+        opened(bob, format="bob4", scores=[1, 2])
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
-        fk.open_pairs(tmp_path, format="rfw")
+        opened(tmp_path, format="rfw")
     with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
-        fk.open_pairs(tmp_path / "nothing.csv", format="bfw")
+        opened(tmp_path / "nothing.csv", format="bfw")
 
 
 def test_metadata_is_checked(tmp_path):
@@ -235,8 +239,8 @@ def test_metadata_is_checked(tmp_path):
     options = dict(format="voxceleb", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
     with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
-        fk.open_pairs(trials, metadata=meta, **options)
+        opened(trials, metadata=meta, **options)
     meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
     with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):
-        pairs = fk.open_pairs(trials, metadata=meta, **options)
+        pairs = opened(trials, metadata=meta, **options)
     assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from named import named
 
 import frkit as fk
 
@@ -15,7 +16,7 @@ PEOPLE = dict(probe_identity=["k", "m", "k"], reference_identity=["k", "k", "m"]
 
 def test_all_that_is_known_is_kept():
     ages = [20, 30, 20], [20, None, 30]
-    pairs = fk.pairs([0.9, 0.1, np.nan], None, *NAMES.values(), **PEOPLE, age=ages)
+    pairs = named(fk.pairs([0.9, 0.1, np.nan], None, *NAMES.values(), **PEOPLE, age=ages))
     assert pairs.probe.values.tolist() == NAMES["probe"]
     assert pairs.score.dims == ("pair",) and pairs.score.dtype == np.float64
     assert pairs.genuine.values.tolist() == [True, False, False]
@@ -25,7 +26,7 @@ def test_all_that_is_known_is_kept():
 
 
 def test_a_label_for_the_pair_is_that_of_both_sides():
-    pairs = fk.pairs([1, 2, 3], [1, 0, 0], race=["A", "A x B", None])
+    pairs = named(fk.pairs([1, 2, 3], [1, 0, 0], race=["A", "A x B", None]))
     assert pairs.probe_race.values.tolist() == ["A", "A x B", "unknown"]
     assert pairs.reference_race.equals(pairs.probe_race)
 
@@ -34,7 +35,8 @@ def test_a_label_for_the_pair_is_that_of_both_sides():
     "score", [{"A": [1, 2], "B": [3, 4]}, [[1, 2], [3, 4]]], ids=["mapping", "array"]
 )
 def test_several_models(score):
-    pairs = fk.pairs(score, [True, False], model=None if isinstance(score, dict) else ["A", "B"])
+    names = None if isinstance(score, dict) else ["A", "B"]
+    pairs = named(fk.pairs(score, [True, False], model=names))
     assert pairs.score.dims == ("model", "pair")
     assert pairs.score.sel(model="B").values.tolist() == [3, 4]
 

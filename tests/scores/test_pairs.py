@@ -231,4 +231,4 @@ def test_a_list_is_stored_as_zarr_without_warnings_of_the_library(tmp_path):
     script = f"{script}.to_zarr({str(tmp_path / 'pairs.zarr')!r}, zarr_format=2)"
     process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert process.stderr == b""
-    assert fk.open_data(tmp_path / "pairs.zarr").genuine.values.tolist() == [True, False]
+    assert fk.open_data(tmp_path / "pairs.zarr")["pairs"].genuine.values.tolist() == [True, False]
