@@ -177,10 +177,11 @@ def test_a_person_with_a_failed_or_a_missing_pair_is_not_tested():
     expected = p_by_enumeration(rest, 0.5)
     np.testing.assert_allclose(who.p_people_differ, [expected], rtol=1e-9)
     pairs = pairs_of(scores)[1:]  # without the first pair of the first person
-    pairs += [pairs[0]]  # as many as all, but one of them twice
+    pairs += [pairs[0]]  # as many as all, but one of them twice, which counts once
     columns = [np.array(column) for column in zip(*pairs)]
     sides = ("probe", "reference", "probe_identity", "reference_identity")
-    listed = fk.pairs(columns[5], columns[0] == "genuine", **dict(zip(sides, columns[1:5])))
+    with pytest.warns(fk.DataWarning, match="1 pairs occur twice"):
+        listed = fk.pairs(columns[5], columns[0] == "genuine", **dict(zip(sides, columns[1:5])))
     who = fk.errors_by_person(listed, threshold=[0.5])
     np.testing.assert_allclose(who.p_people_differ, [expected], rtol=1e-9)
 
