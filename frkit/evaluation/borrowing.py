@@ -54,9 +54,9 @@ def pooled_frr(rate, pairs, weight) -> Pooled:
     )
     df = _total(people) ** 2 / _total((people * n) ** 2 * squared_parts)
     df = df[..., 0] - np.isfinite(n).sum(-1)
-    sums = [each[..., None, :] for each in sums]
-    rho = correlation_of_pairs(_without_each(rate_of_group), _without_each(own_variance), *sums)
-    n_without = np.diagonal(_number_of_frr(rho, *sums), axis1=-2, axis2=-1)
+    for_each = [each[..., None, :] for each in sums]
+    rho = correlation_of_pairs(_without_each(rate_of_group), _without_each(own_variance), *for_each)
+    n_without = np.diagonal(_number_of_frr(rho, *for_each), axis1=-2, axis2=-1)
     return Pooled(n, n_without, df)
 
 
@@ -95,8 +95,8 @@ def pooled_far(rate, squares, noise, people, pairs_of_people, comparisons) -> Po
     """
     sizes = people, pairs_of_people, comparisons
     n = _number_of_far(rate, squares, noise, *sizes)
-    sizes = (each[..., None, :] for each in sizes)
-    n_without = _number_of_far(*map(_without_each, (rate, squares, noise)), *sizes)
+    errors_without = [_without_each(each) for each in (rate, squares, noise)]
+    n_without = _number_of_far(*errors_without, *(each[..., None, :] for each in sizes))
     n_without = np.diagonal(n_without, axis1=-2, axis2=-1)
     return Pooled(n, n_without, np.full(np.shape(rate)[:-1], np.inf))
 

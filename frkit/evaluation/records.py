@@ -273,13 +273,13 @@ def _numbers_of_pool(pooled: Pooled, weight):
     """The numbers of a pool by name; weight : of each person in the groups, (group, person)."""
     people = np.count_nonzero(weight, axis=1)
     groups_of_person = np.count_nonzero(weight, axis=0)
-    n_people = np.count_nonzero(groups_of_person)
+    is_in_several = groups_of_person[groups_of_person > 0] > 1
     return {
         "pooled": pooled.n,
         "pooled_without": pooled.n_without,
         "pooled_df": pooled.df,
         "df_of_all": np.maximum(people - 1, 0).sum(),
-        "several": np.count_nonzero(groups_of_person > 1) / max(n_people, 1),
+        "several": is_in_several.mean() if is_in_several.size else 0.0,
     }
 
 

@@ -143,7 +143,7 @@ def _warning_of(groups_of_rates):
     """Why there is no p-value, as attrs; empty where there is one."""
     if "eer_group" in groups_of_rates:
         return {"warning": EER_UNTESTED}
-    attrs = {}
+    attrs: dict = {}
     for groups in groups_of_rates.values():
         attrs |= groups.attrs
     return attrs
