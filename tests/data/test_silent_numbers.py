@@ -227,7 +227,7 @@ def test_comments_in_a_list_of_lfw_name_nobody(tmp_path):
     path.write_text("ann 1 2\n#cat 1 2\nbob 1 ann 1\nbob 1 2\n")
     with pytest.warns(fk.DataWarning, match=r"^1 line\(s\) that begin with '#'"):
         pairs = fk.open_data(path, scores=[3.0, 1.0, 2.0])
-    assert np.unique(pairs.probe_identity).tolist() == ["ann", "bob"]
+    assert np.unique(pairs["images"].identity).tolist() == ["ann", "bob"]
 
 
 def test_texts_of_pandas_in_an_array_of_xarray_are_labels():
@@ -258,7 +258,7 @@ def test_a_pair_in_arrays_that_is_listed_again_counts_once(case, models):
     people = dict(probe_identity=PEOPLE[first], reference_identity=PEOPLE[second])
     with pytest.warns(fk.DataWarning, match=notice):
         pairs = fk.pairs(score, **names, **people, model=models)
-    assert pairs.sizes["pair"] == len(SCORE)
+    assert pairs["pairs"].sizes["pair"] == len(SCORE)
     np.testing.assert_array_equal(frr_of(pairs), OF_LIST)
 
 
@@ -266,7 +266,7 @@ def test_a_pair_in_arrays_with_another_score_is_another_comparison():
     names = dict(probe=["a", "c", "a", "a"], reference=["b", "d", "b", "b"])
     with pytest.warns(fk.DataWarning, match="1 pairs occur twice"):
         pairs = fk.pairs([0.1, 0.2, 0.3, 0.1], [True, False, True, True], **names)
-    np.testing.assert_array_equal(pairs.score, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(pairs["pairs"].score, [0.1, 0.2, 0.3])
 
 
 def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):

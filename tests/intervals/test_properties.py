@@ -198,7 +198,7 @@ def test_accepted_pairs_lie_above_the_threshold_and_not_at_it(faces):
 
 def test_a_level_has_the_same_p_alone_and_among_others():
     faces = fk.demo_faces().sel(model="Ash")
-    options = {"by": "race"}
+    options = {"by": "gender"}
     alone, among = (
         fk.evaluate(fk.score_tensor(faces), far=far, **options) for far in ([1e-3], [1e-4, 1e-3])
     )
