@@ -35,8 +35,8 @@ def weights_of_data(population: Population) -> Weights:
     return Weights(accepted, rejected, compared_weight(population), rejected[-1])
 
 
-def weights_of_vstatistic(population: Population, of_data: Weights, copies=True) -> Weights:
-    """The V-statistic is a mean over all pairs of images, those with themselves too (eq. 19).
+def v_statistic(population: Population, of_data: Weights, copies=True) -> Weights:
+    """The weights of a mean over all pairs of images, those with themselves too (eq. 19).
 
     E[w_i w_j] and E[w_i (w_i - 1)] are 1 - 1 / n in replicates that draw n images. FAR has no such
     pairs. Without copies of images in replicates the weights are those of the data.
@@ -113,12 +113,6 @@ def frr(population: Population, weights: Weights, thresholds):
     n_rejected = number_rejected(population, thresholds)
     rate = ratio(weights.rejected[n_rejected], weights.mated)
     return np.where(np.isnan(thresholds), np.nan, rate)
-
-
-def v_statistic(population: Population, thresholds):
-    """FRR~: the mean over identities of all pairs of images, with themselves, too (eq. 19)."""
-    weights = weights_of_vstatistic(population, weights_of_data(population))
-    return frr(population, weights, thresholds)
 
 
 def number_accepted(population: Population, thresholds):

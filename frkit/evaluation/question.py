@@ -10,9 +10,9 @@ from frkit.evaluation.design import Design
 from frkit.evaluation.error_rates import (
     far,
     thresholds,
+    v_statistic,
     weights_of_data,
     weights_of_replicate,
-    weights_of_vstatistic,
 )
 from frkit.evaluation.populations import ALL, populations_of_groups, whole_population
 from frkit.evaluation.rate_tables import (
@@ -76,8 +76,7 @@ class Question(NamedTuple):
         if self.with_auc:
             further |= areas_of(populations, weights)
         of_vstatistic = {
-            key: weights_of_vstatistic(each, weights[key], self.copies)
-            for key, each in populations.items()
+            key: v_statistic(each, weights[key], self.copies) for key, each in populations.items()
         }
         vstatistic = self._variables(populations, of_vstatistic, fixed)
         nodes = {"empirical": data | further, "vstatistic": rescaled_pairs(vstatistic, data)}

@@ -37,7 +37,7 @@ from frkit.evaluation.influences import (
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.rate_tables import groups_of
 
-OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
+OF_FAR = ("noise", "people", "units", "comparisons")
 VECTORS = {  # variables over one more dim; of units, where it is empty
     "influence": "",
     "errors": "",
@@ -204,7 +204,7 @@ class _Records:
     def _stacked(self, added, keys, without=()):
         """The fields of `Added` as arrays, (level, population, ...)."""
         rows = [[added[key, k] for key in keys] for k in self.levels]
-        fields = {*Added._fields, "variance", "squares"} - {*without}
+        fields = {*Added._fields, "variance"} - {*without}
         return {
             name: np.array([[getattr(each, name) for each in row] for row in rows])
             for name in sorted(fields)
@@ -228,7 +228,9 @@ class _Records:
             rate = frr["errors"] / genuine
         frr |= _numbers_of_pool(pooled_frr(rate, pairs[None], genuine[None]), genuine)
         has_two = far["people"] >= 2
-        numbers = [np.where(has_two, far[name].astype(float), np.nan) for name in OF_FAR]
+        far_rate, squares = far["rate"], (far["influence"] ** 2).sum(-1)
+        numbers = [far_rate, squares, *(far[name].astype(float) for name in OF_FAR)]
+        numbers = [np.where(has_two, each, np.nan) for each in numbers]
         far |= _numbers_of_pool(pooled_far(*numbers), compared)
 
     # --- EER and AUC -----------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from frkit.measures.sfi_cfi_dfi import (
 )
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
-from frkit.scores.kept import has_names, is_list, named_pairs
+from frkit.scores.kept import has_names, is_list
 
 NEEDS = {"genuine": "a person with two images", "impostor": "two people"}
 PER_BIN = 100  # scores that a group needs for each bin, so that DFI is not due to their number
@@ -229,10 +229,7 @@ def distributions(
     if permutations:
         seed = 0 if resampling is None else resampling.seed
         edges = np.linspace(0, 1, bins + 1)
-        named = mapped
-        if is_list(mapped):  # names beside the places of images
-            named = xr.DataTree.from_dict(mapped.to_dict() | {"/": named_pairs(mapped)})
-        permuted = distributions_of_permuted(named, by, varying, permutations, seed, edges)
+        permuted = distributions_of_permuted(mapped, by, varying, permutations, seed, edges)
         if is_list(mapped):
             permuted["images_group"] = tallies.images_group
         units = "people" if has_names(mapped) else "scores"

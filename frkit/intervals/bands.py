@@ -20,7 +20,7 @@ from frkit.intervals.effective import (
     linearised_interval,
     threshold_interval,
 )
-from frkit.intervals.equality import disparity_interval, rates_of_line, with_two_people
+from frkit.intervals.equality import disparity_interval, rates_of_line, with_enough_people
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -160,7 +160,7 @@ def band(
     whole = evaluation
     chosen = with_reads(find_measure(measure), data_of(whole))
     method = choose(method, whole, chosen)
-    evaluation, left_out = with_two_people(whole, chosen, target)
+    evaluation, left_out = with_enough_people(whole, chosen, target)
     data = data_of(evaluation)
     require(
         chosen.name not in THRESHOLDS or "far_level" in data.coords,

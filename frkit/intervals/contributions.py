@@ -22,27 +22,37 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     fixed_threshold : whether the threshold is held fixed, without its own error. Beside the
     variables of the table: rate; most, the largest possible effective number; unseen, further units
     that are assumed to err. Of groups that borrow from all people also fixed_variance, at a fixed
-    threshold, and own_df, how many people make the variance, less one.
+    threshold, and own_df, how many people make the variance, less one (Satterthwaite 1946).
     """
     added = _table(evaluation, name, target)
-    is_share = not name.startswith(("eer", "auc"))  # of comparisons that err
     # an EER without an unseen person moves the threshold, too, which takes back half
     added["unseen"] = 1 if name.startswith("eer") else UNSEEN
-    added["most"] = added.comparisons if is_share else np.inf
-    if fixed_threshold or name.startswith("threshold"):
+    added["most"] = added.comparisons if _is_share(name) else np.inf
+    if name.startswith("threshold"):
         return added
     added["fixed_variance"] = added.variance
-    added = added.assign(
-        {each: added[f"{each}_at_level"] for each in ("noise", "least", "variance")}
-    )
-    if is_share and evaluation["people"].attrs["level_of"] == "far":
+    if not fixed_threshold:
+        added = _at_level(added, evaluation, name, target)
+    if "pooled" in added:
+        added["own_df"] = (effective_count(added.influence**2) - 1).clip(min=0)
+    return added
+
+
+def _is_share(name):
+    """Whether a rate is a share of comparisons that err."""
+    return not name.startswith(("eer", "auc"))
+
+
+def _at_level(added, evaluation, name, target):
+    """What units add where the threshold errs, too."""
+    changed = {each: added[f"{each}_at_level"] for each in ("noise", "least", "variance")}
+    added = added.assign(changed)
+    if _is_share(name) and evaluation["people"].attrs["level_of"] == "far":
         reference = _table(evaluation, _reference(evaluation, name), target)
         if "influence" in added:
             added["influence"] = added.influence - added.change * reference.influence
         if name.startswith("frr"):
             added["accepting"] = reference.erring
-    if "pooled" in added:
-        added["own_df"] = (effective_count(added.influence**2) - 1).clip(min=0)
     return added
 
 

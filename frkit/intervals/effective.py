@@ -26,7 +26,7 @@ RATES = (
 THRESHOLDS = ("threshold", "threshold_group")
 MOVED = (*(rate for rate in RATES if rate != "far_cross"), *THRESHOLDS)  # what people move
 BORROWED = 4  # people of all groups, from whom a group borrows
-FEWEST_PEOPLE = 3  # of a group whose interval says something
+FEWEST_IN_GROUP = 3  # people, for an interval that says something
 FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the upper end 1
 STEP = 1e-4  # rates are moved by this share of what a unit adds
 
@@ -151,7 +151,7 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     ends = {"n_effective": n, "estimate": rate.variable, "lower": lower, "upper": upper}
     result = xr.Dataset(ends, rate.coords)
     if "pooled" in added:
-        is_small = (added["people"] < FEWEST_PEOPLE) & rate.variable.notnull()
+        is_small = (added["people"] < FEWEST_IN_GROUP) & rate.variable.notnull()
         is_small = is_small.any({*is_small.dims} - {"group"}).values
         result.attrs["few_people"] = rate["group"].values[is_small].tolist()
     if name != "far_cross":

@@ -50,7 +50,7 @@ def rates_of_line(chosen, data):
     return names if {*names} <= {*FEWEST_PEOPLE} else ()
 
 
-def with_two_people(evaluation, chosen, target):
+def with_enough_people(evaluation, chosen, target):
     """The evaluation without groups whose rate cannot be estimated, and the names of those.
 
     A group takes part in a disparity if two of its people were compared, for FAR three.
@@ -64,9 +64,8 @@ def with_two_people(evaluation, chosen, target):
     left_out = data_of(evaluation)["group"].values[~enough].tolist()
     require(
         enough.sum() > 1,
-        f"a disparity needs two groups with two people each who were compared (for FAR three), "
-        f"which is not so of "
-        f"{listed(left_out)}",
+        f"a disparity needs two groups with two people each who were compared, for FAR three; "
+        f"fewer were in {listed(left_out)}",
     )
     return evaluation.isel(group=np.flatnonzero(enough)), left_out
 

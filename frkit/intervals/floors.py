@@ -10,7 +10,7 @@ import xarray as xr
 
 from frkit.base import require, require_inside
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_two_people
+from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_enough_people
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
@@ -101,7 +101,7 @@ def fair_floor(
     )
     whole = evaluation
     estimate_of(whole, chosen)  # raises if a variable is missing
-    evaluation, left_out = with_two_people(whole, chosen, target)
+    evaluation, left_out = with_enough_people(whole, chosen, target)
     data = data_of(evaluation)
     estimate = estimate_of(evaluation, chosen)
     test = {}

@@ -8,9 +8,18 @@ from frkit.evaluation.design import make_design
 from frkit.evaluation.error_rates import weights_of_replicate
 from frkit.evaluation.populations import ALL, whole_population
 from frkit.evaluation.rate_tables import distributions_of, of_models, stacked
-from frkit.scores.groups import group_codes, groups_among, labels_of_sides
+from frkit.scores.groups import group_codes, groups_among, labels_of_images
 from frkit.scores.images import Images, images_of
-from frkit.scores.kept import is_list, kept_list, pairs_of_models, with_labels
+from frkit.scores.kept import (
+    IMAGES,
+    PAIRS,
+    has_names,
+    is_list,
+    kept_list,
+    pairs_of_models,
+    places_of_sides,
+    with_labels,
+)
 
 
 def permute(group, rng, kind=0):
@@ -46,23 +55,25 @@ def distributions_of_permuted(kept, by, varying, n, seed, edges):
     """
     kind = 0
     if is_list(kept):
-        label, partner = labels_of_sides(kept, by)
-        within = (label == partner) & (label != UNKNOWN)
-        if "probe" in kept.coords:
-            within &= kept["probe"].values != kept["reference"].values
-        pairs = kept.to_dataset().isel(pair=within)
-        groups = groups_among(label[within], by)
-        group_of_pair = group_codes(label[within], groups)
-        owner = np.arange(len(group_of_pair))
-        if "probe_identity" in pairs.coords:
-            owner = np.unique(pairs["probe_identity"].values, return_inverse=True)[1]
+        images = kept[IMAGES].dataset
+        probe, reference = places_of_sides(kept)
+        label = labels_of_images(images, by)
+        within = (label[probe] == label[reference]) & (label[probe] != UNKNOWN)
+        if has_names(kept, "image"):
+            within &= images["image"].values[probe] != images["image"].values[reference]
+        pairs = kept[PAIRS].to_dataset().isel(pair=within)
+        probe = probe[within]
+        groups = groups_among(label[probe], by)
+        group_of_pair = group_codes(label[probe], groups)
+        owner = np.arange(len(probe))
+        if has_names(kept):
+            owner = np.unique(images["identity"].values[probe], return_inverse=True)[1]
         else:
             kind = pairs["genuine"].values.astype(int)
         group = np.zeros(owner.max() + 1, int)
         group[owner] = group_of_pair
         person = np.tile(owner, 2)  # of both sides of each pair
-        labels = [name for name, column in pairs.coords.items() if "pair" in column.dims]
-        kept = kept_list(pairs.drop_vars({*labels} - {"genuine"}))
+        kept = kept_list(pairs.assign_attrs(kept.attrs))
     else:
         images = images_of(kept, by, varying)
         kept = with_labels(kept, identity=images.identity, person=images.person)

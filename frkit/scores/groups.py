@@ -17,14 +17,12 @@ from frkit.data.labels import (
     require_attributes,
 )
 from frkit.scores.kept import (
-    IMAGES,
     WHO_IS_COMPARED,
     check_kept,
     images_in_pairs,
     is_kept,
     is_list,
     pairs_of_models,
-    places_of_sides,
     refuse_file_name,
 )
 from frkit.scores.tensor import block_side
@@ -109,11 +107,6 @@ def labels_of_images(table: xr.Dataset, by) -> np.ndarray:
         return np.full(table.sizes.get("image", 1), UNKNOWN)
     require_attributes(by, {*table.variables} - {*WHO_IS_COMPARED, "model"})
     return crossed([table[name].values for name in attributes_of(by)])
-
-
-def labels_of_sides(kept: xr.DataTree, by) -> np.ndarray:
-    """Return the labels of both sides of the pairs of a list, (side, pair)."""
-    return labels_of_images(kept[IMAGES].dataset, by)[places_of_sides(kept)]
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:

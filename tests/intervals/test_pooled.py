@@ -408,6 +408,19 @@ def test_eers_of_groups_have_contrasts_and_no_common_test():
     assert contrast.p.item() == pytest.approx(p_of_far_by_hand(rates.estimate.values, n))
 
 
+def test_fars_between_groups_are_compared_with_the_numbers_of_their_intervals():
+    """Of a and b with c, at a fixed threshold; a with a has the number of the group a."""
+    scores = fk.score_tensor(faces_of("a" * 12 + "b" * 15 + "c" * 10))
+    tree = fk.evaluate(scores, threshold=[0.3], by="group")
+    rates = fk.band(tree, "far_cross").isel(threshold_level=0)
+    contrasts = fk.compare(tree, "far_cross", groups=("a", "b")).isel(threshold_level=0)
+    for reference in "abc":
+        both = rates.sel(group=["a", "b"], reference_group=reference)
+        expected = p_of_far_by_hand(both.estimate.values, both.n_effective.values)
+        contrast = contrasts.sel(reference_group=reference)
+        assert contrast.p.item() == pytest.approx(expected), reference
+
+
 def test_hardly_more_people_than_groups_are_not_tested():
     """One person has most of the pairs of both groups: less than one degree of freedom."""
     people = [("a", 30, 90), ("a", 0, 1), ("b", 1, 90), ("b", 1, 1)]
