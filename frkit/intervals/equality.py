@@ -64,8 +64,8 @@ def with_enough_people(evaluation, chosen, target):
     left_out = data_of(evaluation)["group"].values[~enough].tolist()
     require(
         enough.sum() > 1,
-        f"a disparity needs two groups with two people each who were compared, for FAR three; "
-        f"fewer were in {listed(left_out)}",
+        "a disparity needs two groups with two people each who were compared (for FAR three), "
+        f"which is not so of {listed(left_out)}",
     )
     return evaluation.isel(group=np.flatnonzero(enough)), left_out
 

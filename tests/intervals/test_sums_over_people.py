@@ -163,9 +163,10 @@ def check(contribution, impostors, threshold):
         expected = [added.get(name, 0.0) for name in contribution.identity.values]
         np.testing.assert_allclose(contribution.influence, expected, atol=1e-6)
     squares = sum(value**2 for value in added.values())
-    assert contribution.squares.item() == pytest.approx(squares, rel=1e-5)
     noise = sum(value**2 for value in excess.values())
     assert contribution.noise.item() == pytest.approx(noise, rel=1e-5)
+    variance = max(squares - noise, noise)
+    assert contribution.variance.item() == pytest.approx(variance, rel=1e-4, abs=1e-9)
     assert contribution.units.item() == len(excess)
     assert contribution.people.item() == len(added)
     assert contribution.comparisons.item() == len(impostors)
