@@ -80,11 +80,14 @@ def compatible_rates(groups, *, level, free_level):
     limit = largest_chi_square(groups, 1 - level) + TOLERANCE
     positions = _positions(groups)
     line = _line(groups, positions)
-    lines = [line, *_extreme_levels(groups, line, limit)] if free_level else [line]
-    accepted = [chi_square(groups, rates) <= limit for rates in lines]
-    equality = accepted[0][-1]
-    for accepted_at_level in accepted[1:]:
-        accepted_at_level &= (positions > 0) | equality
+    on_line = chi_square(groups, line) <= limit
+    lines, accepted = [line], [on_line]
+    if free_level:
+        are_equal_accepted = on_line[-1]
+        is_possible = (positions > 0) | are_equal_accepted
+        for rates in _extreme_levels(groups, line, limit):
+            lines.append(rates)
+            accepted.append(is_possible & (chi_square(groups, rates) <= limit))
     rates = np.where(np.concatenate(accepted)[:, None], np.vstack(lines), observed)
     return np.vstack([rates, observed])
 
