@@ -176,8 +176,8 @@ def draw(design: Design, by, resampling: Resampling):
         )
         strata = images.stratum[first]
     drawn = resampling.weights(images.urn, images.name[first], strata, images.person[first])
-    place_of_identity = np.unique(images.identity[first], return_index=True)[1]
-    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[place_of_identity])
+    image_of_identity = np.unique(images.identity[first], return_index=True)[1]
+    urn_of_identity = np.searchsorted(drawn["identity"].values, images.urn[image_of_identity])
     image_counts = drawn["image_count"].values[:, images.image]
     return image_counts, drawn["identity_count"].values[:, urn_of_identity]
 

@@ -95,9 +95,9 @@ def thresholds(population: Population, weights: Weights, far):
     if not weights.accepted[-1] > 0:
         return np.full(len(far), np.nan)
     allowed = np.asarray(far) * weights.compared * (1 + TOLERANCE)
-    place = np.searchsorted(weights.accepted[1:], allowed, side="right")
+    n_accepted = np.searchsorted(weights.accepted[1:], allowed, side="right")
     lowest = np.searchsorted(weights.accepted[1:], weights.accepted[-1], side="left")
-    return scores[np.minimum(place, lowest)].astype(float)
+    return scores[np.minimum(n_accepted, lowest)].astype(float)
 
 
 def far(population: Population, weights: Weights, thresholds):

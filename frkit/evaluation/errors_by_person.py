@@ -153,9 +153,9 @@ def _shares(population, levels, fixed, grouped):
     return xr.Dataset(variables, coords)
 
 
-def _sums_of_first(numbers, value, place, n_places):
-    """Sums of a value of the first pairs, by a place of each pair: (number, place)."""
-    return np.array([np.bincount(place[:n], value[:n], n_places) for n in numbers])
+def _sums_of_first(numbers, value, code, n_codes):
+    """Sums of a value of the first pairs, by a code of each pair: (number, code)."""
+    return np.array([np.bincount(code[:n], value[:n], n_codes) for n in numbers])
 
 
 def _p_people_differ(population, n_rejected):
@@ -273,7 +273,7 @@ def worst_pairs(
         "who is of other scores: use the same for both, who = fk.errors_by_person(scores, ...)",
     )
     share = np.nan_to_num(who["frr_share" if kind == "genuine" else "far_share"].values)
-    is_worst = (share > 0) & _is_chosen(images.identities, identities, share)
+    is_worst = (share > 0) & _is_asked_for(images.identities, identities, share)
     [pairs_of_model] = pairs_of_models(kept)
     population = whole_population(design, pairs_of_model)
     if kind == "genuine":
@@ -294,7 +294,7 @@ def worst_pairs(
     return xr.Dataset(variables, {"pair": np.arange(len(worst))})
 
 
-def _is_chosen(names, identities, share):
+def _is_asked_for(names, identities, share):
     """Whether each identity is among those with the largest share, or among those named."""
     if not isinstance(identities, (str, list, tuple, np.ndarray)):
         n = require_whole("identities (or a list of names)", identities, 1)

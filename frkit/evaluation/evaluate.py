@@ -16,7 +16,7 @@ from frkit.evaluation.cautions import (
     sentences_of_models,
 )
 from frkit.evaluation.design import draw, has_copies, labels_vary, make_design, varies
-from frkit.evaluation.nodes import facts_of_origin, fingerprint, tree
+from frkit.evaluation.nodes import fingerprint, new_provenance, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.question import Question
@@ -243,11 +243,12 @@ def evaluate_parts(
     ]
     for notice in notices:
         warn(notice)
-    facts = facts_of_origin(kept, design, resampling, options)
+    provenance = new_provenance(kept, design, resampling, options)
     if resampling is not None:
-        facts["varies"] = varies(design, *question.drawn)
-    facts["failed_genuine_comparisons"] = list(n_failed)
-    facts["far_of"] = far_of
-    facts["complete"] = complete
-    facts["notices"] = notices
-    return tree(nodes_of_models, kept["model"] if "model" in kept.dims else None, facts, design)
+        provenance["varies"] = varies(design, *question.drawn)
+    provenance["failed_genuine_comparisons"] = list(n_failed)
+    provenance["far_of"] = far_of
+    provenance["complete"] = complete
+    provenance["notices"] = notices
+    names = kept["model"] if "model" in kept.dims else None
+    return tree(nodes_of_models, names, provenance, design)

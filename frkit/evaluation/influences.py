@@ -23,7 +23,7 @@ from frkit.evaluation.error_rates import (
 )
 from frkit.evaluation.populations import Pairs, Population, compared
 
-PLACES = 200  # of the data's own curve
+N_THRESHOLDS = 200  # of the data's own curve
 WIDTHS = 0.5, 2.0  # of the window of a slope, in log FAR to either side
 TINY = 1e-300
 
@@ -90,20 +90,20 @@ class Curve(NamedTuple):
 def curve_thresholds(whole: Population):
     """Thresholds of the data's own curve, from the highest down."""
     n_pairs = whole.impostors.number.sum(dtype=float)
-    levels = np.geomspace(1 / max(n_pairs, 2), 0.999, PLACES)
+    levels = np.geomspace(1 / max(n_pairs, 2), 0.999, N_THRESHOLDS)
     return thresholds(whole, weights_of_data(whole), levels)
 
 
 class PeopleOf:
     """The people of a population: what was compared, and their pairs."""
 
-    def __init__(self, population: Population, places, lowest=None):
-        """Read the pairs; places : of the curve, lowest : threshold of `point` (default: all)."""
+    def __init__(self, population: Population, curve_threshold, lowest=None):
+        """Read the pairs; lowest : threshold of `point`, by default all pairs."""
         self.population = population
         self.weights = weights_of_data(population)
         self.compared = compared(population)
-        curve_far = np.nan_to_num(far(population, self.weights, places))
-        curve_frr = np.nan_to_num(frr(population, self.weights, places))
+        curve_far = np.nan_to_num(far(population, self.weights, curve_threshold))
+        curve_frr = np.nan_to_num(frr(population, self.weights, curve_threshold))
         self.curve = Curve(np.log(np.maximum(curve_far, TINY)), curve_far, curve_frr)
         self.genuine = population.genuine.weight * (population.genuine.number > 0)
         self.genuine_of_row = _by_row(population, population.genuine, self.genuine) / 2
@@ -216,12 +216,12 @@ def _mean(errors, weight, sides) -> Added:
 class Overlap(NamedTuple):
     """How a population lies in a larger one, or in itself.
 
-    place : (couple,) of its couples among those of the whole. in_whole : (couple,) the weight of
-    all their pairs in the whole. here : weight in the population of each couple of the whole.
-    product : sum over all couples of the product of both weights.
+    couple_in_whole : (couple,) the number of each of its couples in the whole. in_whole : (couple,)
+    the weight of all their pairs in the whole. here : weight in the population of each couple of
+    the whole. product : sum over all couples of the product of both weights.
     """
 
-    place: np.ndarray
+    couple_in_whole: np.ndarray
     in_whole: np.ndarray
     here: np.ndarray
     product: float
@@ -229,10 +229,10 @@ class Overlap(NamedTuple):
 
 def overlap(people: PeopleOf, whole: PeopleOf) -> Overlap:
     """How a population lies in a larger one."""
-    place = pd.Index(whole.couples).get_indexer(people.couples)
+    couple_in_whole = pd.Index(whole.couples).get_indexer(people.couples)
     return Overlap(
-        place=place,
-        in_whole=whole.compared_of_couple[place],
+        couple_in_whole=couple_in_whole,
+        in_whole=whole.compared_of_couple[couple_in_whole],
         here=people.compared.of(*whole.people_of_couples),
         product=people.compared.product(whole.compared),
     )
@@ -240,9 +240,9 @@ def overlap(people: PeopleOf, whole: PeopleOf) -> Overlap:
 
 def overlap_with_itself(people: PeopleOf) -> Overlap:
     """The same of a population and itself."""
-    place = np.arange(len(people.couples))
+    couple_in_whole = np.arange(len(people.couples))
     weight = people.compared_of_couple
-    return Overlap(place, weight, weight, people.compared.product(people.compared))
+    return Overlap(couple_in_whole, weight, weight, people.compared.product(people.compared))
 
 
 def far_covariance(shared: Overlap, point: Point, own: Added, whole_point: Point, whole: Added):
@@ -250,7 +250,7 @@ def far_covariance(shared: Overlap, point: Point, own: Added, whole_point: Point
 
     own, whole : FAR of a population, and of one that contains it, or of the same.
     """
-    products = point.couples @ whole_point.couples[shared.place]
+    products = point.couples @ whole_point.couples[shared.couple_in_whole]
     products -= whole.rate * (point.couples @ shared.in_whole)
     products -= own.rate * (shared.here @ whole_point.couples)
     products += own.rate * whole.rate * shared.product
@@ -338,7 +338,7 @@ def _compared_of_rows(people: PeopleOf):
 
 def noise_of_images(people, shared: Overlap, point, own: Added, whole_point, whole: Added):
     """Covariance of two FARs from single pairs of images of the same two people."""
-    squares = point.couples @ whole_point.couples[shared.place]
+    squares = point.couples @ whole_point.couples[shared.couple_in_whole]
     within = own.rate - (squares / shared.product if shared.product > 0 else 0.0)
     n_pairs = max(people.compared.pairs, 1)
     return max(within, 0) / n_pairs * own.total / whole.total if whole.total > 0 else np.nan

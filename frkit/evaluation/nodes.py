@@ -17,7 +17,7 @@ from frkit.data.labels import narrow_text
 from frkit.data.opening import demo_file
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.design import Design, images_and_pairs
-from frkit.scores.kept import IMAGES, PAIRS, is_list, places_of_sides
+from frkit.scores.kept import IMAGES, PAIRS, is_list, rows_of_sides
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -41,10 +41,10 @@ LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "threshold_group", "eer_threshold", "eer_threshold_group")
 
 
-def tree(nodes_of_models, names, facts, design):
+def tree(nodes_of_models, names, provenance, design):
     """The tables of all models as one tree, with a warning where groups are too small.
 
-    names : of the models, or None for a single one without a name. facts : the provenance.
+    names : of the models, or None for a single one without a name. provenance : of the evaluation.
     """
     nodes = nodes_of_models[0]
     if names is not None:
@@ -52,7 +52,7 @@ def tree(nodes_of_models, names, facts, design):
         paths = [path for path in nodes if all(path in each for each in nodes_of_models)]
         nodes = {path: xr.concat([each[path] for each in nodes_of_models], model) for path in paths}
     long_names = LONG_NAMES
-    if facts["distance"]:
+    if provenance["distance"]:
         nodes |= {name: _as_distances(nodes[name]) for name in RATES_OF_NODES if name in nodes}
         long_names = LONG_NAMES | OF_DISTANCES
     for node in {*RATES_OF_NODES} & {*nodes}:
@@ -71,10 +71,10 @@ def tree(nodes_of_models, names, facts, design):
             nodes["people"] = nodes["people"].assign_coords(identity=("person", names_of_people))
     for notice in small_groups(data):
         warn(notice)
-        facts["notices"].append(notice)
+        provenance["notices"].append(notice)
     labels = {dim: data[dim].values.tolist() for dim in LABELLED if dim in data.coords}
     result = xr.DataTree.from_dict(nodes)
-    result.attrs["provenance"] = json.dumps(facts | labels)
+    result.attrs["provenance"] = json.dumps(provenance | labels)
     return result
 
 
@@ -88,11 +88,11 @@ def fingerprint(score, thresholds):
 def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
     """An evaluation at some of its FAR levels."""
     part = evaluation.sel(far_level=far)
-    part.attrs["provenance"] = json.dumps(facts_of(part) | {"far_level": list(far)})
+    part.attrs["provenance"] = json.dumps(provenance_of(part) | {"far_level": list(far)})
     return part
 
 
-def facts_of(evaluation: xr.DataTree) -> dict:
+def provenance_of(evaluation: xr.DataTree) -> dict:
     """What an evaluation is about; `labels` are digests by name."""
     require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
     return json.loads(evaluation.attrs["provenance"])
@@ -115,14 +115,14 @@ def versions():
     return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
 
 
-def facts_of_origin(scores, design: Design, resampling, options) -> dict:
+def new_provenance(scores, design: Design, resampling, options) -> dict:
     """What made these numbers, as JSON can contain it; options are those of `evaluate`."""
     weighting, by = options.get("weighting"), options.get("by")
     impostors = options.get("impostors", "all")
     averages = "pair" if design.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):
         averages = "p_k"
-    facts = {
+    provenance = {
         "weighting": averages,
         "impostors": impostors if isinstance(impostors, str) else dict(impostors),
         "by": by if by is None or isinstance(by, str) else list(by),
@@ -134,20 +134,21 @@ def facts_of_origin(scores, design: Design, resampling, options) -> dict:
     }
     images, _ = images_and_pairs(design)
     if design.people_are_named:
-        facts["n_identities"] = len(images)
+        provenance["n_identities"] = len(images)
         n_people = design.n_people
         if n_people < len(images):  # split where an attribute varies within a person
-            facts["n_people"] = n_people
+            provenance["n_people"] = n_people
     if design.images_are_named:
-        facts["n_images"] = int(images.sum())
+        provenance["n_images"] = int(images.sum())
         summary = [int(images.min()), float(np.median(images)), int(images.max())]
-        facts["images_per_identity"] = summary
+        provenance["images_per_identity"] = summary
     if design.listed is not None:
-        facts |= _facts_of_list(design, by)
+        provenance |= _numbers_of_list(design, by)
     if resampling is not None:
-        facts |= {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
-        facts["target"] = resampling.target(design.n_people)
-    return facts
+        for name in ("scheme", "n", "seed", "strata"):
+            provenance[name] = getattr(resampling, name)
+        provenance["target"] = resampling.target(design.n_people)
+    return provenance
 
 
 def _digests(scores, design: Design, in_order: bool) -> dict:
@@ -167,7 +168,7 @@ def _digests(scores, design: Design, in_order: bool) -> dict:
     if is_sorted:
         probe, reference = design.images.image[design.images.sides]
         order = np.argsort(probe * len(design.images.image) + reference, kind="stable")
-    sides = places_of_sides(scores)[:, order]
+    sides = rows_of_sides(scores)[:, order]
     digests = {"genuine": _digest(scores[PAIRS]["genuine"].values[order])}
     for name in names:
         labels, code = np.unique(table[name].values, return_inverse=True)
@@ -179,21 +180,21 @@ def _digest(content):
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _facts_of_list(design: Design, by) -> dict:
+def _numbers_of_list(design: Design, by) -> dict:
     """Numbers of pairs of a list."""
     row, col = design.images.sides
     is_genuine, _, with_itself = design.listed
     person = design.images.person_code
     is_of_two_people = person[row] != person[col]
-    facts = {
+    numbers = {
         "n_genuine_pairs": is_genuine.sum(),
         "n_impostor_pairs": (is_of_two_people & ~with_itself).sum(),
         "n_pairs_of_an_image_with_itself": with_itself.sum(),
     }
     if by is not None:
         unlabelled = design.images.group_code == len(design.images.groups)
-        facts["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
-    return {name: int(number) for name, number in facts.items()}
+        numbers["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
+    return {name: int(number) for name, number in numbers.items()}
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -34,9 +34,9 @@ class Pairs(NamedTuple):
     weight: np.ndarray
     number: np.ndarray
 
-    def take(self, chosen):
+    def take(self, index):
         """Some of the pairs, in the same order."""
-        return Pairs(*(column[chosen] for column in self))
+        return Pairs(*(column[index] for column in self))
 
 
 class Population(NamedTuple):
@@ -78,10 +78,9 @@ def whole_population(design: Design, kept: ModelPairs, copies=False) -> Populati
     is_scored = ~np.isnan(kept.score)
     rising = np.argsort(kept.score, kind="stable")  # those that failed last
 
-    def pairs(chosen, order):
-        places = order[chosen[order]]
-        ones = np.ones(len(places))
-        return Pairs(kept.score[places], row[places], col[places], ones, number[places])
+    def pairs(is_of_kind, order):
+        index = order[is_of_kind[order]]
+        return Pairs(kept.score[index], row[index], col[index], np.ones(len(index)), number[index])
 
     genuine = _weighted_genuine(design, pairs(is_genuine & is_scored, rising), kept, copies)
     weighted = _weighted_impostors(design, pairs(is_impostor, rising[::-1]))

@@ -100,8 +100,8 @@ class Question(NamedTuple):
         """
         lowest = -np.inf
         if self.design.listed is None and not len(self.edges):
-            places = [values for name, (_, values) in data.items() if "threshold" in name]
-            lowest = np.nanmin(np.concatenate([np.ravel(values) for values in places]))
+            data_thresholds = [values for name, (_, values) in data.items() if "threshold" in name]
+            lowest = np.nanmin(np.concatenate([np.ravel(values) for values in data_thresholds]))
             deepest = far(populations[ALL], weights[ALL], lowest)
             [lowest] = thresholds(populations[ALL], weights[ALL], [min(2 * deepest, 1)])
         highest = {key: each.above(lowest) for key, each in populations.items()}

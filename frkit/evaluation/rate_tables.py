@@ -135,7 +135,7 @@ def distributions_of(populations, weights, edges, image_counts=None):
         first = design.images.first_row
         stratum = design.images.stratum[first]
         in_group = [np.ones(len(first), bool)] + [stratum == name for name in design.images.groups]
-        images = np.array([counts[first][chosen].sum() for chosen in in_group], float)
+        images = np.array([counts[first][is_member].sum() for is_member in in_group], float)
     return variables | _of_all_and_groups("images", images)
 
 

@@ -1,6 +1,6 @@
 """What people add to every rate of a model, as labelled tables: the nodes `people` and `images`.
 
-A table has for each place of the rate (level, group) what `Added` says of it; two vectors,
+A table has for each entry of the rate (level, group) what `Added` says of it; two vectors,
 `influence` and `errors`, run over `person` or `image`. Further variables:
 - threshold: the FAR whose level it meets (with the vectors of `far` where that is the FAR of all);
   change, d threshold / d FAR; curve_far and curve_threshold over `place`, the data's own curve;
@@ -58,7 +58,7 @@ def tables_of_people(populations, rates, question, *, about_images) -> dict[str,
     rates : the table of rates of the data. about_images : also what images add, for intervals about
     these people.
     """
-    places = curve_thresholds(populations[ALL])
+    curve_threshold = curve_thresholds(populations[ALL])
     at = question.thresholds_of(populations, rates)
     found = [*at.values(), rates.eer_threshold.values]
     if "eer_threshold_group" in rates:
@@ -66,13 +66,16 @@ def tables_of_people(populations, rates, question, *, about_images) -> dict[str,
     lowest = np.nanmin(np.concatenate([np.ravel(each) for each in found]))
     if question.with_auc:
         lowest = None
-    people = {key: PeopleOf(population, places, lowest) for key, population in populations.items()}
+    people = {
+        key: PeopleOf(population, curve_threshold, lowest)
+        for key, population in populations.items()
+    }
     far_of = question.far_of if question.is_of_far else None
     names = populations[ALL].design.images.name
     order = {"person": slice(None), "image": np.argsort(names, kind="stable")}  # by name
     tables = {}
     for node, unit in (("people", "person"), ("images", "image"))[: 1 + about_images]:
-        records = _Records(people, at, far_of, rates, places, unit == "image")
+        records = _Records(people, at, far_of, rates, curve_threshold, unit == "image")
         for name, (dims, values) in records.tables(question.with_auc).items():
             table = _labelled(values, dims, unit, rates)
             tables[f"{node}/{name}"] = table.isel({unit: order[unit]}, missing_dims="ignore")
@@ -82,12 +85,12 @@ def tables_of_people(populations, rates, question, *, about_images) -> dict[str,
 class _Records:
     """What units add to the rates of one model."""
 
-    def __init__(self, people, at, far_of, rates, places, about_images):
+    def __init__(self, people, at, far_of, rates, curve_threshold, about_images):
         self.people = people
         self.at = at
         self.far_of = far_of
         self.rates = rates
-        self.places = places
+        self.curve_threshold = curve_threshold
         self.about_images = about_images
         self.level = rates.far.dims[0]
         self.levels = range(rates.sizes[self.level])
@@ -134,7 +137,7 @@ class _Records:
             "frr": ([self.level], _of_all(self._stacked(frr, [ALL]))),
             "threshold": (
                 [self.level],
-                _of_all(thresholds) | {"curve_threshold": self.places},
+                _of_all(thresholds) | {"curve_threshold": self.curve_threshold},
             ),
         }
         if self.groups:
@@ -145,7 +148,8 @@ class _Records:
             tables |= {"far_group": (dims, of_groups[0]), "frr_group": (dims, of_groups[1])}
             if self.far_of == "own group":
                 of_groups = self._thresholds(self.groups, fixed)
-                tables["threshold_group"] = dims, of_groups | {"curve_threshold": self.places}
+                of_groups["curve_threshold"] = self.curve_threshold
+                tables["threshold_group"] = dims, of_groups
         if len(self.people) > 1 + len(self.groups):
             tables["far_cross"] = [self.level, "group", "reference_group"], self._crossed(far)
         return tables
@@ -192,7 +196,7 @@ class _Records:
             for key in keys:
                 met = self.met(key, k, fixed)
                 reference = fixed[met, k][0]
-                steepness = slope(self.people[met], reference, self.places)
+                steepness = slope(self.people[met], reference, self.curve_threshold)
                 change = steepness / reference.rate if reference.rate > 0 else 0.0
                 references[key, k] = at_fixed_threshold(reference)._replace(change=change)
                 curves.append(self.people[met].curve.far)

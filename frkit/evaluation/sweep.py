@@ -128,11 +128,11 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
     pairs_of_models = {}
     models = scores["model"].values.tolist() if "model" in scores.dims else [None]
     for name, model, fixed in zip(models, models_of(scores), thresholds):
-        columns, facts = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
+        columns, numbers = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
         if "self_score" in scores.attrs:
-            columns["self_score"] = _exact_self_scores(columns, facts, scores.attrs["self_score"])
-        facts["impostor_pairs"] = n_pairs
-        pairs_of_models[node_of_model(name)] = _node_of_pairs(columns, facts)
+            columns["self_score"] = _exact_self_scores(columns, numbers, scores.attrs["self_score"])
+        numbers["impostor_pairs"] = n_pairs
+        pairs_of_models[node_of_model(name)] = _node_of_pairs(columns, numbers)
     attrs = {DESIGN: COMPLETE if symmetric else PROBES, "similarity": "given", "distance": 0}
     attrs |= {name: scores.attrs[name] for name in PASSED_ON if name in scores.attrs}
     coords = {"model": scores["model"].variable} if "model" in scores.dims else {}
@@ -150,12 +150,12 @@ def _table_of_images(scores, symmetric):
     names = scores["probe"].values
     n_probes = len(names)
     if symmetric:
-        place = np.tile(np.arange(n_probes), 2)
+        image = np.tile(np.arange(n_probes), 2)
     else:
         both = np.concatenate([names, scores["reference"].values])
-        names, place = np.unique(both, return_inverse=True)
-    probe, reference = place[:n_probes], place[n_probes:]
-    first = np.unique(place, return_index=True)[1]
+        names, image = np.unique(both, return_inverse=True)
+    probe, reference = image[:n_probes], image[n_probes:]
+    first = np.unique(image, return_index=True)[1]
     columns = {}
     for name in scores.coords:
         attribute = name.removeprefix("probe_")
@@ -223,19 +223,19 @@ def _n_impostor_pairs(sides: Sides) -> int:
     return int(n_pairs) // 2 if sides.symmetric else int(n_pairs)
 
 
-def _exact_self_scores(columns, facts, exact: float):
+def _exact_self_scores(columns, numbers, exact: float):
     """The exact score of images with themselves, where computed ones differ only by rounding."""
     computed = columns["self_score"]
-    largest = max(abs(facts["lowest_score"]), abs(facts["highest_score"]))
+    largest = max(abs(numbers["lowest_score"]), abs(numbers["highest_score"]))
     if np.any(np.abs(computed - exact) > ROUNDING * largest):
         return computed
     return np.where(np.isnan(computed), computed, computed.dtype.type(exact))
 
 
-def _node_of_pairs(columns, facts) -> xr.Dataset:
+def _node_of_pairs(columns, numbers) -> xr.Dataset:
     """The node of a model, whose highest score may be that of an image with itself."""
-    highest = np.fmax.reduce(columns["self_score"], initial=facts["highest_score"])
+    highest = np.fmax.reduce(columns["self_score"], initial=numbers["highest_score"])
     variables = {}
     for name, (dim, long_name) in COLUMNS.items():
         variables[name] = dim, columns[name], {"long_name": long_name}
-    return xr.Dataset(variables, attrs=facts | {"highest_score": float(highest)})
+    return xr.Dataset(variables, attrs=numbers | {"highest_score": float(highest)})

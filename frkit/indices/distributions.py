@@ -24,7 +24,7 @@ from frkit.base import (
     warn,
 )
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.nodes import provenance_of
 from frkit.evaluation.sweep import swept
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
@@ -318,13 +318,13 @@ def summary(
         result = result.merge(_with_ends(evaluation, index, level))
     if "replicates" in evaluation.children:
         _warn_of_missing_pairs(evaluation["replicates"].to_dataset())
-    facts = facts_of(evaluation)
+    provenance = provenance_of(evaluation)
     for name in ("scheme", "target", "n", "similarity"):
-        if facts.get(name) is not None:
-            result.attrs[name] = facts[name]
+        if provenance.get(name) is not None:
+            result.attrs[name] = provenance[name]
     bins = tallies.sizes["score_bin"]
     return result.assign_attrs(
-        by=json.dumps(facts["by"]), bins=bins, balance=int(balance), c=c, level=level
+        by=json.dumps(provenance["by"]), bins=bins, balance=int(balance), c=c, level=level
     )
 
 

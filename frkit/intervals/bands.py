@@ -158,54 +158,54 @@ def band(
     )
     require_inside("level", level, 0, 1)
     whole = evaluation
-    chosen = with_reads(find_measure(measure), data_of(whole))
-    method = choose(method, whole, chosen)
-    evaluation, left_out = with_enough_people(whole, chosen, target)
+    measure = with_reads(find_measure(measure), data_of(whole))
+    method = choose(method, whole, measure)
+    evaluation, left_out = with_enough_people(whole, measure, target)
     data = data_of(evaluation)
     require(
-        chosen.name not in THRESHOLDS or "far_level" in data.coords,
+        measure.name not in THRESHOLDS or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
     about: dict = {"level": level}
     if left_out:
         about["left_out"] = left_out
     if method != EFFECTIVE:
-        result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
+        result = interval(values_of(evaluation, measure), method, level, measure.scale)
     else:
         about["target"] = target
-        result = effective_interval(evaluation, chosen, level, target)
-    result = with_resolved(result, chosen, evaluation)
+        result = effective_interval(evaluation, measure, level, target)
+    result = with_resolved(result, measure, evaluation)
     if simultaneous:
-        result = sup_t(evaluation, chosen, result, level, target)
+        result = sup_t(evaluation, measure, result, level, target)
         method = "sup-t"
-    if chosen.fair is not None:
-        result = _with_fair_value(result, chosen.fair)
-    result = with_attrs(result, evaluation, chosen, method, **about)
-    warn_of(whole, chosen, result)
+    if measure.fair is not None:
+        result = _with_fair_value(result, measure.fair)
+    result = with_attrs(result, evaluation, measure, method, **about)
+    warn_of(whole, measure, result)
     return result
 
 
-def choose(method, evaluation, chosen):
+def choose(method, evaluation, measure):
     """The method that was named, or effective numbers where only rates are read."""
     if method is not None:
         require_one_of("method", method, METHODS)
         return method
-    estimate_of(evaluation, chosen)  # raises if a variable is missing
-    reads_rates = chosen.name in RATES or {*chosen.reads} <= {*MOVED}
+    estimate_of(evaluation, measure)  # raises if a variable is missing
+    reads_rates = measure.name in RATES or {*measure.reads} <= {*MOVED}
     if "people" in evaluation.children and reads_rates:
         return EFFECTIVE
-    return "recentered" if chosen.fair is None else "pivotal"
+    return "recentered" if measure.fair is None else "pivotal"
 
 
-def effective_interval(evaluation, chosen, level, target):
+def effective_interval(evaluation, measure, level, target):
     """The interval of a rate, a threshold or a function of rates from effective numbers."""
-    if chosen.name in RATES:
-        return effective_rates(evaluation, chosen.name, target, level)
-    if chosen.name in THRESHOLDS:
-        return threshold_interval(evaluation, chosen.name, level, target)
-    if rates_of_line(chosen, data_of(evaluation)):
-        return disparity_interval(evaluation, chosen, level, target)
-    return linearised_interval(evaluation, chosen, level, target)
+    if measure.name in RATES:
+        return effective_rates(evaluation, measure.name, target, level)
+    if measure.name in THRESHOLDS:
+        return threshold_interval(evaluation, measure.name, level, target)
+    if rates_of_line(measure, data_of(evaluation)):
+        return disparity_interval(evaluation, measure, level, target)
+    return linearised_interval(evaluation, measure, level, target)
 
 
 def _with_fair_value(result, fair):
@@ -222,7 +222,7 @@ def _with_fair_value(result, fair):
 # --- simultaneous bands --------------------------------------------------------------------------
 
 
-def sup_t(evaluation, chosen, result, level, target):
+def sup_t(evaluation, measure, result, level, target):
     """Simultaneous band of a rate: at all resolved levels at once, from the largest height.
 
     On the logit scale estimate ± c sd, c being the quantile of the largest |z| of normal variables
@@ -231,14 +231,14 @@ def sup_t(evaluation, chosen, result, level, target):
     estimate = result.estimate
     curve = [*{"far_level", "threshold_level"} & {*estimate.dims}]
     require(
-        curve and chosen.name in {*RATES} - {"far_cross"},
-        f"a simultaneous band is of a rate that runs over levels, but {chosen.name!r} is none or "
+        curve and measure.name in {*RATES} - {"far_cross"},
+        f"a simultaneous band is of a rate that runs over levels, but {measure.name!r} is none or "
         f"has {estimate.dims}",
     )
     n = result.n_effective
     middle = (estimate * n + 0.5) / (n + 1)
     sd = 1 / np.sqrt(n * middle * (1 - middle))
-    influence = contributions(evaluation, chosen.name, target).influence
+    influence = contributions(evaluation, measure.name, target).influence
     resolved = result.get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,
@@ -306,13 +306,13 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     >>> bool(fk.uncertainty(ev, "frr")[0] > 0)
     True
     """
-    chosen = find_measure(measure)
-    values = values_of(evaluation, chosen)
+    measure = find_measure(measure)
+    values = values_of(evaluation, measure)
     finite = np.isfinite(values.replicates).all("replicate")
     deviations = (values.replicates - values.centre).where(finite)
     sd = deviations.std("replicate", ddof=1, skipna=False)
     result = (sd / values.estimate.where(values.estimate != 0)).rename("uncertainty").drop_attrs()
-    return with_attrs(result, evaluation, chosen, "standard deviation over estimate")
+    return with_attrs(result, evaluation, measure, "standard deviation over estimate")
 
 
 def replicate_curves(
@@ -352,10 +352,10 @@ def replicate_curves(
     50
     """
     require_flag("recentered", recentered)
-    chosen = find_measure(measure)
-    result = values_of(evaluation, chosen)
+    measure = find_measure(measure)
+    result = values_of(evaluation, measure)
     if recentered:
         moved = (result.replicates - result.centre) + result.estimate
         result = result.assign(replicates=moved)
-    result = with_resolved(result, chosen, evaluation)
-    return with_attrs(result, evaluation, chosen, "recentered" if recentered else "naive")
+    result = with_resolved(result, measure, evaluation)
+    return with_attrs(result, evaluation, measure, "recentered" if recentered else "naive")

@@ -9,7 +9,7 @@ import xarray as xr
 from scipy.special import stdtr, stdtrit
 
 from frkit.base import listed, require, require_inside, require_sequence, warn
-from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
 from frkit.intervals.effective import RATES, SCALES, drawn_to_units, linearised
@@ -28,7 +28,7 @@ from frkit.measures.registry import measure as find_measure
 REST = "all others"
 CONTRAST = "contrast"
 DIFFERENCE = {"contrast": "difference", "null": 0}  # attrs
-SAME = (  # facts that must be the same of two evaluations
+SAME = (  # of the provenance: must be the same in two evaluations
     "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
 )  # fmt: skip
 
@@ -125,9 +125,9 @@ def compare(
     is_of_two_evaluations = measure is not None  # evaluations
     data = data_of(evaluation_a)
     name: Any = measure if is_of_two_evaluations else evaluation_b
-    chosen = with_reads(find_measure(name), data)
-    method = choose(method, evaluation_a, chosen)
-    settings = chosen, method, target, level
+    measure = with_reads(find_measure(name), data)
+    method = choose(method, evaluation_a, measure)
+    settings = measure, method, target, level
     if is_of_two_evaluations:
         require(groups is None, "groups= compares groups of one evaluation")
         _require_same_images(evaluation_a, evaluation_b)
@@ -151,23 +151,23 @@ def compare(
         a, b = pairs[0]
         result = rows[0].assign_attrs(a=a, b=b)
     about = {"target": target} if method == EFFECTIVE else {}
-    result = with_attrs(result, evaluation_a, chosen, method, level=level, **about)
-    warn_of(evaluation_a, chosen, result)
+    result = with_attrs(result, evaluation_a, measure, method, level=level, **about)
+    warn_of(evaluation_a, measure, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:
         why = "fewer than two people of a group were compared" if groups else "a rate has no error"
         warn(
-            f"the {result.attrs['contrast']} of {chosen.name} is infinite or undefined at "
+            f"the {result.attrs['contrast']} of {measure.name} is infinite or undefined at "
             f"{undefined} place(s), where {why}: it has no p-value there"
         )
     return result
 
 
-def _pairs(data, dim, chosen_pairs):
+def _pairs(data, dim, asked_pairs):
     """The two names of each comparison: those that are wanted, or all pairs."""
     require(
-        chosen_pairs is None or isinstance(chosen_pairs, (str, list, tuple)),
-        f"{dim}s must be two names, or a word such as 'all', got {type(chosen_pairs).__name__}",
+        asked_pairs is None or isinstance(asked_pairs, (str, list, tuple)),
+        f"{dim}s must be two names, or a word such as 'all', got {type(asked_pairs).__name__}",
     )
     names = np.atleast_1d(data.get(dim, [])).tolist()
     there_are = f"only {names[0]!r}" if names else "none"
@@ -175,25 +175,25 @@ def _pairs(data, dim, chosen_pairs):
         len(names) > 1,
         f"{dim}s are compared in an evaluation of several {dim}s, and this one has {there_are}",
     )
-    is_of_rest = chosen_pairs == "rest" and dim == "group"
+    is_of_rest = asked_pairs == "rest" and dim == "group"
     if is_of_rest and len(names) > 2:
         return [(name, REST) for name in names]
-    if is_of_rest or chosen_pairs == "all" or (chosen_pairs is None and len(names) == 2):
+    if is_of_rest or asked_pairs == "all" or (asked_pairs is None and len(names) == 2):
         return list(combinations(names, 2))
     require(
-        isinstance(chosen_pairs, (list, tuple))
-        and len(chosen_pairs) == 2
-        and {*chosen_pairs} <= {*names}
-        and chosen_pairs[0] != chosen_pairs[1],
-        f"{dim}s={chosen_pairs!r} must be 'all', or two of {names}",
+        isinstance(asked_pairs, (list, tuple))
+        and len(asked_pairs) == 2
+        and {*asked_pairs} <= {*names}
+        and asked_pairs[0] != asked_pairs[1],
+        f"{dim}s={asked_pairs!r} must be 'all', or two of {names}",
     )
-    return [tuple(chosen_pairs)]
+    return [tuple(asked_pairs)]
 
 
 def _require_same_images(a, b):
     """Refuse evaluations of other images or other draws."""
-    first, second = facts_of(a), facts_of(b)
-    differ = [fact for fact in SAME if first.get(fact) != second.get(fact)]
+    first, second = provenance_of(a), provenance_of(b)
+    differ = [name for name in SAME if first.get(name) != second.get(name)]
     labels, others = first.get("labels", {}), second.get("labels", {})
     differ += [name for name in labels if others.get(name, labels[name]) != labels[name]]
     require(
@@ -210,9 +210,9 @@ def _require_same_images(a, b):
     )
 
 
-def _comparison_of_two_evaluations(evaluations, chosen, method, target, level):
+def _comparison_of_two_evaluations(evaluations, measure, method, target, level):
     """The contrast of two models from separate evaluations."""
-    a, b = (_values(evaluation, chosen, method, target) for evaluation in evaluations)
+    a, b = (_values(evaluation, measure, method, target) for evaluation in evaluations)
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
     require(same_dims, "the two run over other levels, groups or models")
     shared = {*a.dims} & {*b.dims}
@@ -222,43 +222,43 @@ def _comparison_of_two_evaluations(evaluations, chosen, method, target, level):
         f"the two evaluations have other labels along {listed(sorted(differ))}: evaluate both at "
         "the same far= or threshold=, with the same by=",
     )
-    return _contrast(a, b, chosen, method, level)
+    return _contrast(a, b, measure, method, level)
 
 
-def _between(dim, evaluation, pairs, chosen, method, target, level):
+def _between(dim, evaluation, pairs, measure, method, target, level):
     """The contrasts of pairs of models, or of groups, of one evaluation."""
-    values = _values(evaluation, chosen, method, target)
-    message = f"{chosen.name!r} does not run over {dim}s; take a rate such as 'far_group'"
+    values = _values(evaluation, measure, method, target)
+    message = f"{measure.name!r} does not run over {dim}s; take a rate such as 'far_group'"
     require(dim in values.estimate.dims, message)
     sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
-    return [_contrast(a, b, chosen, method, level) for a, b in sides]
+    return [_contrast(a, b, measure, method, level) for a, b in sides]
 
 
-def _values(evaluation, chosen, method, target):
+def _values(evaluation, measure, method, target):
     """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
     if method != EFFECTIVE:
-        values = values_of(evaluation, chosen)
-    elif chosen.name in RATES:
+        values = values_of(evaluation, measure)
+    elif measure.name in RATES:
         require(
-            chosen.name != "far_cross",
+            measure.name != "far_cross",
             "the FAR between groups is compared by a method that reads replicates: name one",
         )
-        values = contributions(evaluation, chosen.name, target)
-        values = values.assign(estimate=evaluation["empirical"][chosen.name])
+        values = contributions(evaluation, measure.name, target)
+        values = values.assign(estimate=evaluation["empirical"][measure.name])
     else:
-        values = linearised(evaluation, chosen, target)
-    return with_resolved(values, chosen, evaluation)
+        values = linearised(evaluation, measure, target)
+    return with_resolved(values, measure, evaluation)
 
 
-def _contrast(a, b, chosen, method, level):
+def _contrast(a, b, measure, method, level):
     """The difference of two models or groups, or their ratio where the measure's scale is log."""
     if method == EFFECTIVE:
-        result = paired_t_test(a, b, chosen, level)
+        result = paired_t_test(a, b, measure, level)
     else:
-        result = _from_replicates(a, b, method, level, chosen.scale)
+        result = _from_replicates(a, b, method, level, measure.scale)
     if "resolved" in a:
         result["resolved"] = a.resolved & b.resolved
-    if chosen.scale != LOG_SCALE:
+    if measure.scale != LOG_SCALE:
         return result.assign_attrs(DIFFERENCE)
     names = [name for name in ("estimate", "lower", "upper", "centre") if name in result]
     return result.assign(np.exp(result[names])).assign_attrs(contrast="ratio", null=1)
@@ -267,7 +267,7 @@ def _contrast(a, b, chosen, method, level):
 # --- models --------------------------------------------------------------------------------------
 
 
-def paired_t_test(a, b, chosen, level):
+def paired_t_test(a, b, measure, level):
     """Difference of two models on the measure's scale, with its interval and p-value.
 
     The variance is that of what paired people add to the difference: of rates with what
@@ -275,12 +275,12 @@ def paired_t_test(a, b, chosen, level):
     never below that of a sign test of the people who differ; where this is not significant, the
     interval reaches no difference, too.
     """
-    on_scale, _ = SCALES[chosen.scale]
+    on_scale, _ = SCALES[measure.scale]
     result = xr.Dataset()
     unknown = xr.zeros_like(a.estimate, bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate = on_scale(a.estimate) - on_scale(b.estimate)
-        if chosen.name in RATES:
+        if measure.name in RATES:
             pair = paired_contributions(a, b)
             variance = difference_variance(pair)
             result["df"] = np.maximum(pair.df, 1)
@@ -363,9 +363,9 @@ def difference_variance(pair):
 # --- groups, replicates --------------------------------------------------------------------------
 
 
-def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
+def _group_contrasts(evaluation, pairs, measure, _method, target, level):
     """The differences and ratios of two groups, or of one and all others."""
-    name = chosen.name
+    name = measure.name
     rate = xr.Dataset({"estimate": data_of(evaluation).get(name, xr.DataArray())})
     require(
         name in RATES and "group" in rate.estimate.dims,
@@ -377,7 +377,7 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
         "with far_of='own group' each threshold has an error of its own, which this test does not "
         "contain; name a method that reads replicates",
     )
-    resolved = with_resolved(rate, chosen, evaluation).get("resolved")
+    resolved = with_resolved(rate, measure, evaluation).get("resolved")
     names = rate["group"].values.tolist()
     groups = equal_groups(evaluation, name, target)
     sides = []
@@ -388,7 +388,7 @@ def _group_contrasts(evaluation, pairs, chosen, _method, target, level):
     if resolved is not None:
         of_both = [resolved.sel(group=[*a, *others]).all("group") for a, others in sides]
         result["resolved"] = xr.concat(of_both, CONTRAST)
-    return [result.isel({CONTRAST: place}) for place in range(len(pairs))]
+    return [result.isel({CONTRAST: k}) for k in range(len(pairs))]
 
 
 def _from_replicates(a, b, method, level, scale):

@@ -15,10 +15,10 @@ import xarray as xr
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
-from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.contributions import UNIT, UNSEEN, contributions
 from frkit.intervals.reading import NEW_PEOPLE, data_of
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, with_reads
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, variables_read
 
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
@@ -190,22 +190,22 @@ def threshold_interval(evaluation, name, level, target):
 
 def _sign_of_scores(evaluation):
     """-1 where the user's scores are distances, which are turned inside."""
-    return -1 if facts_of(evaluation)["distance"] else 1
+    return -1 if provenance_of(evaluation)["distance"] else 1
 
 
 # --- functions of rates --------------------------------------------------------------------------
 
 
-def linearised_interval(evaluation, chosen, level, target):
+def linearised_interval(evaluation, measure, level, target):
     """Estimate ± t standard errors on the measure's scale."""
-    result = linearised(evaluation, chosen, target)
-    on_scale, back = SCALES[chosen.scale]
+    result = linearised(evaluation, measure, target)
+    on_scale, back = SCALES[measure.scale]
     middle = on_scale(result.estimate)
     reach = stdtrit(result.df, (1 + level) / 2) * result.se
     return result[["estimate"]].assign(lower=back(middle - reach), upper=back(middle + reach))
 
 
-def linearised(evaluation, chosen, target):
+def linearised(evaluation, measure, target):
     """Estimate of a function of rates; its `influence` by unit and `se`, on its scale; and `df`.
 
     All rates move together a little the way that each unit moves them: the change of the measure is
@@ -214,9 +214,9 @@ def linearised(evaluation, chosen, target):
     people who were not seen.
     """
     data = data_of(evaluation)
-    names = [name for name in with_reads(chosen, data).reads if name in MOVED]
-    require(names, f"{chosen.name!r} reads no rate: name a method that reads replicates")
-    on_scale, _ = SCALES[chosen.scale]
+    names = [name for name in variables_read(measure, data) if name in MOVED]
+    require(names, f"{measure.name!r} reads no rate: name a method that reads replicates")
+    on_scale, _ = SCALES[measure.scale]
     added = {name: contributions(evaluation, name, target) for name in names}
     moved = {}
     for name, contribution in added.items():
@@ -226,10 +226,10 @@ def linearised(evaluation, chosen, target):
         if name in THRESHOLDS:
             influence = _sign_of_scores(evaluation) * -contribution.change * influence
         moved[name] = data[name] + STEP * influence
-    estimate = chosen(data)
+    estimate = measure(data)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = on_scale(estimate)
-        influence = (on_scale(chosen(data.assign(moved))) - middle) / STEP
+        influence = (on_scale(measure(data.assign(moved))) - middle) / STEP
     influence = influence.where(np.isfinite(influence))
     se = np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(middle))
     degrees = (_df_over(estimate.dims, contribution) for contribution in added.values())

@@ -22,7 +22,7 @@ from frkit.intervals.reading import (
     estimate_of,
     names_people,
 )
-from frkit.measures.registry import LOG_SCALE, with_reads
+from frkit.measures.registry import LOG_SCALE, variables_read
 
 FEWEST_PEOPLE = {"far_group": 3, "frr_group": 2, "eer_group": 2}  # of a group that takes part
 TESTED = ("far_group", "frr_group")
@@ -38,7 +38,7 @@ OF_CONTRAST = (
 )  # fmt: skip
 
 
-def rates_of_line(chosen, data):
+def rates_of_line(measure, data):
     """The rates of groups that a disparity reads; none if it reads other rates, too.
 
     None where groups have thresholds of their own, each with an error of its own: the test of equal
@@ -46,16 +46,16 @@ def rates_of_line(chosen, data):
     """
     if "threshold_group" in data:
         return ()
-    names = with_reads(chosen, data).reads if chosen.fair is not None else ()
+    names = variables_read(measure, data) if measure.fair is not None else ()
     return names if {*names} <= {*FEWEST_PEOPLE} else ()
 
 
-def with_enough_people(evaluation, chosen, target):
+def with_enough_people(evaluation, measure, target):
     """The evaluation without groups whose rate cannot be estimated, and the names of those.
 
     A group takes part in a disparity if two of its people were compared, for FAR three.
     """
-    names = rates_of_line(chosen, data_of(evaluation))
+    names = rates_of_line(measure, data_of(evaluation))
     if not names or "people" not in evaluation.children:
         return evaluation, []
     enough = have_enough_people(evaluation, names, target)
@@ -103,7 +103,7 @@ def equal_groups(evaluation, name, target):
     return result.assign_attrs({"warning": FEW_PEOPLE} if (added.pooled_df < 1).any() else {})
 
 
-def at_each_place(groups, function, dims=(), **options):
+def at_levels_and_models(groups, function, dims=(), **options):
     """Apply a function of `pooled.Groups` at every level and model; groups : `equal_groups`."""
     return xr.apply_ufunc(
         lambda *numbers: function(Groups(*numbers), **options),
@@ -112,7 +112,7 @@ def at_each_place(groups, function, dims=(), **options):
         groups.df,
         input_core_dims=[["group"], ["group"], []],
         output_core_dims=[dims],
-        output_dtypes=[float],  # else those of the first place, where a p may be the integer 1
+        output_dtypes=[float],  # else those of the first level, where a p may be the integer 1
         vectorize=True,
     )
 
@@ -124,7 +124,7 @@ def equality_test(evaluation, groups_of_rates):
     """
     p = []
     for name, groups in groups_of_rates.items():
-        p_of_rate = _tested(at_each_place(groups, p_of_equality), evaluation, groups)
+        p_of_rate = _tested(at_levels_and_models(groups, p_of_equality), evaluation, groups)
         p.append(p_of_rate.where(name in TESTED))
     test = {"p": np.minimum(len(p) * xr.concat(p, "rate").min("rate"), 1)}  # Bonferroni
     if len(groups_of_rates) == 1:
@@ -151,19 +151,19 @@ def _warning_of(groups_of_rates):
 # --- the floor and the interval of a measure -----------------------------------------------------
 
 
-def draws_of_equal_groups(evaluation, chosen, target):
+def draws_of_equal_groups(evaluation, measure, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
-    names = rates_of_line(chosen, data_of(evaluation))
+    names = rates_of_line(measure, data_of(evaluation))
     dims = "replicate", "group"
     groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
     drawn = {
-        name: at_each_place(groups, equal_draws, dims, draws=DRAWS)
+        name: at_levels_and_models(groups, equal_draws, dims, draws=DRAWS)
         for name, groups in groups_of_rates.items()
     }
-    return chosen(xr.Dataset(drawn)), equality_test(evaluation, groups_of_rates)
+    return measure(xr.Dataset(drawn)), equality_test(evaluation, groups_of_rates)
 
 
-def disparity_interval(evaluation, chosen, level, target):
+def disparity_interval(evaluation, measure, level, target):
     """Interval of a disparity measure, and the p-value of equal groups.
 
     The ends are its smallest and largest value over the rates that the test accepts. A measure of
@@ -171,25 +171,25 @@ def disparity_interval(evaluation, chosen, level, target):
     (Bonferroni), with twice the smaller p: its ends are at those rates that are its ends with the
     other rate as observed.
     """
-    names = rates_of_line(chosen, data_of(evaluation))
+    names = rates_of_line(measure, data_of(evaluation))
     groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
     test = equality_test(evaluation, groups_of_rates)
     data = data_of(evaluation)[[*names]]
-    estimate = estimate_of(evaluation, chosen)
-    is_of_ratios = _depends_on_ratios_alone(chosen, data)
+    estimate = estimate_of(evaluation, measure)
+    is_of_ratios = _depends_on_ratios_alone(measure, data)
     options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
     dims = "truth", "group"
     truths = {
-        name: at_each_place(groups, compatible_rates, dims, **options)
+        name: at_levels_and_models(groups, compatible_rates, dims, **options)
         for name, groups in groups_of_rates.items()
     }
     # variables without labels, which are ten times as fast
-    lower, upper = (end.variable for end in _ends(chosen, data, truths))
+    lower, upper = (end.variable for end in _ends(measure, data, truths))
     lower = np.minimum(lower, estimate.variable)
     upper = np.maximum(upper, estimate.variable)
     rates = data.to_dataarray("rate").variable
     without_errors = ((rates == 0).any("group") & (rates > 0).any("group")).any("rate")
-    if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
+    if measure.scale == LOG_SCALE:  # the rate of a group without an error may be arbitrarily low
         upper = upper.where(~without_errors, np.inf)
     ends = {"estimate": estimate.variable, "lower": lower, "upper": upper}
     is_defined = estimate.variable.notnull() | without_errors
@@ -198,21 +198,21 @@ def disparity_interval(evaluation, chosen, level, target):
     return result.assign_attrs(_warning_of(groups_of_rates))
 
 
-def _ends(chosen, data, truths):
+def _ends(measure, data, truths):
     """The smallest and the largest value of a measure over the rates that were accepted."""
     lowest = {}
     highest = {}
     observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
     for name, truth in truths.items():
-        values = chosen(data.assign(observed | {name: truth}))
+        values = measure(data.assign(observed | {name: truth}))
         if len(truths) == 1:
             return values.min("truth"), values.max("truth")
         lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
         highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
-    return chosen(data.assign(lowest)), chosen(data.assign(highest))
+    return measure(data.assign(lowest)), measure(data.assign(highest))
 
 
-def _depends_on_ratios_alone(chosen, data):
+def _depends_on_ratios_alone(measure, data):
     """Whether a measure depends only on ratios of rates: it stays if all rates are halved.
 
     Read at rates that differ: a difference of rates without an error stays, too.
@@ -220,8 +220,8 @@ def _depends_on_ratios_alone(chosen, data):
     differing = xr.zeros_like(data) + xr.Variable(
         "group", np.linspace(0.2, 0.8, data.sizes["group"])
     )
-    halved = chosen(differing / 2)
-    return bool(np.allclose(chosen(differing), halved, rtol=1e-9, atol=1e-12, equal_nan=True))
+    halved = measure(differing / 2)
+    return bool(np.allclose(measure(differing), halved, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 # --- two groups, or one and the rest -------------------------------------------------------------
@@ -234,7 +234,7 @@ def group_contrasts(evaluation, groups, pairs, level):
     """
     weights = np.array([[np.isin(groups["group"], side) for side in sides] for sides in pairs])
     options = {"weights": weights, "level": level}
-    values = at_each_place(groups, contrasts, ("contrast", "value"), **options)
+    values = at_levels_and_models(groups, contrasts, ("contrast", "value"), **options)
     result = values.assign_coords(value=[*OF_CONTRAST]).to_dataset("value")
     result["p"] = _tested(result["p"], evaluation, groups)
     return result.assign_attrs(groups.attrs)

@@ -92,49 +92,49 @@ def fair_floor(
     >>> bool(fk.fair_floor(ev, "frr_max_min").p[0] > 0.05)
     True
     """
-    chosen = with_reads(find_measure(measure), data_of(evaluation))
+    measure = with_reads(find_measure(measure), data_of(evaluation))
     require_inside("level", level, 0, 1)
     require(
-        chosen.fair is not None,
-        f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
-        "fair=",
+        measure.fair is not None,
+        f"{measure.name!r} has no fair value, so it has no floor; register a disparity measure "
+        "with fair=",
     )
     whole = evaluation
-    estimate_of(whole, chosen)  # raises if a variable is missing
-    evaluation, left_out = with_enough_people(whole, chosen, target)
+    estimate_of(whole, measure)  # raises if a variable is missing
+    evaluation, left_out = with_enough_people(whole, measure, target)
     data = data_of(evaluation)
-    estimate = estimate_of(evaluation, chosen)
+    estimate = estimate_of(evaluation, measure)
     test = {}
-    if chosen.permuted:
-        draws, size = _values_of_permutations(evaluation, chosen)
+    if measure.permuted:
+        draws, size = _values_of_permutations(evaluation, measure)
         about = {"size": size}
     else:
         require(
-            "people" in evaluation.children and rates_of_line(chosen, data),
-            f"{chosen.name!r} has no floor here: floors are of disparities of FAR, FRR or EER, "
+            "people" in evaluation.children and rates_of_line(measure, data),
+            f"{measure.name!r} has no floor here: floors are of disparities of FAR, FRR or EER, "
             "in evaluations that know the people",
         )
-        draws, test = draws_of_equal_groups(evaluation, chosen, target)
+        draws, test = draws_of_equal_groups(evaluation, measure, target)
         about = {"size": SIZES["rates"], "target": target}
         if left_out:
             about["left_out"] = left_out
-    result = against(estimate, draws, chosen.fair, level).assign(test)
-    result = with_resolved(result, chosen, evaluation)
-    result = with_attrs(result, evaluation, chosen, "fair floor", level=level, **about)
-    warn_of(whole, chosen, result)
+    result = against(estimate, draws, measure.fair, level).assign(test)
+    result = with_resolved(result, measure, evaluation)
+    result = with_attrs(result, evaluation, measure, "fair floor", level=level, **about)
+    warn_of(whole, measure, result)
     return result
 
 
-def _values_of_permutations(evaluation, chosen):
+def _values_of_permutations(evaluation, measure):
     """A measure where people, or scores, were permuted, and what its p is worth as a test."""
     require(
         PERMUTED in evaluation.children,
-        f"the floor of {chosen.name!r} permutes the labels of people, which needs the "
+        f"the floor of {measure.name!r} permutes the labels of people, which needs the "
         "scores: make the evaluation with "
         "fk.indices.distributions(scores, by=..., permutations=200)",
     )
     permuted = evaluation[PERMUTED].to_dataset()
-    return chosen(permuted), SIZES[permuted.attrs["permuted"]]
+    return measure(permuted), SIZES[permuted.attrs["permuted"]]
 
 
 def against(estimate, draws, fair, level):

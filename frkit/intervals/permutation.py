@@ -17,7 +17,7 @@ from frkit.scores.kept import (
     is_list,
     kept_list,
     pairs_of_models,
-    places_of_sides,
+    rows_of_sides,
     with_labels,
 )
 
@@ -56,7 +56,7 @@ def distributions_of_permuted(kept, by, varying, n, seed, edges):
     kind = 0
     if is_list(kept):
         images = kept[IMAGES].dataset
-        probe, reference = places_of_sides(kept)
+        probe, reference = rows_of_sides(kept)
         label = labels_of_images(images, by)
         within = (label[probe] == label[reference]) & (label[probe] != UNKNOWN)
         if has_names(kept, "image"):

@@ -12,7 +12,7 @@ TOLERANCE = 1e-6  # of X²
 
 
 class Groups(NamedTuple):
-    """The groups at one place.
+    """The groups of one model at one level.
 
     rate, n : rates of the groups, and their effective numbers if they are equal, (group,).
     df : degrees of freedom of the common variance; infinite where X² has its chi-square

@@ -5,9 +5,9 @@ import xarray as xr
 
 from frkit.base import listed, require, warn
 from frkit.evaluation.cautions import small_groups
-from frkit.evaluation.nodes import NO_EVALUATION, facts_of
+from frkit.evaluation.nodes import NO_EVALUATION, provenance_of
 from frkit.evaluation.rate_tables import RESOLVED
-from frkit.measures.registry import with_reads
+from frkit.measures.registry import variables_read
 from frkit.resampling import SCHEMES
 
 AVERAGES = {  # weighting of an evaluation -> how its rates average
@@ -33,7 +33,7 @@ KINDS = {
     "group": "of group",
     "model": "of model",
 }
-MOST_PLACES = 4  # sets of levels, groups and models that a caution names
+MOST_COMBINATIONS = 4  # sets of levels, groups and models that a caution names
 
 
 def data_of(evaluation):
@@ -43,9 +43,9 @@ def data_of(evaluation):
     return evaluation["empirical"].to_dataset()
 
 
-def estimate_of(evaluation, chosen):
+def estimate_of(evaluation, measure):
     """A measure of the data; where a variable is missing, the error says how to get it."""
-    return chosen(data_of(evaluation))
+    return measure(data_of(evaluation))
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -73,18 +73,18 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    return facts_of(evaluation)
+    return provenance_of(evaluation)
 
 
 def names_people(evaluation):
     """Whether identities are known; a list of pairs may have none."""
-    return bool(facts_of(evaluation).get("n_identities"))
+    return bool(provenance_of(evaluation).get("n_identities"))
 
 
 # --- labels of a result --------------------------------------------------------------------------
 
 
-def with_attrs(result, evaluation, chosen, method, **attrs):
+def with_attrs(result, evaluation, measure, method, **attrs):
     """The result with attrs that name the measure, the method and whom the interval is about.
 
     A result without dims, such as the EER of one model, gets a dim with the measure's name: that
@@ -93,36 +93,36 @@ def with_attrs(result, evaluation, chosen, method, **attrs):
     attrs: more of them, such as the level. A `target` says that no replicates were read: then the
     interval is about new people, or these; otherwise about what the scheme draws.
     """
-    facts = facts_of(evaluation)
+    provenance = provenance_of(evaluation)
     names: tuple[str, ...] = ("scheme", "target", "n", "weighting")
     if "target" in attrs:
         names = ("weighting",)
-        people = facts.get("n_people", facts.get("n_identities"))
+        people = provenance.get("n_people", provenance.get("n_identities"))
         if attrs["target"] == THESE_PEOPLE:
             attrs["target"] = f"these {people} people, new images"
         elif not people:
             attrs["target"] = "independent pairs (too narrow if pairs share people)"
             attrs["warning"] = NAMELESS
-    about = {name: facts.get(name) for name in names} | {
-        "measure": chosen.name,
-        "label": _label(chosen, facts.get("weighting")),
+    about = {name: provenance.get(name) for name in names} | {
+        "measure": measure.name,
+        "label": _label(measure, provenance.get("weighting")),
         "method": method,
-        "scale": chosen.scale,
-        "fair": chosen.fair,
+        "scale": measure.scale,
+        "fair": measure.fair,
     }
     if not result.dims and isinstance(result, xr.Dataset):
-        result = result.assign_coords(measure=[chosen.name])
+        result = result.assign_coords(measure=[measure.name])
     return result.assign_attrs(
         {name: value for name, value in (about | attrs).items() if value is not None}
     )
 
 
-def with_resolved(result, chosen, evaluation):
+def with_resolved(result, measure, evaluation):
     """Add `resolved`, of the groups that the measure reads, where it has the dims of the result.
 
     FARs and thresholds rest on no genuine pair, FRRs at a fixed threshold on no impostor pair.
     """
-    reads = with_reads(chosen, data_of(evaluation)).reads
+    reads = variables_read(measure, data_of(evaluation))
     resolved = _resolved(evaluation, reads, frozenset(result.estimate.dims))
     return result if resolved is None else result.assign(resolved=resolved)
 
@@ -145,39 +145,39 @@ def _resolved(evaluation, reads, dims):
     return resolved
 
 
-def _label(chosen, weighting):
+def _label(measure, weighting):
     """Words for an axis; a rate says how it averages."""
     average = AVERAGES.get(weighting)
-    if average and chosen.name in AVERAGED:
-        return f"{chosen.words} ({average})"
-    return chosen.label or chosen.name
+    if average and measure.name in AVERAGED:
+        return f"{measure.words} ({average})"
+    return measure.label or measure.name
 
 
 # --- cautions ------------------------------------------------------------------------------------
 
 
-def warn_of(evaluation, chosen, result):
+def warn_of(evaluation, measure, result):
     """Warn where the interval is less certain than its level."""
-    for message in _cautions(data_of(evaluation), chosen, result):
+    for message in _cautions(data_of(evaluation), measure, result):
         warn(message)
 
 
-def _cautions(data, chosen, result):
+def _cautions(data, measure, result):
     """Messages on schemes, levels, groups and models for which the interval is not reliable."""
     scheme = SCHEMES.get(result.attrs.get("scheme"))  # of replicates that were read, if any
     draws_people = scheme is not None and scheme.target.startswith("new identities")
-    if draws_people and chosen.name.startswith("far_"):
+    if draws_people and measure.name.startswith("far_"):
         yield (
-            f"bands of {chosen.name} that draw people can be up to √3 times too wide at low FAR, "
+            f"bands of {measure.name} that draw people can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    for sentence, condition, advice in _conditions(data, chosen, result):
-        where = words_of_places(condition)
+    for sentence, condition, advice in _conditions(data, measure, result):
+        where = words_of_condition(condition)
         if where:
             yield f"{sentence} {where}{advice}"
     left_out = result.attrs.get("left_out")
     if left_out:
-        yield without_groups(chosen, left_out)
+        yield without_groups(measure, left_out)
     few_people = result.attrs.get("few_people")
     if few_people:
         yield (
@@ -193,20 +193,21 @@ def _cautions(data, chosen, result):
         draws = "draws of the floor" if "limit" in result else "replicates"
         if most > 0:
             yield (
-                f"up to {most} {draws} of {chosen.name} are not finite: infinite ones count as the "
-                "largest, undefined ones (NaN) are left out; n_nonfinite counts them at each place"
+                f"up to {most} {draws} of {measure.name} are not finite: infinite ones count as "
+                "the largest, undefined ones (NaN) are left out; n_nonfinite counts them at each "
+                "place"
             )
 
 
-def _conditions(data, chosen, result):
+def _conditions(data, measure, result):
     """What may happen at some levels, groups and models, where it does, and what to do then."""
-    group_rates = [name for name in with_reads(chosen, data).reads if name in ERRORS_OF]
+    group_rates = [name for name in variables_read(measure, data) if name in ERRORS_OF]
     has_errors = True
-    if chosen.fair is not None:
+    if measure.fair is not None:
         left_out = result.attrs.get("left_out")
         for name in group_rates:
             advice = (
-                f": a ratio to that rate is infinite or undefined there, and {chosen.name} rests "
+                f": a ratio to that rate is infinite or undefined there, and {measure.name} rests "
                 "on a rate without observed errors (not resolved). Read it at levels where every "
                 "group has errors, or merge groups"
             )
@@ -221,40 +222,40 @@ def _conditions(data, chosen, result):
         advice = ": marked as not resolved, and dotted in figures; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
         is_few = has_errors & ~result.resolved & result.estimate.notnull()
-        yield f"{chosen.words}: {FEW_ERRORS}", is_few, advice
+        yield f"{measure.words}: {FEW_ERRORS}", is_few, advice
     if "upper" not in result:
         return
-    if chosen.name.startswith("threshold"):
+    if measure.name.startswith("threshold"):
         advice = (
             " is open: too few impostor pairs are accepted or rejected there, or too many have the "
             "same score, to say where the true threshold ends"
         )
         yield "the interval of the threshold", np.isinf(result.upper - result.lower), advice
-    if chosen.name.startswith("frr"):
+    if measure.name.startswith("frr"):
         advice = (
             ", because fewer than three pairs of people are accepted there and the true threshold "
             "may be any higher one: take more people, or a higher FAR"
         )
         at_one = (result.upper == 1) & (result.estimate < 1)
-        yield f"{chosen.words}: the interval reaches 1", at_one, advice
+        yield f"{measure.words}: the interval reaches 1", at_one, advice
     if "n_nonfinite" in result:
         missing = result.estimate.notnull() & result.lower.isnull() & result.upper.isnull()
         advice = (
             ": most replicates contain no such pair; name no method, which reads no replicates, or "
             "draw within groups, Resampling(..., strata='group')"
         )
-        yield f"no interval of {chosen.words}", missing, advice
+        yield f"no interval of {measure.words}", missing, advice
 
 
-def without_groups(chosen, left_out):
+def without_groups(measure, left_out):
     """Name the groups that take no part in a measure."""
     return (
-        f"{chosen.name} is computed without {listed(left_out)}: a group takes part if two of its "
+        f"{measure.name} is computed without {listed(left_out)}: a group takes part if two of its "
         "people were compared, for FAR three"
     )
 
 
-def words_of_places(condition):
+def words_of_condition(condition):
     """The levels, groups and models where a condition is true, in words; empty if there are none.
 
     Groups at the same levels are named together, and so are models with the same groups.
@@ -264,22 +265,22 @@ def words_of_places(condition):
         return ""
     is_there = condition.any({*condition.dims} - {*dims}).transpose(*dims)
     labels = [condition[dim].values for dim in dims]
-    places = [
+    combinations = [
         [label[number] for label, number in zip(labels, numbers)]
         for numbers in np.argwhere(is_there.values)
     ]
     for k, dim in enumerate(dims):
         together: dict[tuple, list] = {}  # labels of this dim by those of the others
-        for place in places:
-            others = *place[:k], *place[k + 1 :]
-            together.setdefault(others, []).append(place[k])
-        places = [
+        for combination in combinations:
+            others = *combination[:k], *combination[k + 1 :]
+            together.setdefault(others, []).append(combination[k])
+        combinations = [
             [*others[:k], _labels(condition, dim, these), *others[k:]]
             for others, these in together.items()
         ]
-    texts = [" ".join(place) for place in places]
-    more = len(texts) - MOST_PLACES
-    return "; ".join(texts[:MOST_PLACES]) + (f"; and {more} more" if more > 0 else "")
+    texts = [" ".join(combination) for combination in combinations]
+    more = len(texts) - MOST_COMBINATIONS
+    return "; ".join(texts[:MOST_COMBINATIONS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _labels(condition, dim, labels):

@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from frkit.base import require
-from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.effective import logarithm
 from frkit.intervals.reading import estimate_of
 from frkit.measures.registry import LOG_SCALE
@@ -93,36 +93,36 @@ def quantiles(values, probabilities):
             above = np.nanquantile(rows, probabilities[1], axis=-1, method="higher")
         low = np.where(np.isnan(low), below, low)
         high = np.where(np.isnan(high), above, high)
-    place = values.isel(replicate=0, drop=True)
-    return [place.copy(data=ends) for ends in (low, high)]
+    template = values.isel(replicate=0, drop=True)
+    return [template.copy(data=ends) for ends in (low, high)]
 
 
 # --- the three values of a measure ---------------------------------------------------------------
 
 
-def values_of(evaluation, chosen):
+def values_of(evaluation, measure):
     """A measure of the data (`estimate`), the V-statistic (`centre`) and the `replicates`."""
-    estimate = estimate_of(evaluation, chosen)
+    estimate = estimate_of(evaluation, measure)
     require(
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    facts = facts_of(evaluation)
+    provenance = provenance_of(evaluation)
     require(
-        facts.get("varies", True),
+        provenance.get("varies", True),
         "this scheme cannot vary these data: there is nothing to draw from but one image of each "
         "person on each side, one person in each stratum, or two people, so that every interval "
         "from these replicates would have width zero; draw more people with "
         "Resampling('identity', n=...), without strata, or name no method, which needs no "
         "replicates",
     )
-    centre = chosen(evaluation["vstatistic"].to_dataset())
-    replicates = chosen(evaluation["replicates"].to_dataset())
+    centre = measure(evaluation["vstatistic"].to_dataset())
+    replicates = measure(evaluation["replicates"].to_dataset())
     n = replicates.sizes.get("replicate", 0)
     message = f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
     require(n >= 2, message)
-    if chosen.binned:
-        centre = _centre_of_binned(centre, replicates, SCHEMES[facts["scheme"]].pair_noise)
+    if measure.binned:
+        centre = _centre_of_binned(centre, replicates, SCHEMES[provenance["scheme"]].pair_noise)
     return xr.Dataset({"estimate": estimate, "centre": centre, "replicates": replicates})
 
 

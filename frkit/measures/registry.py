@@ -262,27 +262,32 @@ def over_groups(tallies, name):
 # --- what a measure reads ------------------------------------------------------------------------
 
 
-def with_reads(chosen, tallies):
+def with_reads(measure: Measure, tallies) -> Measure:
     """Return the measure with the names of the variables that it reads, declared or found by trial.
 
     A function may ask for a variable in any way, such as `tallies.get("eer", 0)`. So each
     variable is changed in turn: if the result changes, the variable is read.
     """
-    if chosen.reads is None:
-        value = chosen(tallies)  # raises if a variable is missing
-        names = (name for name in tallies.data_vars if _changes(chosen, tallies, name, value))
-        return replace(chosen, reads=tuple(names))
-    return chosen
+    if measure.reads is None:
+        value = measure(tallies)  # raises if a variable is missing
+        names = (name for name in tallies.data_vars if _changes(measure, tallies, name, value))
+        return replace(measure, reads=tuple(names))
+    return measure
 
 
-def _changes(chosen, tallies, name, before):
+def variables_read(measure, tallies):
+    """Return the names of the variables that a measure reads, declared or found by trial."""
+    return with_reads(measure, tallies).reads
+
+
+def _changes(measure, tallies, name, before):
     """Whether a measure changes, or fails, where a variable has other values: none, or random."""
     values = tallies[name]
     missing = np.full(values.shape, np.nan)
     random = np.random.Generator(np.random.SFC64(0)).random(values.shape)
     for others in (missing, random):
         try:
-            after = chosen(tallies.assign({name: values.copy(data=others)}))
+            after = measure(tallies.assign({name: values.copy(data=others)}))
         except Exception:  # whatever a user's function raises
             return True
         if not before.equals(after):

@@ -12,10 +12,10 @@ from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.kept import (
     PAIRS,
-    facts_of_first_model,
     has_names,
     is_kept,
     is_list,
+    numbers_of_first_model,
     pairs_of_models,
 )
 
@@ -70,7 +70,7 @@ def comparisons(kept):
         is_genuine = kept[PAIRS]["genuine"].values
         n_failed = int(np.isnan(pairs_of_models(kept)[0].score).sum())
         return int(is_genuine.sum()), int((~is_genuine).sum()), n_failed
-    facts = facts_of_first_model(kept)
+    facts = numbers_of_first_model(kept)
     n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
     return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
 

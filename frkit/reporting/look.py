@@ -10,7 +10,7 @@ import pandas as pd
 from frkit.base import UNKNOWN, with_cautions
 from frkit.data.questions import report_words
 from frkit.reporting.opening import columns_read, kind_of, open_data
-from frkit.scores.kept import IMAGES, facts_of_first_model, named_pairs
+from frkit.scores.kept import IMAGES, named_pairs, numbers_of_first_model
 
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
 NO_ATTRIBUTES = "image model person pair genuine score probe reference feature".split()
@@ -92,7 +92,7 @@ def contents_of(data):
         facts["pairs_with_itself"] = int(with_itself.sum())
         facts["genuine_pairs"] = int((is_genuine & ~with_itself).sum())
     if kind == "kept pairs":
-        facts |= facts_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
+        facts |= numbers_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
     return TEMPLATES.get_template("look.txt.j2").render(facts).splitlines()
 
 

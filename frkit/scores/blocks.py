@@ -27,7 +27,7 @@ from frkit.scores.selection import (
     PRECISE,
     PRECISE_IN_GROUP,
     Selection,
-    place_levels,
+    pattern_of_levels,
     stands_for,
 )
 from frkit.scores.tensor import block_side
@@ -72,10 +72,10 @@ def sweep_scores(
     """
     side = block_side(max(array.shape))
     delayed = array.rechunk(side).to_delayed(optimize_graph=False)
-    genuine = _genuine_places(sides)
+    genuine = _genuine_pairs(sides)
     genuine_score = np.full(len(genuine), np.nan, array.dtype)
     genuine_in_block = genuine.groupby([genuine.row // side, genuine.col // side]).indices
-    places = genuine[["row", "col"]].to_numpy()
+    rows_and_cols = genuine[["row", "col"]].to_numpy()
     selections = {-1: Selection(n_exact, PRECISE, thresholds)}
     for group in np.unique(sides.groups[sides.groups >= 0]).tolist():
         selections[group] = Selection(PRECISE_IN_GROUP, PRECISE_IN_GROUP)
@@ -96,7 +96,7 @@ def sweep_scores(
             tasks = []
             for i, j in batch:
                 corner = i * side, j * side
-                inside = places[genuine_in_block.get((i, j), NONE)] - corner
+                inside = rows_and_cols[genuine_in_block.get((i, j), NONE)] - corner
                 tasks.append(_SCAN(delayed[i, j], corner, shared_sides, floors, inside))
             scanned = dask.compute(*tasks)
             for block, part in zip(batch, scanned):
@@ -138,7 +138,7 @@ def threads():
             yield
 
 
-def _genuine_places(sides: Sides) -> pd.DataFrame:
+def _genuine_pairs(sides: Sides) -> pd.DataFrame:
     """Rows and columns of all pairs of images of one person, and of images with themselves."""
     rows = pd.DataFrame({"person": sides.person[sides.probe], "row": np.arange(len(sides.probe))})
     cols = pd.DataFrame(
@@ -167,7 +167,7 @@ def _check_transpose(scores) -> None:
 
 def _floors(selections, dtype):
     """What scores must exceed: along the pattern of levels, and by level in each small group."""
-    levels = place_levels()
+    levels = pattern_of_levels()
     common_floors = selections[-1].floors.astype(dtype)[levels]
     group_floors = np.array([s.floors for group, s in selections.items() if group >= 0])
     return common_floors, group_floors.astype(dtype).reshape(-1, len(selections[-1].floors)), levels
@@ -301,7 +301,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
     order = order[np.argsort(columns["score"][order], kind="stable")]
     for name in columns:
         columns[name] = columns[name][order]
-    facts = {
+    numbers = {
         "pairs_kept": len(order),
         "images_swept": len(sides.person),
         "genuine_pairs": len(genuine),
@@ -310,7 +310,7 @@ def _collected(sides, selections, genuine, genuine_score, failed_row, failed_col
         "lowest_score": lowest,
         "highest_score": float(np.fmax.reduce(columns["score"], initial=-np.inf)),
     }
-    return columns | {"self_score": self_score, "failed": failed}, facts
+    return columns | {"self_score": self_score, "failed": failed}, numbers
 
 
 def _numbers_of_pairs(sides, row, col, score, cuts):
@@ -329,12 +329,12 @@ def _numbers_of_pairs(sides, row, col, score, cuts):
 
 
 def _each_pair_once(row, col, n_images):
-    """The places of pairs by row and column, those of pairs in two populations once."""
-    place = row.astype(np.int64) * n_images + col
-    order = np.argsort(place)
-    place = place[order]
-    is_first = np.ones(len(place), bool)
-    is_first[1:] = place[1:] != place[:-1]
+    """The order of pairs by row and column; those in two populations are in it once."""
+    code = row.astype(np.int64) * n_images + col
+    order = np.argsort(code)
+    code = code[order]
+    is_first = np.ones(len(code), bool)
+    is_first[1:] = code[1:] != code[:-1]
     return order[is_first]
 
 

@@ -42,8 +42,8 @@ def _in_order(first_name, first, name, pairs):
             for each in (first, pairs)
         )
         if order.is_unique and names.is_unique:
-            places = places_in_order("pairs", (first_name, name), order, names)
-            return pairs.isel(pair=places)
+            index = places_in_order("pairs", (first_name, name), order, names)
+            return pairs.isel(pair=index)
         if sides == SIDES and names.equals(order):
             return pairs
     labels = [label for label in ("genuine", *WHO) if label in first.coords]

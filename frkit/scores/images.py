@@ -12,7 +12,7 @@ from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import CROSSED, attributes_of, resolve_varying
 from frkit.data.roles import SIDES
 from frkit.scores.groups import group_codes, groups_among, labels_of_images
-from frkit.scores.kept import IMAGES, PAIRS, has_names, is_list, places_of_sides, require_one_person
+from frkit.scores.kept import IMAGES, PAIRS, has_names, is_list, require_one_person, rows_of_sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +106,17 @@ def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) 
         return _nameless_sides(kept, label, groups_among(label, by), labels_of_others)
     identity = table["identity"].values
     person = table["person"].values if "person" in table else identity
-    stratum = places = None
+    stratum = sides = None
     if is_list(kept):
-        places = places_of_sides(kept)
+        sides = rows_of_sides(kept)
         if by is not None:
             label, identity, person, stratum = _resolved_in_list(
-                table, np.ravel(places), label, by, varying, stratified
+                table, np.ravel(sides), label, by, varying, stratified
             )
         name = table["image"].values if has_names(kept, "image") else identity
         image = np.unique(name, return_inverse=True)[1]
         require_one_person(name, identity)
-        probe, reference = _sides_of(image, places)
+        probe, reference = _sides_of(image, sides)
     else:
         if by is not None:
             attribute = CROSSED.join(attributes_of(by))
@@ -136,7 +136,7 @@ def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) 
         reference=reference,
         others=labels_of_others,
         stratum=label if stratum is None else stratum,
-        sides=places,
+        sides=sides,
     )
 
 
@@ -148,7 +148,7 @@ def _nameless_sides(kept, label, groups, others):
 
     Only a genuine pair shows one person.
     """
-    row = np.ravel(places_of_sides(kept))
+    row = np.ravel(rows_of_sides(kept))
     side = np.arange(len(row), dtype=np.int32)
     image = side
     if has_names(kept, "image"):
@@ -224,9 +224,9 @@ def _note_varying(label, identity, by, stratified, of_people):
         )
 
 
-def _sides_of(image, places):
+def _sides_of(image, sides):
     """Which rows are of probes, and which of references; all are both where some images are."""
     n_images = image.max() + 1
-    probe, reference = (np.bincount(image[rows], minlength=n_images) > 0 for rows in places)
+    probe, reference = (np.bincount(image[rows], minlength=n_images) > 0 for rows in sides)
     is_one_set = np.any(probe & reference)
     return probe[image] | is_one_set, reference[image] | is_one_set

@@ -28,7 +28,7 @@ LISTED = "a list of pairs"
 DESIGN = "design"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
-PLACES = ("probe_image", "reference_image")  # of each pair in the table of images
+IMAGES_OF_SIDES = ("probe_image", "reference_image")  # of each pair in the table of images
 FORM = 1  # version of the form; a change of what a node means is another one
 COLUMNS = {  # of a model's pairs: their dim, and what they are
     "probe_image": ("pair", "place of the probe among the images"),
@@ -128,13 +128,13 @@ def kept_list(pairs: xr.Dataset, sides: Mapping[str, Sides] | None = None) -> xr
         images[name] = "image", labels[code[first]], {"of": of}
     if {"image", "identity"} <= {*columns}:
         require_one_person(images["image"].values, images["identity"].values)
-    places = row.astype(np.int32).reshape(2, -1)
+    rows_of_both = row.astype(np.int32).reshape(2, -1)
     score = pairs["score"]
     root = xr.Dataset(attrs=pairs.attrs | score.attrs | {DESIGN: LISTED})
     if "model" in pairs.coords:
         root.coords["model"] = pairs["model"].variable
     variables = {"score": (score.dims, score.values), "genuine": ("pair", pairs["genuine"].values)}
-    variables |= {name: ("pair", place) for name, place in zip(PLACES, places)}
+    variables |= {name: ("pair", rows) for name, rows in zip(IMAGES_OF_SIDES, rows_of_both)}
     return kept_tree(root, images, {PAIRS: xr.Dataset(variables)})
 
 
@@ -153,21 +153,21 @@ def require_one_person(image, identity) -> None:
 def images_in_pairs(kept: xr.DataTree) -> xr.DataTree:
     """Return a list whose table has no image without a pair, as where pairs were selected."""
     is_there = np.zeros(kept[IMAGES].sizes.get("image", 1), bool)
-    is_there[places_of_sides(kept)] = True
+    is_there[rows_of_sides(kept)] = True
     return kept if is_there.all() else select_images(kept, is_there)
 
 
-def places_of_sides(kept: xr.DataTree) -> np.ndarray:
+def rows_of_sides(kept: xr.DataTree) -> np.ndarray:
     """Return the rows of a list's table of images, (side, pair)."""
-    return np.stack([kept[PAIRS][side].values for side in PLACES])
+    return np.stack([kept[PAIRS][side].values for side in IMAGES_OF_SIDES])
 
 
 def named_pairs(kept: xr.DataTree) -> xr.Dataset:
     """Return the pairs of a list with the names and labels of both sides as coordinates."""
     pairs = kept[PAIRS].to_dataset()
-    named = pairs.drop_vars(PLACES).set_coords("genuine").assign_attrs(kept.attrs)
+    named = pairs.drop_vars(IMAGES_OF_SIDES).set_coords("genuine").assign_attrs(kept.attrs)
     for name, labels in kept[IMAGES].to_dataset(inherit=False).variables.items():
-        values = labels.values[places_of_sides(kept)]
+        values = labels.values[rows_of_sides(kept)]
         n_sides = 1 if labels.attrs.get("of") == "pairs" else 2
         for column, of_side in zip(columns_of_sides(name)[:n_sides], values):
             named.coords[column] = "pair", of_side
@@ -282,7 +282,7 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
     """Return the kept pairs of each model as arrays."""
     every_model = []
     for pairs in nodes_of_models(kept).values():
-        places = [pairs[side].values for side in PLACES]
+        row, col = (pairs[side].values for side in IMAGES_OF_SIDES)
         of_sweep = {  # which a list has not
             name: pairs[name].values
             for name in ("stands_for", "self_score", "failed")
@@ -292,11 +292,11 @@ def pairs_of_models(kept: xr.DataTree) -> list[ModelPairs]:
             lowest = pairs.attrs.get("lowest_score", np.fmin.reduce(score))
             highest = pairs.attrs.get("highest_score", np.fmax.reduce(score))
             ends = float(lowest), float(highest)
-            every_model.append(ModelPairs(*places, score, *ends, **of_sweep))
+            every_model.append(ModelPairs(row, col, score, *ends, **of_sweep))
     return every_model
 
 
-def facts_of_first_model(kept: xr.DataTree) -> dict:
+def numbers_of_first_model(kept: xr.DataTree) -> dict:
     """Return the numbers of pairs of the first model of a complete design."""
     return next(iter(nodes_of_models(kept).values())).attrs
 
@@ -306,25 +306,28 @@ def failed_pairs(kept: xr.DataTree) -> tuple[int, int]:
     if is_list(kept):
         score = kept[PAIRS]["score"].values
         return int(np.isnan(score).sum()), score.size
-    facts = [pairs.attrs for pairs in nodes_of_models(kept).values()]
-    n_failed = sum(fact["genuine_pairs_failed"] + fact["impostor_pairs_failed"] for fact in facts)
-    return n_failed, sum(fact["genuine_pairs"] + fact["impostor_pairs"] for fact in facts)
+    n_failed = 0
+    n_compared = 0
+    for pairs in nodes_of_models(kept).values():
+        n_failed += pairs.attrs["genuine_pairs_failed"] + pairs.attrs["impostor_pairs_failed"]
+        n_compared += pairs.attrs["genuine_pairs"] + pairs.attrs["impostor_pairs"]
+    return n_failed, n_compared
 
 
 # --- parts of kept pairs, and other scores -------------------------------------------------------
 
 
-def select_images(kept: xr.DataTree, chosen: np.ndarray) -> xr.DataTree:
-    """Return the pairs of some images with each other; chosen : (image,)."""
-    place = np.cumsum(chosen) - 1
-    images = kept[IMAGES].to_dataset(inherit=False).isel(image=chosen)
+def select_images(kept: xr.DataTree, selected: np.ndarray) -> xr.DataTree:
+    """Return the pairs of some images with each other; selected : (image,)."""
+    new_row = np.cumsum(selected) - 1
+    images = kept[IMAGES].to_dataset(inherit=False).isel(image=selected)
     pairs_of_images = {}
     for path, pairs in nodes_of_models(kept).items():
-        sides = {side: pairs[side].values for side in PLACES}
-        stays = np.flatnonzero(np.logical_and(*(chosen[rows] for rows in sides.values())))
-        pairs = pairs.drop_vars(sides).isel(pair=stays, image=chosen, missing_dims="ignore")
+        sides = {side: pairs[side].values for side in IMAGES_OF_SIDES}
+        stays = np.flatnonzero(np.logical_and(*(selected[rows] for rows in sides.values())))
+        pairs = pairs.drop_vars(sides).isel(pair=stays, image=selected, missing_dims="ignore")
         for side, rows in sides.items():
-            pairs[side] = "pair", place.astype(rows.dtype)[rows[stays]]
+            pairs[side] = "pair", new_row.astype(rows.dtype)[rows[stays]]
         sizes = {"pairs_kept": pairs.sizes["pair"], "images_swept": images.sizes["image"]}
         pairs_of_images[path] = pairs.assign_attrs(sizes)
     return kept_tree(kept.to_dataset(), images, pairs_of_images)

@@ -23,7 +23,7 @@ COMPILE = {"nogil": True, "boundscheck": False}
 def pattern_start(row, segment, n_starts):
     """Where the pattern of levels begins for a row and a segment of columns: a hash of both.
 
-    So the places of one column with two rows hardly ever have their level from the same number.
+    So the pairs of one column with two rows hardly ever have their level from the same number.
     """
     hashed = np.uint64(row) * np.uint64(0x9E3779B97F4A7C15)
     hashed ^= np.uint64(segment) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -33,17 +33,17 @@ def pattern_start(row, segment, n_starts):
 
 
 @compiled(**COMPILE)
-def number_above(line, floor, first, place):
+def number_above(line, floor, first, first_floor):
     """How many of LOOK scores are not below or at their floor; NaN is not, so it is found."""
     n_below = np.uint32(0)
     for u in range(LOOK):
-        n_below += np.uint32(line[np.uintp(first + u)] <= floor[np.uintp(place + u)])
+        n_below += np.uint32(line[np.uintp(first + u)] <= floor[np.uintp(first_floor + u)])
     return LOOK - n_below
 
 
 @compiled(**COMPILE)
 def select(scores, origin, person, floor, levels, triangle, row, col, score, level):
-    """Write down the impostor pairs of a block whose score exceeds the floor at their place.
+    """Write down the impostor pairs of a block whose score exceeds their floor.
 
     origin: row and column of the tensor where the block begins. person: of the block's rows and
     columns. floor, levels: the score to exceed, and the level, along the pattern.
@@ -58,9 +58,9 @@ def select(scores, origin, person, floor, levels, triangle, row, col, score, lev
         begin = max(0, tensor_row + 1 - origin[1]) if triangle else 0
         for start in range(begin // SEGMENT * SEGMENT, width, SEGMENT):
             segment = (origin[1] + start) // SEGMENT
-            place = pattern_start(tensor_row, segment, len(levels) - SEGMENT)
-            floor_here = floor[place : place + np.uintp(SEGMENT)]
-            levels_here = levels[place : place + np.uintp(SEGMENT)]
+            offset = pattern_start(tensor_row, segment, len(levels) - SEGMENT)
+            floor_here = floor[offset : offset + np.uintp(SEGMENT)]
+            levels_here = levels[offset : offset + np.uintp(SEGMENT)]
             end = min(start + SEGMENT, width)
             for first in range(start, end, LOOK):
                 last = min(first + LOOK, end)
@@ -96,12 +96,12 @@ def select_within(
     """
     n = np.uintp(0)
     n_segments = scores.shape[1] // SEGMENT + 1
-    places = np.empty(n_segments, np.uintp)
+    offsets = np.empty(n_segments, np.uintp)
     for r in range(scores.shape[0]):
         tensor_row = origin[0] + r
         for s in range(n_segments):
             segment = origin[1] // SEGMENT + s
-            places[s] = pattern_start(tensor_row, segment, len(levels) - SEGMENT)
+            offsets[s] = pattern_start(tensor_row, segment, len(levels) - SEGMENT)
         for attribute in range(row_groups.shape[0]):
             g = row_groups[attribute, r]
             if g < 0:
@@ -110,7 +110,7 @@ def select_within(
                 c = col_order[k]
                 if triangle and origin[1] + c <= tensor_row or person[1][c] == person[0][r]:
                     continue
-                level_here = levels[places[c // SEGMENT] + np.uintp(c % SEGMENT)]
+                level_here = levels[offsets[c // SEGMENT] + np.uintp(c % SEGMENT)]
                 if scores[r, c] <= floor[g, level_here]:
                     continue
                 row[n] = tensor_row

@@ -169,9 +169,9 @@ def score_matrix(
     values = _checked(values)
     sides = []
     for axis, labels in enumerate((probes, references)):
-        places = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
-        in_rows, in_order = aligned({"the matrix": places}, labels, named_by="image")
-        if in_rows["the matrix"] is not places:  # given names have another order
+        positions = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
+        in_rows, in_order = aligned({"the matrix": positions}, labels, named_by="image")
+        if in_rows["the matrix"] is not positions:  # given names have another order
             values = values[(slice(None),) * axis + (in_rows["the matrix"].to_numpy(),)]
         sides.append(in_order)
     probes, references = sides
@@ -180,7 +180,7 @@ def score_matrix(
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, sides, values.shape):
         if not has_names:
-            labels["image"] = [f"{side} {place}" for place in range(n)]
+            labels["image"] = [f"{side} {number}" for number in range(n)]
         labels["identity"] = complete_labels(labels["identity"], n, f"{side}_identity", side)
         labels["image"] = image_names(labels["image"], n, side)
         labels |= {name: clean_labels(labels[name], n, name) for name in attributes}

@@ -126,12 +126,12 @@ def open_scores(
             name: array.to_numpy() if isinstance(array, pd.Series) else array
             for name, array in arrays.items()
         }
-        given = both_sides(columns, None if pattern else identity)
-        roles = matrix_roles(arrays, given, is_certain=True)
+        user_columns = both_sides(columns, None if pattern else identity)
+        roles = matrix_roles(arrays, user_columns, is_certain=True)
         warn_of_parts(roles, arrays)
         name = roles.scores()[0]
         values = arrays[name]
-        is_given = _settle_direction(roles, distance)
+        is_distance_given = _settle_direction(roles, distance)
         is_distance = bool(roles.column("distance"))
         people, images = _who(arrays, roles, missing, pattern, same_images)
         attributes = {
@@ -145,20 +145,20 @@ def open_scores(
         options |= {"attributes": attributes, "missing": missing, "same_images": same_images}
         scores = score_matrix(values, *people, distance=is_distance, **options)
         _require_genuine_pairs(scores)
-        if not is_given:
+        if not is_distance_given:
             check_direction(values, people, missing, is_distance, bool(role_of_score(name)))
     return scores.assign_attrs(roles.attrs())
 
 
 def both_sides(columns, identity=None):
     """Return roles of a matrix; identity and image stand for those of both sides."""
-    given = as_mapping(columns)
+    user_columns = as_mapping(columns)
     if identity is not None:
-        given["identity"] = identity
+        user_columns["identity"] = identity
     for role, sides in (("identity", WHO), ("image", SIDES)):
-        if role in given:
-            given |= dict.fromkeys(sides, given.pop(role))
-    return given
+        if role in user_columns:
+            user_columns |= dict.fromkeys(sides, user_columns.pop(role))
+    return user_columns
 
 
 # --- arrays of a file, and labels ----------------------------------------------------------------
@@ -185,7 +185,7 @@ def _arrays(path, missing):
         return {CELLS: np.column_stack(columns)} | labels
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
-    columns = [to_numbers(table.iloc[:, place]) for place in range(1, len(table.columns))]
+    columns = [to_numbers(table.iloc[:, number]) for number in range(1, len(table.columns))]
     values = np.column_stack(columns)
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
@@ -236,7 +236,7 @@ def _by_names(table, names):
 # --- roles ---------------------------------------------------------------------------------------
 
 
-def matrix_roles(columns, given=None, is_certain=False):
+def matrix_roles(columns, user_columns=None, is_certain=False):
     """Find out which array is a matrix of scores, and which are labels of both its sides.
 
     It is the only array with rows and columns, and is called a score or a distance, or has labels
@@ -245,7 +245,7 @@ def matrix_roles(columns, given=None, is_certain=False):
     Parameters
     ----------
     columns : dict of str to array
-    given : mapping, optional
+    user_columns : mapping, optional
         What the user says: role or attribute to column(s).
     is_certain : bool
         Whether the only array with rows and columns is a matrix of scores, as the user says.
@@ -255,7 +255,7 @@ def matrix_roles(columns, given=None, is_certain=False):
     Roles or None
         None where no array is clearly a matrix of scores.
     """
-    roles = given_roles("pairs", given, list(columns))
+    roles = given_roles("pairs", user_columns, list(columns))
     tables = [name for name, array in columns.items() if np.ndim(array) == 2]
     candidates = [name for name in roles.scores() or tables if name in tables]
     if len(candidates) != 1:

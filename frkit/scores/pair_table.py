@@ -40,13 +40,13 @@ UNSAID = (
 )
 
 
-def pairs_of_table(table, given, *, scores=None, **options):
+def pairs_of_table(table, user_columns, *, scores=None, **options):
     """Return the kept pairs of a table, in which a column may name the model of each row.
 
     Parameters
     ----------
     table : pd.DataFrame
-    given : dict
+    user_columns : dict
         Roles to columns, as the user says.
     scores, **options
         As in `open_pairs`; also, of a format, `preset` (roles to columns) and `rule` ("linked",
@@ -55,20 +55,20 @@ def pairs_of_table(table, given, *, scores=None, **options):
     require(len(table) > 0, "the table has no row")
     table = _without_attacks(without_words(table, options.get("missing")))
     has_layout = scores is not None or options.get("preset")
-    column = None if has_layout else given.get("model")
+    column = None if has_layout else user_columns.get("model")
     if column is None:
-        if not (has_layout or "model" in given):
-            _ask_about_models(table.drop(columns=[*given], errors="ignore"))
-        return _list_of_pairs(table, given, scores=scores, **options)
+        if not (has_layout or "model" in user_columns):
+            _ask_about_models(table.drop(columns=[*user_columns], errors="ignore"))
+        return _list_of_pairs(table, user_columns, scores=scores, **options)
     require(
         isinstance(column, str) and column in table,
         f"there is no column {column!r}; the columns are {listed(table, 30)}",
     )
-    given = {role: source for role, source in given.items() if role != "model"}
+    user_columns = {role: source for role, source in user_columns.items() if role != "model"}
     refuse_cells(table[column], table[column].isna().to_numpy(), "names no model")
     lists = {}
     for model, rows in table.groupby(column, sort=False):
-        pairs = _list_of_pairs(rows.drop(columns=column), given, **options)
+        pairs = _list_of_pairs(rows.drop(columns=column), user_columns, **options)
         if "model" in pairs.dims:  # a list of scores was named, or found
             require(
                 pairs.sizes["model"] == 1,
@@ -110,7 +110,7 @@ def _ask_about_models(table):
 
 def _list_of_pairs(
     table,
-    given,
+    user_columns,
     *,
     preset=None,
     rule="",
@@ -122,17 +122,21 @@ def _list_of_pairs(
 ):
     """Return the kept pairs of a table of one model, or with a column for each of several."""
     needs_score = scores is None
-    if not preset and given in ({}, {"distance": "score"}):
+    if not preset and user_columns in ({}, {"distance": "score"}):
         pairs = two_kinds(table)
         if pairs is not None:
             table, preset = pairs, TWO_KINDS
     columns = {
         role: source
         for role, source in (preset or {}).items()
-        if OPPOSITE.get(role) not in given  # as where the user calls scores distances
+        if OPPOSITE.get(role) not in user_columns  # as where the user calls scores distances
     }
     roles, genuine = pair_roles(
-        table, columns | given, needs_score=needs_score, distance=distance, from_user=given
+        table,
+        columns | user_columns,
+        needs_score=needs_score,
+        distance=distance,
+        from_user=user_columns,
     )
     warn_of_parts(roles, table)
     images = _sides(table, roles, SIDES)
@@ -327,9 +331,7 @@ def _score_lines(path, table, images):
     header = [str(name) for name in scored.columns[:2]]
     said = [*side_columns(header).values()]  # the probe's column comes first
     orders = [[header.index(name) for name in said[0]]] if said else [(0, 1), (1, 0)]
-    by_order = [
-        _scores_of_pairs([names[place] for place in order], values, images) for order in orders
-    ]
+    by_order = [_scores_of_pairs([names[k] for k in order], values, images) for order in orders]
     whole = [scores for scores in by_order if not np.isnan(scores).any()]
     lines = table.index[np.isnan(by_order[-1])]
     require(len(whole) > 0, f"there is no score for the trials of lines {listed(lines)}")

@@ -109,8 +109,8 @@ def pairs(
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
     options = {"missing": missing, "failed": failed}
     if isinstance(score, pd.DataFrame):
-        given = [genuine, *sides.values(), *attributes.values()]
-        require(all(column is None for column in given), "name columns of a DataFrame by columns=")
+        arrays = [genuine, *sides.values(), *attributes.values()]
+        require(all(column is None for column in arrays), "name columns of a DataFrame by columns=")
         options |= {"distance": distance or None}
         with asking(score, {"columns": columns} | options):
             return pairs_of_table(score.rename(columns=str), as_mapping(columns), **options)

@@ -27,7 +27,7 @@ SLACK = 100_000  # pairs beyond that
 
 
 @cache
-def place_levels():
+def pattern_of_levels():
     """The pattern of levels in random order: exactly one in 2 ** k has level k or a higher one."""
     numbers = np.random.default_rng(1).permutation(PATTERN) + 1
     lowest_bit = numbers & -numbers

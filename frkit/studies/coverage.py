@@ -134,7 +134,7 @@ def coverage(
     >>> dict(study.coverage.sizes)
     {'scheme': 1, 'method': 3, 'level': 19, 'far_level': 2}
     """
-    chosen = find_measure(measure)
+    measure = find_measure(measure)
     require_population("population", population)
     sampled = n_identities is not None or hasattr(population, "sample")
     require(sampled, "an IdentityLaw needs n_identities=, the number in each data set")
@@ -160,13 +160,13 @@ def coverage(
         seed=seed,
         people=without_replicates,
     )
-    truth = exact(study, chosen)
+    truth = exact(study, measure)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
     with TemporaryDirectory() as passing:
         folder = Path(passing) if store is None else require_path("store", store)
         paths = collect(study, n_datasets, folder, progress)
-        result = count_covering(paths, truth, chosen, methods, levels, target=target)
-    return result.assign_attrs(_description(study, n_datasets, chosen, target))
+        result = count_covering(paths, truth, measure, methods, levels, target=target)
+    return result.assign_attrs(_description(study, n_datasets, measure, target))
 
 
 def _names(name, values, allowed):
@@ -178,7 +178,7 @@ def _names(name, values, allowed):
     return values
 
 
-def exact(study, chosen):
+def exact(study, measure):
     """Return the measure of the population, from its exact rates and EERs."""
     population = study.population
     by = study.by
@@ -186,15 +186,15 @@ def exact(study, chosen):
     if hasattr(population, "population_summary"):
         rates = rates.merge(population.population_summary(by=by))
     try:
-        return chosen(rates)
+        return measure(rates)
     except (AttributeError, KeyError, InputError) as error:  # the measure reads more than these
         without = "" if by else " without by="
         raise InputError(
-            f"{chosen.name!r} has no exact value in this population{without}"
+            f"{measure.name!r} has no exact value in this population{without}"
         ) from error
 
 
-def count_covering(paths, truth, chosen, methods, levels, *, target):
+def count_covering(paths, truth, measure, methods, levels, *, target):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
     paths: files of the data sets. target: the target of methods without replicates.
@@ -211,31 +211,32 @@ def count_covering(paths, truth, chosen, methods, levels, *, target):
                 batches = [evaluation]
                 if method in WITHOUT_REPLICATES:
                     batches = (read_data_set(path)[scheme] for path in paths)
-                rows = [_intervals(batch, chosen, method, levels, target) for batch in batches]
+                rows = [_intervals(batch, measure, method, levels, target) for batch in batches]
                 intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
-            counted.append(_counts(evaluation, intervals, truth, chosen))
+            counted.append(_counts(evaluation, intervals, truth, measure))
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
 
 
-def _intervals(evaluation, chosen, method, levels, target):
+def _intervals(evaluation, measure, method, levels, target):
     """Intervals of one evaluation, over level."""
-    rows = [band(evaluation, chosen, method=method, level=level, target=target) for level in levels]
+    options = {"method": method, "target": target}
+    rows = [band(evaluation, measure, level=level, **options) for level in levels]
     return xr.concat(rows, "level")
 
 
-def _counts(evaluation, intervals, truth, chosen):
+def _counts(evaluation, intervals, truth, measure):
     """Counts of one scheme, over method and level; intervals: of each method."""
     result = xr.concat([_shares(rows, truth) for rows in intervals], "method")
     data = evaluation["empirical"].to_dataset()
     share = result.coverage
     result["coverage_se"] = np.sqrt(share * (1 - share) / data.sizes[DATA_SET])
-    result["estimate"] = chosen(data).mean(DATA_SET)
-    if chosen.fair is not None:
+    result["estimate"] = measure(data).mean(DATA_SET)
+    if measure.fair is not None:
         tests = [rows.p.isel(level=0) for rows in intervals if "p" in rows]
-        if chosen.permuted:
-            tests = [fair_floor(evaluation, chosen).p]
+        if measure.permuted:
+            tests = [fair_floor(evaluation, measure).p]
         if tests:
             result["called_unfair"] = (tests[0] <= SIZE).mean(DATA_SET)
     for name in ("false_rejects", "resolved"):
@@ -255,7 +256,7 @@ def _shares(ends, truth):
     return xr.Dataset(shares).mean(DATA_SET)
 
 
-def _description(study, n_datasets, chosen, target):
+def _description(study, n_datasets, measure, target):
     """Attributes of the result: what was drawn, in JSON and in words."""
     parameters = study.parameters()
     del parameters["far"], parameters["schemes"]  # they are coordinates
@@ -271,7 +272,7 @@ def _description(study, n_datasets, chosen, target):
     return {
         "study": json.dumps(about),
         "n_datasets": n_datasets,
-        "measure": chosen.name,
+        "measure": measure.name,
         "target": target,
         "words": text,
     }

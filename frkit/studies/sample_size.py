@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from frkit.base import listed, require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.nodes import facts_of
+from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import (
@@ -123,7 +123,7 @@ def sample_size(
     require_inside("power", power, 0, 1)
     scores = score_tensor(data) if "image" in getattr(data, "dims", ()) else data
     evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel(far_level=0)
-    people = facts_of(evaluation).get("n_identities")
+    people = provenance_of(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs have no identities: name them")
     rates = evaluation["empirical"].to_dataset()
     _check_rates(goal, rates)
