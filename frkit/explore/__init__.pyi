@@ -1,9 +1,9 @@
 # The explorers and where they live.
 
 from .app import own_data as own_data
-from .groups import fairness as fairness
-from .groups import fairness_indices as fairness_indices
-from .groups import n_sigma as n_sigma
+from .group_explorers import fairness as fairness
+from .group_explorers import fairness_indices as fairness_indices
+from .group_explorers import n_sigma as n_sigma
 from .guess import predict as predict
 from .rates import roc as roc
 from .rates import threshold as threshold

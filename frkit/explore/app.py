@@ -15,7 +15,7 @@ import ipywidgets as widgets
 from frkit.base import InputError, parse_number, require, with_cautions
 from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled_control
-from frkit.explore.reading import read_apart
+from frkit.explore.separate_process import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.reporting.look import contents_of, labels_of
 from frkit.reporting.opening import ENDINGS, Opened, by_model, open_with_names

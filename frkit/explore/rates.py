@@ -13,7 +13,7 @@ from frkit.base import require_whole, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.explore.controls import LEVEL, menu, number, slider, tick
 from frkit.explore.panel import Panel, cached
-from frkit.explore.questions import NO_GROUPS, Questions
+from frkit.explore.question_controls import NO_GROUPS, Questions
 from frkit.intervals import band
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.scores.groups import ends_of_scores

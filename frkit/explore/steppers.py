@@ -11,7 +11,7 @@ from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import far_names, menu, stepper
 from frkit.explore.panel import Panel, cached
 from frkit.intervals import replicate_curves
-from frkit.plot.coverage import STUDY
+from frkit.plot.coverage_figures import STUDY
 from frkit.resampling import Resampling
 from frkit.scores.kept import IMAGES, is_symmetric, model_names_of
 

@@ -9,7 +9,7 @@ from frkit import plot, studies
 from frkit.base import require_returned
 from frkit.explore.controls import far_names, far_range, menu, number, slider
 from frkit.explore.panel import MARK, Panel
-from frkit.plot.studies import BIAS, GROWTH
+from frkit.plot.study_figures import BIAS, GROWTH
 
 CURVES = {"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
 FOLDS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}

@@ -1,14 +1,14 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
-from frkit.plot.coverage import coverage, interval_stack, running_hits
-from frkit.plot.errors_by_person import errors_by_person
-from frkit.plot.fairness import cross_matrix, fairness, group_roc
+from frkit.plot.coverage_figures import coverage, interval_stack, running_hits
+from frkit.plot.fairness_figures import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
 from frkit.plot.nsigma import eer_distributions, n_sigma
+from frkit.plot.person_bars import errors_by_person
 from frkit.plot.representation import representation_bias, trials
 from frkit.plot.resample import image_counts, replicates
 from frkit.plot.roc import difference, replicate_curves, roc
-from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
+from frkit.plot.study_figures import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
 from frkit.plot.threshold import genuine_and_impostor, points_on_roc, threshold
 

@@ -12,7 +12,7 @@ from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
-from frkit.plot.errors_by_person import most_errors
+from frkit.plot.person_bars import most_errors
 from frkit.reporting.contents import CLEAR, DESCRIBED, UNDECIDED, Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
 from frkit.reporting.inputs import no_cautions, result_of_model, suffix

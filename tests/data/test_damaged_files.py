@@ -10,7 +10,7 @@ from face_files import faces_of_an_encoder, write_zarr
 import frkit as fk
 from frkit.data.files import file_kind
 from frkit.explore.app import OwnData
-from frkit.explore.reading import read_apart
+from frkit.explore.separate_process import read_apart
 
 NEEDS_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 N = 12

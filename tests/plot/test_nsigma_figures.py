@@ -5,7 +5,7 @@ import pytest
 from widget_checks import follows, picture
 
 import frkit as fk
-from frkit.explore.groups import first_subsets, with_steps
+from frkit.explore.group_explorers import first_subsets, with_steps
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from frkit.base import require_returned
 from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import LEVEL, menu, number, slider, tick
 from frkit.explore.panel import Panel, cached
-from frkit.explore.questions import Questions
+from frkit.explore.question_controls import Questions
 from frkit.intervals import band, decision_zones, fair_floor
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS

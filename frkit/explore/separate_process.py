@@ -15,7 +15,10 @@ from pathlib import Path
 from frkit.base import InputError, warn, with_cautions
 
 SECONDS = 600.0  # most that reading a file may take
-START = "import sys; sys.path[:] = {path!r}; from frkit.explore.reading import answer; answer()"
+START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from frkit.explore.separate_process import answer; answer()"
+)
 REMEDY = "the file is probably damaged: copy or write it again, or save it in another format"
 _WERE_READ: set[tuple] = set()  # function, file, and when it was written
 
