@@ -431,7 +431,7 @@ def models(place: Place, rng, _drawn: bool):
         "A": draw_images(people, person, rng, noise[0]),
         "B": draw_images(others, person, rng, noise[1]),
     }
-    faces = fk.stack_models({name: fk.faces(x, person.astype(str)) for name, x in encoders.items()})
+    faces = fk.open_data({name: fk.faces(x, person.astype(str)) for name, x in encoders.items()})
     evaluation = fk.evaluate(fk.score_tensor(faces), far=place.far)
     names = [law for law, _ in place.groups] or [place.law] * 2
     exact = [

@@ -99,7 +99,7 @@ def crossed_bias(designs, seed, attribute=("sex", "race"), n_test=400, critic=CR
     for number, (female, black) in enumerate(designs):
         encode = identity_encoder(crossed_faces(female=female, black=black, seed=seed))
         encoded[str(number)] = encode(test)
-    faces = fk.stack_models(encoded)
+    faces = fk.open_data(encoded)
     bias = fk.representation_bias(faces, attribute, seeds=1, critic=critic, progress=False)
     bias = bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
     female, black = np.transpose(designs)
@@ -329,7 +329,7 @@ def lfw(seed):
     """Table II on two encoders' embeddings of LFW, with gender; and folds of images."""
     tables = []
     for encoder in ENCODERS:
-        faces = fk.open_faces(LFW / f"lfw158_{encoder}.npz")
+        faces = fk.open_data(LFW / f"lfw158_{encoder}.npz")
         permuted = studies.spurious(faces, "gender", seed=seed)["Z_S"]
         split = fk.representation_bias(permuted, "gender", by="image", seeds=1, progress=False)
         table = spurious_table(faces, "gender", seed)

@@ -112,7 +112,7 @@ def permuted(n_runs: int = 100):
 def permuted_lfw(run: int) -> xr.Dataset:
     """LFW's people with each other's gender."""
     faces = (
-        fk.open_faces(LFW)
+        fk.open_data(LFW)
         if LFW.is_file()
         else fk.vmf.mixture(158, 512, kappa=(300, 900)).sample(10)
     )

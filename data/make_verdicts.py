@@ -23,7 +23,7 @@ from frkit.reporting.inputs import Inputs
 from frkit.reporting.verdicts import verdicts_of
 
 HERE = Path(__file__).parent
-SEED = 20261127  # no choice was made with it
+SEED = 20261129  # no choice was made with it
 GROUPS = np.array(["a", "b", "c"])
 FAR = [1e-2, 1e-3]
 PEOPLE, IMAGES, DIM, NOISE = 40, 5, 16, 0.35

@@ -13,11 +13,9 @@ from . import studies as studies
 from . import vmf as vmf
 from .base import DataWarning as DataWarning
 from .base import InputError as InputError
-from .data.dataset import faces as faces
-from .data.dataset import stack_models as stack_models
-from .data.opening import demo_faces as demo_faces
-from .data.opening import demo_file as demo_file
-from .data.opening import open_faces as open_faces
+from .io.faces import faces as faces
+from .io.demo import demo_faces as demo_faces
+from .io.demo import demo_file as demo_file
 from .evaluation.errors_by_person import errors_by_person as errors_by_person
 from .evaluation.errors_by_person import worst_pairs as worst_pairs
 from .evaluation.nearest import nearest_people as nearest_people
@@ -37,16 +35,14 @@ from .intervals import replicate_curves as replicate_curves
 from .intervals import uncertainty as uncertainty
 from .nsigma import n_sigma as n_sigma
 from .reporting.look import look as look
-from .reporting.opening import open_data as open_data
+from .io.door import open_data as open_data
 from .reporting.report import report as report
 from .reporting.tables import table as table
 from .reporting.words import describe as describe
 from .representation import representation_bias as representation_bias
 from .resampling import Resampling as Resampling
-from .scores.matrix_files import open_scores as open_scores
-from .scores.matrix import score_matrix as score_matrix
-from .scores.pairs import open_pairs as open_pairs
-from .scores.pairs import pairs as pairs
+from .io.matrix import score_matrix as score_matrix
+from .io.pairs import pairs as pairs
 from .scores.tensor import score_tensor as score_tensor
 
 __version__: str

@@ -1,11 +1,9 @@
 """The command `frkit`: reports on files or demo faces, and checks of reports."""
 
 import argparse
-import ast
 import gc
 import logging
 import os
-import re
 import shlex
 import signal
 import sys
@@ -13,7 +11,8 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from frkit.base import DataWarning, InputError, parse_number, require
+from frkit.base import DataWarning, InputError, parse_number
+from frkit.io.command_words import READING, SEVERAL, add_options, options_of, spoken
 
 BAD, STOPPED = 2, 130
 ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -29,21 +28,12 @@ def _number(text):
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _mark(text):
-    """Read a mark of failed comparisons: a number, or a word such as FTA."""
-    try:
-        return parse_number(text)
-    except InputError:
-        return text
-
-
-SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 EPILOG = """\
 examples
   frkit demo                                       a report on faces that come with frkit
   frkit report faces.npz --by gender               embeddings with identities and gender
   frkit report a.npz b.npz --by gender -o out      two models on the same images, compared
-  frkit report scores.csv --score arcface cosface  a table of scored pairs, two columns of scores
+  frkit report scores.csv --columns score=arc score=cos     scored pairs, two columns of scores
   frkit report genuine.txt impostor.txt            scores of the two kinds, one a line
   frkit look pairs.csv                             what frkit sees in a file
   frkit report pairs.csv --columns genuine="mated?" distance="L2 dist"    which column is what
@@ -67,45 +57,6 @@ exit status
   2  the data cannot decide
   3  an argument or a file cannot be used
 """
-READING = {  # options of `open_data`
-    "format": {
-        "metavar": "NAME",
-        "help": "faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, bob-csv, voxceleb, "
-        "kaldi, speechbrain, pyeer, ijbc, columns",
-    },
-    "columns": {
-        **SEVERAL,
-        "metavar": "ROLE=COLUMN",
-        "help": "which column is what: score, distance, genuine, impostor, probe, reference, "
-        "probe_identity, reference_identity, identity, image, embedding, or an attribute's name; "
-        "a role that is given several times has several columns",
-    },
-    "score": {**SEVERAL, "metavar": "COLUMN", "help": "column(s) of scores in a table of pairs"},
-    "scores": {"metavar": "FILE", "help": "the scores of a list of pairs, one per line"},
-    "metadata": {"metavar": "FILE", "help": "a table about people or templates of a list of pairs"},
-    "labels": {"metavar": "FILE", "help": "a table of labels, one row per image"},
-    "identity": {
-        "metavar": "COLUMN",
-        "help": "the column that says who is in an image, or a pattern of image names such as "
-        "{name}_{number}.jpg",
-    },
-    "missing": {
-        **SEVERAL,
-        "type": _mark,
-        "metavar": "SCORE",
-        "help": "number or word that marks a failed comparison; none: no score does",
-    },
-    "same_images": {
-        "action": argparse.BooleanOptionalAction,
-        "help": "of a square matrix without names of images: row i and column i are one image, or "
-        "two images of one person",
-    },
-    "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
-    "distance": {
-        "action": argparse.BooleanOptionalAction,
-        "help": "smaller scores mean more alike",
-    },
-}
 REPORT = {
     "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
     "quick": {
@@ -176,38 +127,9 @@ def main(command_line: list[str] | None = None) -> int:
             signal.signal(sign, handler)
 
 
-ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
-OTHERS = {"columns", "distance", "same_images"}
-NAMES = f"({'|'.join({*READING, *REPORT, 'far', 'threshold'} - OTHERS)})"
-OPTIONS_OF_PYTHON = [  # what messages say, as a pattern -> what the command line says
-    (r", 'keep' \(the label belongs to the image\)", ""),  # of Python alone
-    (r" where data are opened \(fk\.open_data\)", ""),
-    (r"\b(distance|quick)=True\b(, or --distance)?", r"--\1"),
-    ("distance=False", "--no-distance"),
-    ("same_images=True", "--same-images"),
-    ("same_images=False", "--no-same-images"),
-    (r"(?<![\w-])same_images=", "--same-images "),
-    (r"missing=\[\]", "--missing none"),
-    (f"{ROLES} and {ROLES}", r"--columns \1=... \2=..."),
-    (f"{ROLES}(?=[ ,;]|$)", r"--columns \1=..."),
-    (r"^(far|threshold|level|seed) (?=must )", r"--\1 "),
-    (rf"(?<![\w-]){NAMES}=(?=-)", r"--\1="),  # a negative number
-    (rf"(?<![\w-]){NAMES}=(?=[\s,;:]|$)", r"--\1 ..."),
-    (rf"(?<![\w-]){NAMES}=", r"--\1 "),
-]
-PYTHON_CALL = r"(\b(?:fk|np|pd|xr)\.[\w.]+\((?:[^()]|\([^()]*\))*\))"
-
-
-def spoken(message):
-    """Write the options in a message as the command line does; lines of Python stay as they are."""
-    pieces = re.split(PYTHON_CALL, message)
-    pieces[::2] = map(_with_options, pieces[::2])
-    return "".join(pieces)
-
-
 def _spoken_error(error, command_line):
     """Return what an error says; after a question, the whole command with each answer."""
-    from frkit.data.questions import option_words
+    from frkit.io.command_words import option_words
 
     if not getattr(error, "answers", ()):
         return spoken(str(error))
@@ -216,18 +138,6 @@ def _spoken_error(error, command_line):
     calls = [f"Python: {call}" for call in getattr(error, "calls", ())]
     question = spoken(getattr(error, "question", str(error)))
     return "\n".join([question, *commands, *calls])
-
-
-def _with_options(message):
-    """Turn columns={...} into --columns ..., and the like."""
-    from frkit.data.questions import column_words
-
-    def as_option(match):
-        return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
-
-    for pattern, option in OPTIONS_OF_PYTHON:
-        message = re.sub(pattern, option, message)
-    return re.sub(r"columns=(\{[^{}]*\})", as_option, message)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -244,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
     demo = commands.add_parser("demo", help="the same on faces that come with frkit")
     for command, folder in ((report, "frkit-report"), (demo, "frkit-demo")):
-        _add_options(command, REPORT)
+        add_options(command, REPORT)
         levels = command.add_mutually_exclusive_group()
         levels.add_argument("--far", **SEVERAL, type=_number, metavar="LEVEL", help=FAR_HELP)
         levels.add_argument(
@@ -263,7 +173,7 @@ def parser() -> argparse.ArgumentParser:
         )
     for command in (report, look):
         reading = command.add_argument_group("how to read the file, where it does not say")
-        _add_options(reading, READING)
+        add_options(reading, READING)
     check = commands.add_parser(
         "check",
         help="compare the numbers of a report with limits",
@@ -278,21 +188,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_options(command, options):
-    """Add options to a command."""
-    for name, settings in options.items():
-        command.add_argument(f"--{name.replace('_', '-')}", **settings)
-
-
 def _report(arguments):
     """Files to a folder."""
-    from frkit.reporting.opening import by_model, opened
+    from frkit.reporting.opening import opened
     from frkit.reporting.writing import earlier_files
 
     earlier_files(Path(arguments.output))  # refuses a folder that cannot be written
     print("frkit: reading", file=sys.stderr)
-    data = by_model(arguments.files) if len(arguments.files) > 1 else arguments.files[0]
-    opening = _opening(arguments)
+    data = arguments.files if len(arguments.files) > 1 else arguments.files[0]
+    opening = options_of(arguments)
     return _write(arguments, opened(data, opening), opening)
 
 
@@ -302,35 +206,14 @@ def _look(arguments):
 
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
     files = arguments.files if len(arguments.files) > 1 else arguments.files[0]
-    for line in look(files, **_opening(arguments)).splitlines():
+    for line in look(files, **options_of(arguments)).splitlines():
         print(spoken(line) if line.startswith("notice: ") else line)
     return 0
 
 
-def _opening(arguments):
-    """Options of `open_data`."""
-    options = vars(arguments)
-    opening = {name: options[name] for name in READING if options[name] is not None}
-    if "missing" in opening:
-        opening["missing"] = [mark for mark in opening["missing"] if mark != "none"]
-    if arguments.columns is not None:
-        opening["columns"] = _columns(arguments.columns)
-    return opening
-
-
-def _columns(assignments):
-    """Read ROLE=COLUMN; a role that is given several times has a list."""
-    columns = {}
-    for word in assignments:
-        role, sign, name = word.partition("=")
-        require(sign and role, f"--columns takes ROLE=COLUMN, such as genuine=mated; got {word!r}")
-        columns.setdefault(role, []).append(name or None)
-    return {role: names if len(names) > 1 else names[0] for role, names in columns.items()}
-
-
 def _demo(arguments):
     """Write the bundled faces to a folder."""
-    from frkit.data.opening import demo_faces
+    from frkit.io.demo import demo_faces
     from frkit.reporting.writing import earlier_files
 
     earlier_files(Path(arguments.output))

@@ -11,6 +11,7 @@ ROWS = 4096  # of an embedding that are checked per step
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
+NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
 
 
@@ -144,7 +145,7 @@ def refuse_scores(embedding, otherwise=""):
         require(
             role is None,
             f"the embedding is square, with one value on its diagonal, as a matrix "
-            f"of {role}s between images is; open such a file with format='matrix'{distance}, or "
+            f"of {role}s between images is; open such a file with kind='matrix', or "
             f"give the array as fk.score_matrix(values, identity, identity{distance}){otherwise}",
         )
 

@@ -260,7 +260,7 @@ def require_attributes(by, attributes):
             name in attributes,
             f"by={name!r} is not an attribute of these scores{meant}; there is "
             f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others "
-            "where data are opened (fk.open_data): metadata='people.csv'",
+            "where data are opened (fk.open_data): labels='people.csv'",
         )
 
 

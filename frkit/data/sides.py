@@ -1,39 +1,14 @@
-"""The two sides of pairs: which columns are theirs, and their names as numbers."""
+"""The names of both sides of pairs, as numbers."""
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from frkit.data.labels import coded_labels, complete_codes
-from frkit.data.names import SIDES
-from frkit.data.tables import numbered_runs
 
-
-def side_columns(header):
-    """Return columns whose names differ only in the mark of a side, by what they share."""
-    pairs = {}
-    taken = {name for run in numbered_runs(header).values() if len(run) > 2 for name in run}
-    named = [name for name in header if not name.isdigit()]  # a number is only a place
-    in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in named}
-    by_lower_case = {lower: name for name, lower in reversed(in_lower_case.items())}
-    for first, second in SIDES:
-        for name, lower in in_lower_case.items():
-            for mark in re.finditer(_pattern(first), lower):
-                before, after = lower[: mark.start()], lower[mark.end() :]
-                other = by_lower_case.get(before + second + after)
-                if other is not None and not {name, other} & taken:
-                    stem = f"{before} {after}".strip("_-. ")
-                    pairs.setdefault(stem, (name, other))
-                    taken |= {name, other}
-    return pairs
-
-
-def _pattern(mark):
-    """Return a pattern that finds the mark of a side; a short mark must be a separate word."""
-    letters = "0-9" if mark.isdigit() else "a-z"
-    return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"
+SIDES = ("probe", "reference")
+WHO = ("probe_identity", "reference_identity")
 
 
 class Sides(NamedTuple):

@@ -13,6 +13,7 @@ from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import shares
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import (
+    PAIRS,
     has_names,
     is_list,
     is_symmetric,
@@ -106,6 +107,12 @@ def _listed_pairs(kept, images: Images, rules) -> ListedPairs:
             f"{with_itself.sum()} pair(s) compare an image with itself: they are left out of every "
             "rate"
         )
+    is_same_person = images.person_code[row] == images.person_code[col]
+    require(
+        np.array_equal(is_same_person, kept[PAIRS]["genuine"].values),
+        "`genuine` of the list was changed, and contradicts its identities: give both anew, with "
+        "fk.pairs",
+    )
     is_genuine = (images.identity_code[row] == images.identity_code[col]) & ~with_itself
     is_impostor = (images.person_code[row] != images.person_code[col]) & ~with_itself
     absent = "there is no {} pair in the list: nothing can be falsely {}"

@@ -11,12 +11,12 @@ import xarray as xr
 
 import frkit
 from frkit.base import require, require_path, warn
-from frkit.data.arrays import open_tree
 from frkit.data.files import named
 from frkit.data.labels import narrow_text
-from frkit.data.opening import demo_file
+from frkit.data.stores import open_tree
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.design import Design, images_and_pairs
+from frkit.io.demo import demo_file
 from frkit.scores.kept import IMAGES, PAIRS, is_list, rows_of_sides
 
 LONG_NAMES = {

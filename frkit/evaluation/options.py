@@ -18,7 +18,7 @@ from frkit.base import (
 from frkit.data.labels import VARYING_RULES, model_names
 from frkit.resampling import DIAGONAL_SCHEMES
 from frkit.scores.groups import turned
-from frkit.scores.kept import has_names, pairs_of_models
+from frkit.scores.kept import REJECTED, has_names, pairs_of_models
 
 MOST_BINS = 100_000  # of a histogram
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
@@ -128,6 +128,11 @@ def asked_levels(far, threshold, scores):
     levels_by_name = {}
     if turned(scores):
         rows, levels_by_name = 0.0 - rows, {"axis": "distance threshold (accept below)"}
+    require(
+        rows.min() >= scores.attrs.get(REJECTED, -np.inf),
+        "at a threshold beyond all scores that were compared, failed comparisons would be "
+        "accepted, but failed='rejected' rejects them: leave such a threshold out",
+    )
     return np.empty(0), rows, xr.Variable("threshold_level", labels, levels_by_name)
 
 

@@ -15,7 +15,16 @@ from frkit.data.labels import attributes_of, require_attributes
 from frkit.evaluation.options import asked_levels
 from frkit.scores.blocks import Sides, sweep_scores
 from frkit.scores.groups import checked_scores, models_of
-from frkit.scores.kept import COLUMNS, COMPLETE, DESIGN, PROBES, is_kept, kept_tree, node_of_model
+from frkit.scores.kept import (
+    COLUMNS,
+    COMPLETE,
+    DESIGN,
+    PROBES,
+    REJECTED,
+    is_kept,
+    kept_tree,
+    node_of_model,
+)
 from frkit.scores.selection import MOST_EXACT, PRECISE, PRECISE_IN_GROUP, WHOLE
 
 FAR = 1e-2  # the deepest level that is exact unless another one is named
@@ -24,7 +33,7 @@ LONG_SWEEP = 2e9  # with more scores a progress bar is shown unless progress= is
 MARGIN = 1.2  # of the pairs that a FAR level needs: people may weigh unequally
 MOST_LABELS = 20  # of an attribute by whose groups pairs are thinned unless by= names others
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
-PASSED_ON = ("similarity", "distance", "self_score", "images")  # attributes of the scores
+PASSED_ON = ("similarity", "distance", "self_score", "images", REJECTED)  # attributes of the scores
 
 
 def sweep(

@@ -2,7 +2,7 @@
 
 import base64
 import json
-import re
+import shlex
 import shutil
 import tempfile
 import weakref
@@ -13,33 +13,20 @@ from pathlib import Path
 import ipywidgets as widgets
 
 from frkit.base import InputError, parse_number, require, with_cautions
-from frkit.data.opening import demo_faces
 from frkit.explore.controls import labelled_control
 from frkit.explore.separate_process import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
+from frkit.io.command_words import option_words, options_of_text, spoken
+from frkit.io.demo import demo_faces
+from frkit.io.door import ENDINGS, by_model, open_data
+from frkit.io.file_contents import first_rows
 from frkit.reporting.look import contents_of, labels_of
-from frkit.reporting.opening import ENDINGS, Opened, by_model, open_with_names
+from frkit.reporting.opening import Opened
 from frkit.reporting.relabelling import with_named_blanks
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
 USUAL = ""  # a menu would show None as nothing
-KINDS = {
-    "as recognised": USUAL,
-    "embeddings": "faces",
-    "a list of scored pairs": "columns",
-    "a matrix of scores": "matrix",
-}
-DISTANCES = {
-    "as recognised": USUAL,
-    "larger scores are more alike": False,
-    "smaller scores are more alike": True,
-}
-SAME_IMAGES = {
-    "nothing says it": USUAL,
-    "are one image": True,
-    "are two images of a person": False,
-}
 WEIGHTINGS = {
     "as usual for such data": USUAL,
     "mean over people": "identity",
@@ -51,21 +38,6 @@ VARYING = {
     "become the first one": "first",
     "become the most frequent one": "most frequent",
 }
-ROLES = {
-    "score": "scores",
-    "distance": "distances",
-    "genuine": "genuine",
-    "impostor": "impostor",
-    "probe_identity": "probe's person",
-    "reference_identity": "reference's person",
-    "probe": "probe's image",
-    "reference": "reference's image",
-    "embedding": "embedding",
-    "identity": "person",
-    "image": "image",
-}
-ROLE_LINES = (*(f"  {role}: " for role in ROLES), "  attribute ")
-SEVERAL = ("score", "distance", "embedding")  # several columns are several models
 BLANKS = {
     "are in no group": USUAL,
     "are a group of their own": "no label",
@@ -77,10 +49,11 @@ DATA = (
     "that see the same images."
 )
 COLUMNS = (
-    "What the columns are. Choose what was not recognised, and correct what is wrong. Larger "
-    "scores and smaller distances are more alike; genuine and impostor are yes or no."
+    "Which column is what, as role=column: correct what is wrong, and leave the field. Roles are "
+    "score, distance, genuine, impostor, probe, reference, probe_identity, reference_identity, "
+    "identity, image, embedding, or an attribute's name. Other options of the command line may "
+    "follow, such as those that a question proposes."
 )
-CHOOSE = "Choose the columns in the menus below."
 EMPTY = "No file is named: write its path, upload it, or press Use sample data."
 QUESTION = (
     "Choose the attribute whose groups are compared, the models, and the false accept rates (0.001 "
@@ -135,9 +108,8 @@ class OwnData:
         self.report = None
         self.evaluated = {}
         sources = self.data_controls(path)
-        columns = [*self.options.values(), *self.columns.values()]
         settings = self.question_controls()
-        controls = [self.path, *sources, self.labels, *columns, *settings]
+        controls = [self.path, *sources, self.labels, self.options, *settings]
         self.work = Work("Evaluate", self.evaluate, controls)
         self.work.button.button_style = "primary"
         self.folder = control(widgets.Text, "folder", value=FOLDER)
@@ -146,7 +118,7 @@ class OwnData:
         self.link = widgets.HTML()
         self.age = widgets.HTML()
         self.result = widgets.HTML()
-        self.mapping = widgets.VBox([self.preview, *columns])
+        self.mapping = widgets.VBox([widgets.HTML(message(COLUMNS)), self.preview, self.options])
         buttons = widgets.HBox(sources[:3], layout={"flex_flow": "row wrap"})
         labels = widgets.HBox([self.labels, sources[3]], layout={"flex_flow": "row wrap"})
         panes = [
@@ -158,8 +130,7 @@ class OwnData:
         controls = widgets.VBox(panes, layout=NARROW)
         result = widgets.VBox([self.age, self.result], layout=WIDE)
         self.box = widgets.HBox([controls, result], layout=WRAPPED)
-        for column in columns:
-            column.observe(self.map_columns, names="value")
+        self.options.observe(self.read_anew, names="value")
         for setting in settings:
             setting.observe(self.mark_old, names="value")
         self.folder.observe(self.show_place, names="value")
@@ -178,24 +149,14 @@ class OwnData:
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
         self.preview = widgets.HTML()
-        self.options = {
-            "format": choice("kind of data", KINDS),
-            "distance": choice("direction", DISTANCES),
-            "same_images": choice("row i and column i", SAME_IMAGES),
-            "identity": control(
-                widgets.Text,
-                "pattern of image names",
-                placeholder="{name}_{number}.jpg",
-                continuous_update=False,
-            ),
-        }
-        self.columns = {}
-        for role, label in ROLES.items():
-            if role in SEVERAL:
-                self.columns[role] = control(widgets.SelectMultiple, label, rows=3)
-            else:
-                self.columns[role] = choice(label, [NONE])
-        self.is_filling = False
+        self.options = control(
+            widgets.Textarea,
+            "options",
+            placeholder="--columns score=cosine genuine=mated",
+            rows=5,
+            continuous_update=False,
+        )
+        self.found = ""
         return [self.upload, self.read_button, self.sample_button, self.label_upload]
 
     def question_controls(self):
@@ -261,7 +222,9 @@ class OwnData:
         return self.uploads.get(name, Path(name).expanduser())
 
     def in_words(self, text):
-        """Return a message that names uploaded files instead of where they are stored."""
+        """Return a message in the words of the options, with the names of uploaded files."""
+        lines = [line for line in text.splitlines() if not line.startswith("Python: ")]
+        text = spoken("\n".join(lines))
         for name, path in self.uploads.items():
             text = text.replace(str(path), name)
         return text
@@ -279,80 +242,53 @@ class OwnData:
         with self.reading():
             require(self.paths, EMPTY)
             self.say(f"reading {self.path.value} ...")
-            self.open(self.offer_columns)
+            self.open()
 
     def begin_reading(self):
         """Note which files are read, and clear what was shown of others."""
         self.name_of_data = self.path.value
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [self.named(name) for name in names if name]
-        self.chosen_columns = {}
         self.forget_report()
-        self.offer_columns([], None)
+        self.write_options("")
+        self.preview.value = ""
+        self.mapping.layout.display = "" if self.paths else "none"
         self.offer_question([], [])
 
     def opening(self):
-        """Return the options of `open_data`."""
+        """Return the options of `open_data` that the user gave."""
+        is_own = self.options.value != self.found
+        options = options_of_text(self.options.value) if is_own else {}
         labels = self.labels.value.strip()
-        options = {
-            "columns": self.chosen_columns or USUAL,
-            "labels": self.named(labels) if labels else USUAL,
-        }
-        options |= {name: menu.value for name, menu in self.options.items()}
-        return {name: value for name, value in options.items() if value != USUAL}
+        if labels:
+            options["labels"] = labels
+        for name in {"labels", "scores"} & {*options}:
+            options[name] = self.named(options[name])
+        return options
 
-    def open(self, use_names=None):
-        """Open the file, or several files of models, and show the names of its columns."""
+    def open(self):
+        """Open the file, or several files of models."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
-        (names, rows, data), notices = with_cautions(
-            read_apart, open_with_names, files, **self.opening()
-        )
-        if use_names is not None:
-            use_names(names, rows)
-        if isinstance(data, InputError):
-            if hasattr(data, "roles"):  # found before the refusal
-                self.fill(names, data.roles)
-            raise data
-        self.show(data, notices)
+        self.show_rows(self.paths[0])
+        self.show(*with_cautions(read_apart, open_data, files, **self.opening()))
 
-    def offer_columns(self, header, rows):
-        """Show the first rows of a table, and a menu of its columns for each role."""
+    def show_rows(self, path):
+        """Show the first rows of a table."""
+        rows = read_apart(first_rows, path)
         layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
         shown = "" if rows is None else rows.to_html(**layout)
         style = "overflow-x:auto;contain:inline-size"
-        table = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
-        self.preview.value = table if header else ""
-        self.mapping.layout.display = "" if self.paths else "none"
-        for menu in self.columns.values():
-            menu.layout.display = "" if header else "none"
-        self.is_filling = True
-        for menu in self.options.values():
-            menu.value = USUAL
-        self.fill(header, {})
+        self.preview.value = f'<div tabindex="0" style="{style}">{shown}</div>'
 
-    def fill(self, header, roles):
-        """Set the menus to the roles that were found."""
-        self.is_filling = True
-        for role, menu in self.columns.items():
-            columns = [name for name in roles.get(role, []) if name in header]
-            if role in SEVERAL:
-                menu.options = header
-                menu.value = columns
-            else:
-                menu.options = [NONE, *header]
-                menu.value = columns[0] if columns else NONE
-        self.is_filling = False
+    def write_options(self, words):
+        """Show which column was read as what, as options that can be changed."""
+        self.found = words
+        self.options.value = words
 
-    def map_columns(self, change):
-        """Read again with another choice."""
-        if self.is_filling or not self.paths:
+    def read_anew(self, _change):
+        """Read again with other options."""
+        if self.options.value == self.found or not self.paths:
             return
-        if change["owner"] is self.options["format"]:
-            self.chosen_columns = {}
-        elif change["owner"] in self.columns.values():
-            role = next(role for role, menu in self.columns.items() if menu is change["owner"])
-            chosen = list(change["new"]) if role in SEVERAL else change["new"]
-            self.chosen_columns[role] = None if chosen in ([], NONE) else chosen
         self.forget_report()
         with self.reading():
             self.open()
@@ -361,17 +297,15 @@ class OwnData:
         """Say what was opened, and offer what can be asked of it."""
         self.data = data
         self.notices = notices
-        if self.paths:
-            header = list(self.columns["identity"].options[1:])
-            self.fill(header, json.loads(data.attrs.get("roles", "{}")))
+        if self.options.value == self.found:
+            roles = json.loads(data.attrs.get("roles", "{}"))
+            self.write_options(shlex.join(option_words({"columns": roles})) if roles else "")
         labels = labels_of(data)
         labels.pop("identity", None)
         attributes = [name for name, column in labels.items() if len({*column}) <= MOST_LABELS]
         models = data["model"].values.tolist() if "model" in data.dims else []
         self.offer_question(attributes, models)
-        # the menus show which column is what
-        contents = [line for line in contents_of(data) if not line.startswith(ROLE_LINES)]
-        self.say("\n".join([*contents, *self.notices]))
+        self.say("\n".join([*contents_of(data), *self.notices]))
 
     def offer_question(self, attributes, models):
         """Offer the attributes and the models of the data that were read."""
@@ -451,8 +385,7 @@ class OwnData:
             yield
             self.work.button.disabled = False
         except (InputError, OSError) as error:
-            reason = re.sub(r"say (which it is|what they are): .*", CHOOSE, str(error))
-            self.say(self.in_words(reason), alert=True)
+            self.say(self.in_words(str(error)), alert=True)
 
 
 def upload(label, receive, **settings):

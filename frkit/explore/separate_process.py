@@ -52,8 +52,9 @@ def read_apart(function: Callable, paths, *, seconds: float = SECONDS, **options
 
     Examples
     --------
-    >>> from frkit.data.opening import demo_file, open_faces
-    >>> read_apart(open_faces, demo_file("demo_faces.npz")).sizes["image"]
+    >>> from frkit.io.demo import demo_file
+    >>> from frkit.io.door import open_data
+    >>> read_apart(open_data, demo_file("demo_faces.npz")).sizes["image"]
     2809
     """
     files = [Path(file) for file in (paths if isinstance(paths, (list, tuple)) else [paths])]

@@ -5,12 +5,12 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import require, require_returned
-from frkit.data.opening import demo_file
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.sweep import sweep
 from frkit.explore.controls import far_names, menu, stepper
 from frkit.explore.panel import Panel, cached
 from frkit.intervals import replicate_curves
+from frkit.io.demo import demo_file
 from frkit.plot.coverage_figures import STUDY
 from frkit.resampling import Resampling
 from frkit.scores.kept import IMAGES, is_symmetric, model_names_of

@@ -14,10 +14,10 @@ from frkit.base import (
     seed_sequence,
 )
 from frkit.evaluation.sweep import swept
+from frkit.io.pairs import pairs
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
 from frkit.scores.kept import is_list, select_images
-from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> what differs between three groups. The paper prints the resulting
 # indices only; these give nearly the same ones for 1,000 scores of each kind in a group.

@@ -18,8 +18,8 @@ from frkit.evaluation.sweep import sweep
 from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
+from frkit.io.door import kind_of
 from frkit.reporting.formats import say
-from frkit.reporting.opening import kind_of
 from frkit.scores.images import images_of
 from frkit.scores.kept import has_names, model_names_of
 from frkit.scores.tensor import score_tensor
@@ -91,7 +91,7 @@ class Inputs:
             raise InputError(
                 f"read as {role}, {names} would have an EER above one half: strangers are more "
                 f"alike than images of one person; name such columns as {other}, columns="
-                f"{ {other: turned[0] or '...'}!r}, or distance={not is_distance}"
+                f"{ {other: turned[0] or '...'}!r}"
             )
         blind = [name for name, rate in self.by_model(eer) if np.all(rate.lower > NEAR_CHANCE)]
         if blind:

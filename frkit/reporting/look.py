@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, with_cautions
-from frkit.data.questions import report_words
-from frkit.reporting.opening import columns_read, kind_of, open_data
+from frkit.io.command_words import report_words
+from frkit.io.door import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, named_pairs, numbers_of_first_model
 
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one

@@ -10,7 +10,7 @@ import xarray as xr
 
 from frkit.base import UNKNOWN, listed, require, warn
 from frkit.data.labels import CROSSED, attributes_of, resolve_varying
-from frkit.data.roles import SIDES
+from frkit.data.sides import SIDES
 from frkit.scores.groups import group_codes, groups_among, labels_of_images
 from frkit.scores.kept import IMAGES, PAIRS, has_names, is_list, require_one_person, rows_of_sides
 
@@ -182,8 +182,9 @@ def _resolved_in_list(table, row, label, by, varying, stratified):
         attribute = CROSSED.join(attributes_of(by))
         on_sides = resolve_varying(label[row], identity[row], varying, attribute, identity[row])
         label, identity, person = (_of_rows(values, row) for values in on_sides)
-    else:
-        _note_varying(label, identity, by, stratified, of_people)
+    elif _note_varying(label, identity, by, stratified, of_people) == 0 and varying == "error":
+        attribute = CROSSED.join(attributes_of(by))
+        label = resolve_varying(label, identity, "error", attribute)[0]  # blanks are filled
     first = pd.unique(row)  # the rows in the order of the list
     stratum = label.copy()
     stratum[first] = resolve_varying(label[first], identity[first], "first", "label")[0]
@@ -203,11 +204,11 @@ def _of_rows(values, row):
 
 
 def _note_varying(label, identity, by, stratified, of_people):
-    """Refuse strata whose labels vary within a person."""
+    """Refuse strata whose labels vary within a person; return within how many people they do."""
     rule = f"strata must be a property of the person, but {by!r}"
     if not of_people:
         require(not stratified, f"{rule} is a label of one side alone: draw without strata")
-        return
+        return None
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()
     varying = n_labels.index[n_labels > 1]
@@ -222,6 +223,7 @@ def _note_varying(label, identity, by, stratified, of_people):
             " each pair counts in the group that its own row names; varying='first' or 'most "
             "frequent' gives a person one label"
         )
+    return len(varying)
 
 
 def _sides_of(image, sides):

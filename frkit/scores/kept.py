@@ -16,11 +16,10 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, refuse_infinite, require
-from frkit.data.arrays import check_hdf5, open_tree
 from frkit.data.files import file_kind
 from frkit.data.labels import narrow_text
-from frkit.data.roles import SIDES
-from frkit.data.sides import Sides
+from frkit.data.sides import SIDES, Sides
+from frkit.data.stores import check_hdf5, open_tree
 
 COMPLETE = "every image with every other"
 PROBES = "probes with references"
@@ -71,6 +70,9 @@ class ModelPairs(NamedTuple):
     stands_for: Any = None
     self_score: Any = None
     failed: Any = None
+
+
+REJECTED = "rejected_score"  # attribute: the highest score of comparisons that failed
 
 
 def refuse_file_name(scores) -> None:
@@ -232,7 +234,7 @@ def _digest_of_table(root, images) -> int:
     """Return a checksum of who is compared with whom; other labels may be changed."""
     unread = [name for name, column in root.variables.items() if "pair" in column.dims]
     digest = crc32(f"{root.attrs[DESIGN]} {root.attrs.get('distance')}{''.join(unread)}".encode())
-    columns = WHO_IS_COMPARED if "identity" in images.variables else images.variables
+    columns = WHO_IS_COMPARED if "identity" in images.variables else sorted(images.variables)
     for name in columns:
         if name in images.variables:
             digest = crc32(narrow_text(images[name].values), crc32(name.encode(), digest))

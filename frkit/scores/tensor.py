@@ -7,8 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_flag, require_one_of, require_whole
-from frkit.data.checks import ROWS, check_faces, check_rows, is_lazy, loaded
-from frkit.data.dataset import NUMBERED
+from frkit.data.checks import NUMBERED, ROWS, check_faces, check_rows, is_lazy, loaded
 from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor

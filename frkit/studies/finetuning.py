@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole, seed_sequence
 from frkit.data.checks import check_faces
-from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
+from frkit.io.faces import stacked_faces
 from frkit.nsigma.statistics import summarise
 from frkit.nsigma.subsets import BATCH, subset_rates
 from frkit.representation.mine import Adam
@@ -108,7 +108,7 @@ def finetuning(
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
         batch_rates = subset_rates(
-            score_tensor(stack_models(versions)),
+            score_tensor(stacked_faces(versions)),
             by=by,
             subsets=subsets,
             subset_size=subset_size,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from frkit.base import real_numbers, require, require_mapping, require_number, seed_sequence
-from frkit.data.dataset import faces, stack_models
+from frkit.io.faces import faces, stacked_faces
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 
 BLOCK = 8192  # images whose noise is in memory at once
@@ -103,7 +103,7 @@ def sample_encoders(
             (np.random.default_rng(encoder_seed), 1 - share),
         ]
         stacked[name] = _faces(mix, per_identity, sources)
-    return stack_models(stacked)
+    return stacked_faces(stacked)
 
 
 def _faces(mix, per_identity, sources):

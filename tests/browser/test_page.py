@@ -40,7 +40,7 @@ def test_on_paper_nothing_is_cut(page, address):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots):
+def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots, tmp_path):
     page.set_default_timeout(240_000)
     answered = []
     page.on("response", lambda response: answered.append(response.url))
@@ -56,6 +56,17 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots):
     page.get_by_role("button", name="Read").click()
     page.get_by_text("there is no such file").wait_for()
     assert evaluate.is_disabled()
+    lines = [f"{k % 9},{k % 7},{(k % 9 == k % 7) + k % 10 / 9}" for k in range(90)]
+    (tmp_path / "odd.csv").write_text("\n".join(["u,v,w", *lines]))
+    page.get_by_placeholder("path").fill(str(tmp_path / "odd.csv"))
+    page.get_by_role("button", name="Read").click()
+    page.get_by_text("say what they are").wait_for()
+    page.screenshot(path=shots / "app-question.png")
+    options = page.get_by_placeholder("--columns score=cosine genuine=mated")
+    options.fill("--columns score=w probe_identity=u reference_identity=v")
+    options.blur()
+    page.get_by_text("90 pairs").wait_for()
+    page.screenshot(path=shots / "app-columns.png")
     page.get_by_role("button", name="Use sample data").click()
     page.get_by_text("2,809 images").wait_for()
     evaluate.click()

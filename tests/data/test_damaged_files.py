@@ -5,7 +5,6 @@ import os
 import bad_readers
 import numpy as np
 import pytest
-from face_files import faces_of_an_encoder, write_zarr
 
 import frkit as fk
 from frkit.data.files import file_kind
@@ -23,7 +22,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     pipe = tmp_path / name
     os.mkfifo(pipe)
     with pytest.raises(fk.InputError, match="is a pipe.*write its contents into a file"):
-        fk.open_faces(pipe)
+        fk.open_data(pipe)
 
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path):
@@ -33,22 +32,6 @@ def test_a_name_that_no_file_can_have_is_refused(tmp_path):
 
 
 # --- Zarr ---
-
-
-def cut_chunks(folder):
-    """Leave half of every chunk."""
-    for file in folder.rglob("*"):
-        if file.is_file() and file.suffix != ".json":
-            content = file.read_bytes()
-            file.write_bytes(content[: len(content) // 2])
-
-
-def test_a_damaged_chunk_of_zarr_is_one_clear_error(tmp_path):
-    path = tmp_path / "faces.zarr"
-    write_zarr(faces_of_an_encoder(), path)
-    cut_chunks(path / "embedding")
-    with pytest.raises(fk.InputError, match=r"faces\.zarr.*may be damaged"):
-        fk.open_faces(path)
 
 
 # --- the app ---
@@ -72,7 +55,7 @@ def test_a_reader_that_ends_its_process_ends_in_a_message(tmp_path, reader, seco
 def test_the_app_outlives_a_crash(tmp_path, monkeypatch):
     path = tmp_path / "faces.npz"
     np.savez(path, embedding=np.eye(N), identity=WHO)
-    monkeypatch.setattr("frkit.explore.app.open_with_names", bad_readers.crash)
+    monkeypatch.setattr("frkit.explore.app.open_data", bad_readers.crash)
     app = OwnData(path)
     assert "crash of a library" in app.status.value and app.work.button.disabled
     monkeypatch.undo()
@@ -85,9 +68,9 @@ def test_what_is_read_apart_is_the_same_with_the_same_warnings(tmp_path):
     contents = {"embedding": np.eye(N), "identity": WHO, "pixels": np.zeros((N, 2))}
     np.savez(path, **contents)
     with pytest.warns(fk.DataWarning, match="not read: 'pixels'"):
-        direct = fk.open_faces(path)
+        direct = fk.open_data(path)
     for _ in range(2):  # in a helper, then here
         with pytest.warns(fk.DataWarning, match="not read: 'pixels'"):
-            assert read_apart(fk.open_faces, path).identical(direct)
+            assert read_apart(fk.open_data, path).identical(direct)
     with pytest.raises(fk.InputError, match="there is no such file"):
-        read_apart(fk.open_faces, tmp_path / "absent.npz")
+        read_apart(fk.open_data, tmp_path / "absent.npz")

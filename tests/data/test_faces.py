@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import frkit as fk
 from frkit.base import UNKNOWN, InputError
-from frkit.data.dataset import faces, stack_models
 from frkit.data.labels import clean_labels
+from frkit.io.faces import faces
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 
@@ -135,14 +136,14 @@ def two_encoders():
 
 def test_stacking_pads_with_zeros_and_aligns_images():
     a, b = two_encoders()
-    stacked = stack_models({"A": a, "B": b.isel(image=[4, 2, 0, 1, 3])})
+    stacked = fk.open_data({"A": a, "B": b.isel(image=[4, 2, 0, 1, 3])})
     assert stacked.embedding.dims == ("model", "image", "feature")
     assert stacked.sizes == {"model": 2, "image": 5, "feature": 5}
     np.testing.assert_array_equal(stacked.embedding.sel(model="A")[:, :3], a.embedding)
     assert not stacked.embedding.sel(model="A")[:, 3:].any()
     np.testing.assert_array_equal(stacked.embedding.sel(model="B"), b.embedding)
     xr.testing.assert_identical(stacked.identity.drop_vars("age"), a.identity.drop_vars("age"))
-    without = stack_models({"A": a.drop_vars("age"), "B": b})
+    without = fk.open_data({"A": a.drop_vars("age"), "B": b})
     np.testing.assert_array_equal(without.age, a.age)
 
 
@@ -157,4 +158,4 @@ BAD_STACKS = {
 def test_models_of_other_images_are_not_stacked(case):
     make, message = BAD_STACKS[case]
     with pytest.raises(InputError, match=message):
-        stack_models(make(*two_encoders()))
+        fk.open_data(make(*two_encoders()))

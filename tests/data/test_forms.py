@@ -350,7 +350,7 @@ def test_a_matrix_of_thousands_is_asked_about(tmp_path, decimal):
     texts = [[f"{score:,}".replace(",", decimal) for score in row] for row in whole]
     pd.DataFrame(texts, PEOPLE, PEOPLE).to_csv(tmp_path / "m.csv", sep=";")
     with pytest.raises(fk.InputError, match="thousands: which is it"):
-        fk.open_data(tmp_path / "m.csv", format="matrix")
+        fk.open_data(tmp_path / "m.csv", kind="matrix")
 
 
 def test_points_and_commas_in_one_column_are_refused(tmp_path):
@@ -405,17 +405,6 @@ def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
         pairs = fk.open_data(tmp_path / "p.npz")
     assert len(notices) == 1
     np.testing.assert_allclose(named(pairs).score.values, SCORE - 1)
-
-
-@pytest.mark.parametrize("options", [{}, {"format": "columns"}])
-def test_a_text_is_no_answer_to_whether_scores_are_distances(tmp_path, options):
-    table = pd.DataFrame({"score": SCORE, "genuine": GENUINE})
-    table.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(fk.InputError, match="distance must be True or False, got 'no'"):
-        fk.open_data(tmp_path / "t.csv", distance="no", **options)
-    with pytest.raises(fk.InputError, match="score must be names of columns, got 3"):
-        fk.open_data(tmp_path / "t.csv", score=3)
-    assert named(fk.open_data(tmp_path / "t.csv", score="score")).sizes["pair"] == len(SCORE)
 
 
 def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):

@@ -33,7 +33,7 @@ def write_faces(path):
 
 
 def open_faces(path):
-    return fk.open_faces(path)
+    return fk.open_data(path)
 
 
 def write_json(path):
@@ -44,8 +44,8 @@ def write_lfw(path):
     path.write_text("1\t2\nann\t1\t2\nbob\t1\t3\nann\t1\tbob\t1\nbob\t2\tcid\t1\n")
 
 
-def open_pairs(format, **options):
-    return lambda path: fk.open_pairs(path, format=format, **options)
+def open_pairs(kind, **options):
+    return lambda path: fk.open_data(path, kind=kind, **options)
 
 
 COLUMNS = {"probe_identity": "id1", "reference_identity": "id2", "genuine": "genuine"}
@@ -53,9 +53,9 @@ COLUMNS["score"] = "score"
 TABLES = ("faces.csv", "faces.csv.gz", "faces.npz", "lists.parquet", "five.mat", "seven.mat")
 FORMATS = {name: (write_faces, open_faces) for name in TABLES}
 FORMATS |= {
-    "matrix.csv": (MATRIX.to_csv, partial(fk.open_scores, same_images=True)),
-    "pairs.csv": (PAIRS.to_csv, open_pairs("columns", columns=COLUMNS)),
-    "pairs.json": (write_json, open_pairs("columns", columns=COLUMNS)),
+    "matrix.csv": (MATRIX.to_csv, partial(fk.open_data, kind="matrix", same_images=True)),
+    "pairs.csv": (PAIRS.to_csv, open_pairs("pairs", columns=COLUMNS)),
+    "pairs.json": (write_json, open_pairs("pairs", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("lfw", scores=np.arange(4.0))),
 }
 # files of which everything is guessed

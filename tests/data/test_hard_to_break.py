@@ -261,7 +261,7 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     assert_same(unnamed, SCORES)
     ids = [f"{person}_{number}" for number, person in enumerate(who)]
     pd.DataFrame(square, ids, ids).to_csv(tmp_path / "square.csv")
-    filed = fk.open_scores(tmp_path / "square.csv", identity="{name}_{number}")
+    filed = fk.open_data(tmp_path / "square.csv", kind="matrix", identity="{name}_{number}")
     assert_same(filed, SCORES)
     assert filed.attrs["symmetric"] == 1
     lopsided = square + np.triu(np.ones_like(square))

@@ -13,7 +13,7 @@ from named import named
 from small_files import put
 
 import frkit as fk
-from frkit.data.joins import identities_from
+from frkit.io.joins import identities_from
 
 NAMES = ["ann_1.jpg", "ann_2.jpg", "bo_1.jpg", "bo_2.jpg", "cy_x_1.jpg"]
 WHO = ["ann", "ann", "bo", "bo", "cy_x"]
@@ -52,9 +52,9 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
     rows = [",".join([name, *map(str, row)]) for name, row in zip(NAMES, values)]
     path = put(tmp_path, "m.csv", "\n".join([",".join(["", *NAMES]), *rows]))
     meta = put(tmp_path, "people.csv", "Person,Gender\nann,female\nbo,male\ncy_x,male\n")
-    scores = fk.open_scores(path, identity="{name}_{number}.jpg", metadata=meta)
+    scores = fk.open_data(path, kind="matrix", identity="{name}_{number}.jpg", labels=meta)
     assert scores.probe_identity.values.tolist() == WHO and scores.probe.values.tolist() == NAMES
-    assert scores.reference_gender.values.tolist() == ["female", "female", "male", "male", "male"]
+    assert scores.reference_Gender.values.tolist() == ["female", "female", "male", "male", "male"]
     ev = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]
     genuine = [values[i, j] for i, j in product(range(5), repeat=2) if i != j and WHO[i] == WHO[j]]
     assert float(ev.frr[0]) == pytest.approx(np.mean(np.array(genuine) <= 0.5))
@@ -71,7 +71,7 @@ def test_json_by_rows_and_by_columns(tmp_path):
     ]
     lists = {name: [row[name] for row in rows] for name in rows[0]}
     for form in rows, lists:
-        table = named(fk.open_pairs(put(tmp_path, "t.json.gz", json.dumps(form)), **options))
+        table = named(fk.open_data(put(tmp_path, "t.json.gz", json.dumps(form)), **options))
         assert table.score.values.tolist() == [row["score"] for row in rows]
         assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
 
@@ -92,10 +92,10 @@ BAD_JSON = [
 @pytest.mark.parametrize("text", BAD_JSON)
 def test_bad_json_is_refused(tmp_path, text):
     with pytest.raises(fk.InputError, match="b.json: "):
-        fk.open_pairs(put(tmp_path, "b.json", text))
+        fk.open_data(put(tmp_path, "b.json", text))
 
 
-# --- metadata ---
+# --- labels ---
 
 TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id3/v/1.wav\n"
 
@@ -103,15 +103,15 @@ TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id
 def trials(folder, meta):
     options = {
         "scores": put(folder, "s", "0.9\n0.1\n0.2\n"),
-        "metadata": put(folder, "m.tab", meta),
+        "labels": put(folder, "m.tab", meta),
     }
-    return named(fk.open_pairs(put(folder, "trials", TRIALS), format="voxceleb", **options))
+    return named(fk.open_data(put(folder, "trials", TRIALS), **options))
 
 
-def test_metadata_that_label_some_say_how_many(tmp_path):
+def test_labels_of_some_say_how_many(tmp_path):
     with pytest.warns(fk.DataWarning, match="1 of 3 identity names"):
         pairs = trials(tmp_path, "ID\tGender\nid1\tm\nid3\tf\n")
-    assert pairs.probe_gender.values.tolist() == ["m", "unknown", "f"]
+    assert pairs.probe_Gender.values.tolist() == ["m", "unknown", "f"]
 
 
 OF_PEOPLE = "n name\tVGG\tnoise\nx\tid1\tmid\ny\tid2\tlow\nz\tid3\tlow\n"
@@ -120,25 +120,25 @@ id1 id1/v/1.wav low\nid1 id1/w/2.wav high\nid2 id2/v/1.wav low\nid3 id3/v/1.wav 
 
 
 @pytest.mark.parametrize(
-    ("metadata", "probe", "reference"),
+    ("labels", "probe", "reference"),
     [
         (OF_PEOPLE, ["mid", "low", "low"], ["mid", "mid", "low"]),
         (OF_IMAGES, ["high", "low", "mid"], ["low", "low", "low"]),
     ],
 )
-def test_metadata_are_joined_on_the_column_that_matches(tmp_path, metadata, probe, reference):
+def test_labels_are_joined_on_the_column_that_matches(tmp_path, labels, probe, reference):
     """The second one here; those of images go before those of people."""
-    pairs = trials(tmp_path, metadata)
+    pairs = trials(tmp_path, labels)
     assert pairs.probe_noise.values.tolist() == probe
     assert pairs.reference_noise.values.tolist() == reference
 
 
-def test_metadata_do_not_overrule_the_file(tmp_path):
+def test_labels_do_not_overrule_the_file(tmp_path):
     path = put(tmp_path, "t.csv", "k,m,s,sex\nx,x,.9,f\nx,y,.1,f\n")
     columns = dict(score="s", probe_identity="k", reference_identity="m", sex="sex")
     meta = put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
     with pytest.raises(fk.InputError, match="'Sex'"):
-        fk.open_pairs(path, format="columns", columns=columns, metadata=meta)
+        fk.open_data(path, kind="pairs", columns=columns, labels=meta)
 
 
 # --- labels of one side ---

@@ -300,7 +300,7 @@ def test_a_column_of_models_is_asked_about(tmp_path, name):
         pd.DataFrame({name: model, "same": LIST.same, "score": score})
         for model, score in (("A", SCORE), ("B", SCORE[::-1]))
     ]
-    with pytest.raises(fk.InputError, match="may say which model scored the pair") as caught:
+    with pytest.raises(fk.InputError, match="may say which model a row is of") as caught:
         frr_of_text(tmp_path, pd.concat(two))
     expected = [OF_LIST, rates(SCORE[::-1], GENUINE)]
     np.testing.assert_allclose(
@@ -340,8 +340,8 @@ def test_numbered_columns_beside_numbered_people_are_asked_about(tmp_path, case)
     NUMBERED[case](path)
     with pytest.raises(fk.InputError, match="first column has such numbers, too") as caught:
         fk.open_data(path)
-    assert caught.value.answers == [{"format": "matrix"}, {"format": "faces"}]
-    np.testing.assert_allclose(frr_of(fk.open_data(path, format="faces")), ALL_PAIRS)
+    assert caught.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
+    np.testing.assert_allclose(frr_of(fk.open_data(path, kind="faces")), ALL_PAIRS)
 
 
 @pytest.mark.parametrize("identity", ["0", "7", "16"])
@@ -381,3 +381,193 @@ def test_labels_of_kept_images_are_one_for_each_image():
     del kept["images"]["group"]
     kept["images"]["group"] = xr.DataArray(labels, dims="image")
     fk.evaluate(kept, far=[0.1], by="group")
+
+
+# --- what a stranger found in a third walk -------------------------------------------------------
+
+
+def spread_faces(n_people=30, n_images=4, seed=0):
+    """People of whom every second one has much noisier images; their numbers are the identities."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_people), n_images)
+    noise = np.where(who % 2 == 0, 1.4, 0.4)[:, None] * rng.normal(size=(len(who), 16))
+    return rng.normal(size=(n_people, 16))[who] + noise, who
+
+
+def frr_of_groups(data, by):
+    rates = fk.evaluate(fk.score_tensor(data), threshold=[0.5], by=by, varying="keep")["empirical"]
+    return rates.frr_group.isel(threshold_level=0).values
+
+
+@pytest.mark.parametrize("counter", ["Unnamed: 0", "row", "n"])
+def test_labels_are_joined_by_the_names_of_people_and_not_by_numbers_of_rows(tmp_path, counter):
+    vectors, who = spread_faces()
+    np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
+    gender = np.where(np.arange(30) % 2, "M", "F")
+    people = pd.DataFrame({"person": np.arange(30), "gender": gender})
+    people = people.sample(frac=1, random_state=1).reset_index(drop=True)
+    people.insert(0, counter, np.arange(30))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    joined = fk.open_data(tmp_path / "f.npz", labels=tmp_path / "people.csv")
+    direct = fk.faces(vectors, who, gender=gender[who])
+    np.testing.assert_allclose(frr_of_groups(joined, "gender"), frr_of_groups(direct, "gender"))
+    people.rename(columns={"person": "p"}).to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(fk.InputError, match="contain the same names"):
+        fk.open_data(tmp_path / "f.npz", labels=tmp_path / "people.csv")
+
+
+def test_labels_of_images_are_joined_by_their_names(tmp_path):
+    vectors, who = spread_faces()
+    names = np.array([f"{person}_{k}.jpg" for k, person in enumerate(who)])
+    light = np.where(np.arange(120) % 2, "dark", "bright")
+    table = pd.DataFrame({"image": names, "light": light}).sample(frac=1, random_state=0)
+    np.savez(tmp_path / "a.npz", embedding=vectors, identity=who, image=names)
+    direct = frr_of_groups(fk.faces(vectors, who, light=light), "light")
+    joined = fk.open_data(tmp_path / "a.npz", labels=table)
+    np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
+    np.savez(tmp_path / "b.npz", embedding=vectors, identity=who)
+    with pytest.raises(fk.InputError, match="never joined by their order"):
+        fk.open_data(tmp_path / "b.npz", labels=table)
+
+
+def test_names_of_labels_that_are_not_in_the_data_are_counted(tmp_path):
+    vectors, who = spread_faces()
+    np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
+    people = pd.DataFrame({"person": np.arange(33), "age": np.arange(33)})
+    with pytest.warns(fk.DataWarning, match="3 names in column 'person' are not in the data"):
+        fk.open_data(tmp_path / "f.npz", labels=people)
+
+
+def test_a_changed_truth_that_contradicts_the_identities_is_refused():
+    sides = dict(probe_identity=list("aabbccab"), reference_identity=list("aabbccbc"))
+    data = fk.pairs([0.9, 0.2, 0.8, 0.7, 0.9, 0.8, 0.3, 0.1], [1, 1, 1, 1, 1, 1, 0, 0], **sides)
+    same = data["pairs"].genuine.values.copy()
+    same[1] = False
+    data["pairs"]["genuine"] = xr.DataArray(same, dims="pair")
+    with pytest.raises(fk.InputError, match="contradicts its identities"):
+        fk.evaluate(data, threshold=[0.5])
+
+
+def test_separators_at_the_end_of_lines_shift_nothing(tmp_path):
+    vectors, who = spread_faces()
+    table = pd.DataFrame(vectors).add_prefix("f")
+    table.insert(0, "identity", [f"p{person}" for person in who])
+    table.insert(1, "family", [f"fam{person // 2}" for person in who])
+    head, *rows = (
+        table.assign(quality=np.random.default_rng(0).random(120)).to_csv(index=False).splitlines()
+    )
+    for name, lines in {
+        "plain.csv": [head, *rows],
+        "rows.csv": [head, *(f"{row}," for row in rows)],
+        "all.csv": [f"{line}," for line in (head, *rows)],
+    }.items():
+        (tmp_path / name).write_text("\n".join(lines))
+        faces = fk.open_data(tmp_path / name)
+        assert faces.identity.values[4] == "p1" and faces.sizes["feature"] == 16
+        np.testing.assert_allclose(faces.embedding, vectors, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["list", "matrix"])
+def test_failed_comparisons_are_rejected_at_no_threshold_that_accepts_them(form):
+    scores = np.array([60.0, 70, 80, np.nan, 20, 30, 40, 50])
+    data = fk.pairs(scores, [1, 1, 1, 1, 0, 0, 0, 0], failed="rejected")
+    if form == "matrix":
+        values = np.array([[60, 20], [30, np.nan]])
+        who = [["a", "b"]] * 2
+        data = fk.score_matrix(values, *who, same_images=False, failed="rejected")
+    share = 1 / 4 if form == "list" else 1 / 2
+    assert fk.evaluate(data, threshold=[55])["empirical"].frr.item() == share
+    with pytest.raises(fk.InputError, match="failed comparisons would be accepted"):
+        fk.evaluate(data, threshold=[10])
+
+
+def test_a_list_with_attributes_and_without_people_is_evaluated(tmp_path):
+    table = pd.DataFrame({"img1": list("abcdef"), "img2": list("ghijkl")})
+    table["sex1"], table["sex2"] = list("FMFMFM"), list("FMFMMF")
+    table["same"], table["score"] = [1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.2, 0.3, 0.1, 0.6]
+    data = fk.open_data(table, columns={"genuine": "same"})
+    assert fk.evaluate(data, threshold=[0.5])["empirical"].frr.item() == pytest.approx(1 / 3)
+
+
+def test_blank_labels_in_a_list_are_those_of_the_person(tmp_path):
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(12), 3)
+    names = np.array([f"p{person}_{k % 3}.jpg" for k, person in enumerate(who)])
+    first, second = np.triu_indices(36, 1)
+    table = pd.DataFrame({"img1": names[first], "img2": names[second]})
+    table["person1"], table["person2"] = who[first], who[second]
+    for side, rows in (("1", first), ("2", second)):
+        table[f"sex{side}"] = np.where(who[rows] % 2, "F", "M")
+    table["score"] = (who[first] == who[second]) + 0.4 * rng.normal(size=len(first))
+    rates = [fk.evaluate(fk.open_data(table), threshold=[0.5], by="sex")["empirical"].frr_group]
+    for side in "12":
+        table.loc[table[f"img{side}"] == "p1_0.jpg", f"sex{side}"] = None
+    with pytest.warns(fk.DataWarning, match="filled in from the same person's other images: 1"):
+        blank = fk.evaluate(fk.open_data(table), threshold=[0.5], by="sex")["empirical"]
+    np.testing.assert_allclose(blank.frr_group, rates[0])
+
+
+def test_a_third_class_in_a_column_of_labels_is_refused(tmp_path):
+    table = pd.DataFrame({"id1": list("aabbcc") * 4, "id2": list("abbccd") * 4})
+    table["label"] = np.where(table.id1 == table.id2, "genuine", "impostor")
+    table.loc[::5, "label"] = "uncertain"
+    table["score"] = np.random.default_rng(0).random(24)
+    with pytest.raises(fk.InputError, match="'uncertain' does not say"):
+        fk.open_data(table)
+
+
+def test_models_that_differ_in_failures_are_not_called_one():
+    scores = np.random.default_rng(0).random(100)
+    failing = np.where(np.arange(100) % 7 == 0, np.nan, scores)
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        fk.pairs({"A": scores, "B": failing}, np.arange(100) % 3 == 0)
+    assert not any("same order" in str(notice.message) for notice in notices)
+
+
+def test_pairs_of_another_model_in_the_other_direction_are_named(tmp_path):
+    table = pd.DataFrame(
+        {"img1": list("abcd"), "img2": list("efgh"), "score": [0.1, 0.2, 0.8, 0.9]}
+    )
+    table["same"] = [0, 0, 1, 1]
+    turned = table.rename(columns={"img1": "img2", "img2": "img1"})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    turned[[*table]].to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(fk.InputError, match="probe and reference exchanged"):
+        fk.open_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns={"genuine": "same"})
+
+
+def test_columns_of_two_levels_are_refused():
+    frame = pd.DataFrame({"id1": list("aab"), "id2": list("abb"), "score": [0.9, 0.1, 0.8]})
+    for call in (fk.open_data, fk.pairs, fk.faces):
+        with pytest.raises(fk.InputError, match="several levels of names"):
+            call(pd.concat({"arcface": frame}, axis=1))
+
+
+def test_a_score_that_is_no_number_is_named(tmp_path):
+    table = pd.DataFrame({"id1": list("aab"), "id2": list("abb")})
+    with pytest.raises(fk.InputError, match="'5,680.38' is not a finite number"):
+        fk.open_data(table.assign(score=["5,680.38", "4,100.20", "7,000.10"]))
+
+
+def test_a_truth_that_contradicts_a_few_identities_is_asked_about():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"id1": rng.integers(0, 10, 300), "id2": rng.integers(0, 10, 300)})
+    table["same"] = (table.id1 == table.id2).astype(int)
+    table["score"] = table.same + rng.normal(size=300)
+    table.loc[3, "same"] = 1 - table.same[3]
+    with pytest.raises(fk.InputError, match="'same' contradicts 'id1', 'id2' in 1 pairs") as asked:
+        fk.open_data(table)
+    people, attribute = [fk.open_data(table, **answer) for answer in asked.value.answers]
+    assert "identity" in people["images"] and "identity" not in attribute["images"]
+    assert attribute["pairs"].genuine.values.sum() == table.same.sum()
+
+
+def test_another_column_that_may_be_scores_is_asked_about():
+    table = pd.DataFrame({"id1": list("aabb") * 5, "id2": list("abba") * 5})
+    table["score"] = np.random.default_rng(0).random(20)
+    table["arcface_score"] = table.score**2
+    with pytest.raises(fk.InputError, match="'arcface_score' may be scores, too") as asked:
+        fk.open_data(table)
+    both = fk.open_data(table, **asked.value.answers[1])
+    assert both["pairs"].model.values.tolist() == ["score", "arcface_score"]

@@ -115,6 +115,7 @@ def test_a_frame_of_distances_with_people_as_names_asks_and_opens():
     frame = pd.DataFrame(1 - COSINE, PEOPLE, PEOPLE)
     with pytest.raises(fk.InputError) as question:
         fk.score_matrix(frame)
-    assert {"distance": True} in question.value.answers
-    by_file, by_frame = fk.open_data(frame, distance=True), fk.score_matrix(frame, distance=True)
+    answer = {"columns": {"distance": "all cells"}}
+    assert answer in question.value.answers
+    by_file, by_frame = fk.open_data(frame, **answer), fk.score_matrix(frame, distance=True)
     np.testing.assert_array_equal(by_file, by_frame)

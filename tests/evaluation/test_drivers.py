@@ -85,7 +85,7 @@ def test_models_stay_apart_and_are_selected_for_a_list():
     first = people(seed=1)
     noise = np.random.default_rng(0).normal(size=first.embedding.shape).astype(np.float32)
     other = first.assign(embedding=first.embedding + 0.5 * noise)
-    both = fk.stack_models({"A": first, "B": other})
+    both = fk.open_data({"A": first, "B": other})
     scores = fk.score_tensor(both, chunks=9)
     who = fk.errors_by_person(scores, far=FAR)
     alone = fk.errors_by_person(fk.score_tensor(other, chunks=9), far=FAR)

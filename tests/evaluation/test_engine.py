@@ -157,7 +157,7 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
 def test_several_models_are_evaluated_as_each_alone():
     first, second = people("unequal", seed=6), people("unequal", seed=6)
     second = second.assign(embedding=second.embedding.roll(feature=1) ** 3)
-    both = fk.stack_models({"one": first, "other": second})
+    both = fk.open_data({"one": first, "other": second})
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
     together = fk.evaluate(fk.score_tensor(both, chunks=8), **options)
     for name, faces in {"one": first, "other": second}.items():

@@ -145,7 +145,7 @@ def test_building_a_tensor_computes_nothing(similarity):
     faces = people("equal")
     with dask.config.set(scheduler=refuse):
         scores = fk.score_tensor(faces, similarity, chunks=7)
-        stacked = fk.score_tensor(fk.stack_models({"a": faces, "b": faces}), similarity)
+        stacked = fk.score_tensor(fk.open_data({"a": faces, "b": faces}), similarity)
         repr(scores)
         with pytest.raises(AssertionError, match="computed"):
             scores.compute()

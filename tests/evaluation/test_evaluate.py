@@ -50,7 +50,7 @@ def test_scores_that_are_none_are_refused(scores):
     with pytest.raises(fk.InputError, match="contain no image"):
         fk.evaluate(fk.score_tensor(people("equal")).isel(probe=[]), far=[0.1])
     with pytest.raises(fk.InputError, match="by='model' is not an attribute"):
-        fk.evaluate(fk.score_tensor(fk.stack_models({"A": people("equal")})), by="model")
+        fk.evaluate(fk.score_tensor(fk.open_data({"A": people("equal")})), by="model")
     with pytest.raises(fk.InputError, match="far must lie in"):
         fk.sweep(fk.sweep(scores), far=2)
     with pytest.raises(fk.InputError, match="genuine"):
@@ -209,7 +209,7 @@ def two_encoders():
     a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups=groups).sample(6, seed=1)
     noise = np.random.default_rng(3).normal(size=a.embedding.shape).astype(np.float32)
     b = a.assign(embedding=a.embedding + 0.3 * noise)
-    return fk.score_tensor(fk.stack_models({"A": a, "B": b}))
+    return fk.score_tensor(fk.open_data({"A": a, "B": b}))
 
 
 @quiet

@@ -16,7 +16,7 @@ KNOWN = {"facenet": (0.0138, [0.074, 0.018]), "insightface": (0.0449, [0.1466, 0
 
 @pytest.mark.parametrize("encoder", KNOWN)
 def test_known_rates_of_two_encoders(encoder):
-    scores = fk.score_tensor(fk.open_faces(REAL_DATA / f"lfw158_{encoder}.npz"))
+    scores = fk.score_tensor(fk.open_data(REAL_DATA / f"lfw158_{encoder}.npz"))
     empirical = fk.evaluate(scores, far=FAR, weighting="pair")["empirical"].dataset
     eer, frr = KNOWN[encoder]
     digits = 3 if encoder == "facenet" else 4
@@ -28,7 +28,9 @@ def test_known_rates_of_two_encoders(encoder):
 @pytest.mark.parametrize(("missing", "eer", "frr"), [([], 0.0445, 0.0851), (-1, 0.0426, 0.0833)])
 def test_known_rates_of_an_asymmetric_matrix(missing, eer, frr):
     """The known figures take the mark of a failed comparison for a score."""
-    scores = fk.open_scores(REAL_DATA / "bssr1_face_c.csv.gz", missing=missing, same_images=False)
+    scores = fk.open_data(
+        REAL_DATA / "bssr1_face_c.csv.gz", kind="matrix", missing=missing, same_images=False
+    )
     assert scores.shape == (517, 517)
     assert int(np.isnan(scores).sum()) == (517 if missing else 0)
     empirical = fk.evaluate(scores, far=[1e-2], weighting="pair")["empirical"].dataset

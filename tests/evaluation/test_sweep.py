@@ -88,7 +88,7 @@ def test_neither_chunks_nor_the_order_of_blocks_nor_threads_matter(few_are_kept,
 def test_models_do_not_change_each_other(few_are_kept):
     first = faces_of_groups()
     second = first.assign(embedding=first.embedding.roll(feature=1) ** 3)
-    both = fk.sweep(fk.score_tensor(fk.stack_models({"b": first, "a/b": second})))
+    both = fk.sweep(fk.score_tensor(fk.open_data({"b": first, "a/b": second})))
     for name, faces in {"b": first, "a/b": second}.items():
         alone = fk.evaluate(fk.sweep(fk.score_tensor(faces)), far=FAR, by="gender")
         selected = fk.evaluate(both.sel(model=name), far=FAR, by="gender")
@@ -243,7 +243,7 @@ def designs():
         ),
         "rectangle": rectangle,
         "models": fk.score_tensor(
-            fk.stack_models({"one": people("unequal"), "other": people("unequal", seed=0) * 1.0})
+            fk.open_data({"one": people("unequal"), "other": people("unequal", seed=0) * 1.0})
         ),
         "list": listed,
     }  # fmt: skip
@@ -327,7 +327,7 @@ def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
 @pytest.mark.slow
 def test_a_full_report_of_kept_pairs_of_two_models_has_a_plan_for_each():
     faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
-    kept = fk.sweep(fk.score_tensor(fk.stack_models({"one": faces, "two": faces})))
+    kept = fk.sweep(fk.score_tensor(fk.open_data({"one": faces, "two": faces})))
     report = fk.report(kept, far=[0.1], progress=False)
     plans = [plan for (section, _), plan in report.results.items() if section == "plan"]
     assert len(plans) == 2

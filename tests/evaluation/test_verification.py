@@ -151,7 +151,7 @@ def test_tensors_and_models():
     faces = mixture.sample(4, seed=1)
     noise = np.random.default_rng(0).normal(size=faces.embedding.shape)
     other = faces.assign(embedding=(faces.embedding + 0.2 * noise).astype("float32"))
-    scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other}))
+    scores = fk.score_tensor(fk.open_data({"A": faces, "B": other}))
     metrics, who = fk.verification_metrics(scores, by="group"), faces.identity.values
     i, j = np.triu_indices(len(who), 1)
     same, in_b = who[i] == who[j], (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
@@ -227,7 +227,7 @@ def test_what_cannot_be_had():
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_accuracy_of_the_rfw_protocol():
     """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
-    metrics = fk.verification_metrics(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
+    metrics = fk.verification_metrics(fk.open_data(TABLE, kind="rfw"), by="ethnicity")
     table = pd.read_csv(TABLE)
     for race in ("African", "Caucasian"):
         pairs = table[table.ethnicity == race]

@@ -53,7 +53,7 @@ def scores():
     """Two models of people of unequal numbers of images, in groups that differ."""
     mix = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
     models = {"Ash": mix.sample(6, 1), "Birch": mix.sample(6, 2)}
-    faces = fk.stack_models({name: faces.isel(image=slice(100)) for name, faces in models.items()})
+    faces = fk.open_data({name: faces.isel(image=slice(100)) for name, faces in models.items()})
     return fk.score_tensor(faces)
 
 

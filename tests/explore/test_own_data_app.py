@@ -35,7 +35,7 @@ def test_a_file_is_evaluated_and_exported(files, tmp_path):
     app.work.words.observe(lambda change: shown.append(change.new), names="value")
     app.work.start()
     assert any("s to go" in line for line in shown) and "done in" in shown[-1]
-    scores = fk.score_tensor(fk.open_faces(files[0]))
+    scores = fk.score_tensor(fk.open_data(files[0]))
     direct = fk.evaluate(scores, far=[0.05, 0.1], by="gender")["empirical"]
     rates = app.report.evaluation["empirical"]
     np.testing.assert_array_equal(rates.frr_group, direct.frr_group)
@@ -70,31 +70,31 @@ def test_several_files_are_models(files):
 
 
 def test_columns_are_guessed_and_can_be_mapped_anew(tmp_path):
-    app = OwnData(store_pairs(tmp_path))
-    assert app.columns["score"].value == ("score",)
-    assert app.columns["probe_identity"].value == "id1"
+    table = pd.read_csv(store_pairs(tmp_path))
+    table = table.rename(columns={"arc face": "second", "cos face": "third"})
+    table.to_csv(tmp_path / "p.csv", index=False)
+    app = OwnData(tmp_path / "p.csv")
+    found = app.options.value
+    assert "score=score" in found and "probe_identity=id1" in found
     assert app.mapping.layout.display == "" and "<table" in app.preview.value
-    app.columns["score"].value = ("arc face", "cos face")
-    assert app.data.model.values.tolist() == ["arc face", "cos face"] == list(app.models.value)
-    app.columns["genuine"].value = "id1"
+    app.options.value = found.replace("score=score", "score=second score=third")
+    assert app.data.model.values.tolist() == ["second", "third"] == list(app.models.value)
+    app.options.value = found + " genuine=id1"
     assert 'role="alert"' in app.status.value and app.work.button.disabled
-    app.columns["genuine"].value = NONE
+    app.options.value = "--no-such-option"
+    assert "no-such-option" in app.status.value and app.work.button.disabled
+    app.options.value = found
+    app.read_button.click()
     assert not app.work.button.disabled
 
 
-def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_chosen(tmp_path):
+def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_named(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
     table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)
     app = OwnData(tmp_path / "odd.csv")
-    assert "menus below" in app.status.value and app.work.button.disabled
-    assert app.mapping.layout.display == "" and app.columns["identity"].options[1:] == (
-        "u",
-        "v",
-        "w",
-    )
-    app.columns["score"].value = ("w",)
-    app.columns["probe_identity"].value = "u"
-    app.columns["reference_identity"].value = "v"
+    assert "say what they are" in app.status.value and app.work.button.disabled
+    assert app.mapping.layout.display == "" and app.options.value == ""
+    app.options.value = "--columns score=w probe_identity=u reference_identity=v"
     assert "3,000 pairs" in app.status.value and not app.work.button.disabled
     app.far.value = "0.1"
     app.work.start()
@@ -105,18 +105,15 @@ def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_chosen(
     assert app.report.evaluation["empirical"].frr.item() == pytest.approx(frr)
 
 
-def test_what_was_found_before_a_refusal_stays_in_the_menus(tmp_path):
+def test_a_question_shows_the_options_that_answer_it(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
     odd = table.set_axis(["id1", "id2", "w"], axis=1)
     odd.assign(v=odd.w[::-1].to_numpy()).to_csv(tmp_path / "odd.csv", index=False)
     app = OwnData(tmp_path / "odd.csv")
     assert app.work.button.disabled and "roles found: probe_identity" in app.status.value
-    shown = {role: app.columns[role].value for role in ("probe_identity", "reference_identity")}
-    assert shown == {"probe_identity": "id1", "reference_identity": "id2"}
-    assert app.columns["score"].value == () and app.columns["genuine"].value == NONE
-    app.columns["score"].value = ("w",)
+    assert "--columns score=w score=v" in app.status.value
+    app.options.value = "--columns score=w"
     assert not app.work.button.disabled
-    assert app.columns["probe_identity"].value == "id1"
 
 
 def test_uploads_are_read_and_stay_in_their_folder(files):
@@ -202,7 +199,7 @@ def test_a_label_file_and_the_way_to_average_arrive(files, tmp_path):
     app.far.value, app.weighting.value = "10%", "pair"
     app.work.start()
     assert "done in" in app.work.words.value
-    scores = fk.score_tensor(fk.open_faces(tmp_path / "bare.npz", labels=tmp_path / "labels.csv"))
+    scores = fk.score_tensor(fk.open_data(tmp_path / "bare.npz", labels=tmp_path / "labels.csv"))
     with pytest.warns(fk.DataWarning, match="blank in 30 images"):
         direct = fk.evaluate(scores, far=[0.1], by="gender", weighting="pair")["empirical"]
     rates = app.report.evaluation["empirical"]
@@ -214,7 +211,9 @@ def test_smaller_scores_may_be_more_alike(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "score"]]
     table.assign(score=-table.score).to_csv(tmp_path / "turned.csv", index=False)
     app = OwnData(tmp_path / "turned.csv")
-    app.options["distance"].value = True
+    app.options.value = (
+        app.options.value.replace("score=", "distance=") or "--columns distance=score"
+    )
     assert not app.work.button.disabled
     assert app.data.attrs["distance"]
 

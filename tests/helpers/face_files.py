@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frkit.data.dataset import faces
+from frkit.io.faces import faces
 
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]
 

@@ -11,4 +11,4 @@ def two_models(groups=("a", "b"), n=40, per_identity=6):
     faces = fk.vmf.mixture(n, 16, seed=0, groups=kinds).sample(per_identity, seed=1)
     noise = np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape)
     worse = faces.assign(embedding=faces.embedding + noise.astype(np.float32))
-    return fk.stack_models({"good": faces, "bad": worse})
+    return fk.open_data({"good": faces, "bad": worse})

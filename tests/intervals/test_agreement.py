@@ -139,7 +139,7 @@ def test_a_simultaneous_band_is_nowhere_narrower_than_a_single_interval():
 
 def test_a_model_compared_with_itself_has_p_one_and_an_interval():
     plain = faces(5, 50, 3, 4)
-    twice = fk.stack_models({name: plain.isel(model=1, drop=True) for name in "AB"})
+    twice = fk.open_data({name: plain.isel(model=1, drop=True) for name in "AB"})
     ev = fk.evaluate(fk.score_tensor(twice), far=[0.01, 0.1], by="group")
     for measure in ("frr", "eer", "threshold", *RATIOS, *DIFFERENCES):
         contrast = fk.compare(ev, measure)
@@ -154,7 +154,7 @@ def test_a_model_compared_with_itself_has_p_one_and_an_interval():
 def test_two_copies_of_a_model_differ_in_two_people_of_average_influence():
     """The threshold: se² = 2 / K of what its own standard error squared is, by its squares."""
     plain = faces(5, 50, 3, 4)
-    twice = fk.stack_models({name: plain.isel(model=1, drop=True) for name in "AB"})
+    twice = fk.open_data({name: plain.isel(model=1, drop=True) for name in "AB"})
     ev = fk.evaluate(fk.score_tensor(twice), far=[0.1], by="group")
     influence = linearised(ev, find_measure("threshold"), "new people").influence.values[0].ravel()
     squares = sum(value**2 for value in influence)

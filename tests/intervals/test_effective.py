@@ -121,7 +121,7 @@ def test_a_worse_model_is_seen():
 
 def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
     data = faces(60)
-    stacked = fk.stack_models({"A": data, "B": data.assign(embedding=data.embedding**3)})
+    stacked = fk.open_data({"A": data, "B": data.assign(embedding=data.embedding**3)})
     scores = fk.score_tensor(stacked)
     both = fk.evaluate(scores, far=[0.01, 0.05, 0.2], by="group")
     model_a = fk.evaluate(scores.sel(model="A"), far=[0.01, 0.05, 0.2], by="group")
@@ -253,7 +253,7 @@ def test_all_pairs_of_models_and_every_result_as_a_frame():
     """As the pairs one by one; a result of one number is a frame of one row."""
     views = {name: faces(seed=seed) for seed, name in enumerate("ABC")}
     views = {name: view.assign_coords(views["A"].coords) for name, view in views.items()}
-    scores = fk.score_tensor(fk.stack_models(views))
+    scores = fk.score_tensor(fk.open_data(views))
     tree = fk.evaluate(scores, far=[0.01, 0.1])
     comparison = fk.compare(tree, "frr", models="all")
     pairs = list(zip(comparison.a.values.tolist(), comparison.b.values.tolist()))

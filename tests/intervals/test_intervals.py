@@ -176,7 +176,7 @@ def test_a_comparison_of_models_has_one_order_of_dims():
     faces = faces.assign_coords(group=("image", np.repeat(["x", "y", "z"], 40)))
     noise = np.random.default_rng(0).normal(scale=0.1, size=faces.embedding.shape)
     other = faces.assign(embedding=faces.embedding + noise)
-    scores = fk.score_tensor(fk.stack_models({"a": faces, "b": other}))
+    scores = fk.score_tensor(fk.open_data({"a": faces, "b": other}))
     evaluation = fk.evaluate(scores, far=[0.05, 0.1], by="group")
     for measure in ("frr_group", "frr_max_min"):
         result = fk.compare(evaluation, measure, models=("a", "b"))

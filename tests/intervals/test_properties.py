@@ -108,7 +108,7 @@ def test_the_same_model_twice_is_no_different(form, faces, plain):
     assert (difference.estimate == 0).all() and (difference.p == 1).all()
     assert (difference.lower < 0).all() and (difference.upper > 0).all()
     if not form.is_list:
-        twice = form.evaluate(fk.stack_models({"first": faces, "second": faces}))
+        twice = form.evaluate(fk.open_data({"first": faces, "second": faces}))
         for name in ("first", "second"):
             band_of_model = fk.band(twice, "frr")[ENDS].sel(model=name, drop=True)
             alone = fk.band(plain, "frr")[ENDS]

@@ -267,7 +267,7 @@ BSSR1 = REAL_DATA / "bssr1_face_c.csv.gz"
 @pytest.mark.skipif(not BSSR1.exists(), reason="needs the scores of NIST BSSR1")
 def test_what_people_add_to_the_far_of_bssr1_sums_to_it():
     """A row of it failed."""
-    scores = fk.open_scores(BSSR1, missing=-1, same_images=False)
+    scores = fk.open_data(BSSR1, kind="matrix", missing=-1, same_images=False)
     tree = fk.evaluate(scores, far=[0.001, 0.1])
     added = contributions(tree, "far", "new people")
     np.testing.assert_allclose(added.rate, tree["empirical"].far, rtol=1e-6)

@@ -122,7 +122,7 @@ def test_the_order_of_images_and_of_groups_changes_nothing():
 def test_further_groups_and_models_leave_the_subsets_alone():
     faces = small_faces(groups={**GROUPS, "c": {"share": 5, "kappa": (10, 40)}}, n=65)
     options = dict(by="group", subsets=5, fpr=0.1)
-    models = fk.stack_models({"first": faces, "second": faces})
+    models = fk.open_data({"first": faces, "second": faces})
     three = fk.n_sigma(fk.score_tensor(models), **options)
     two = subset_rates(fk.score_tensor(faces.isel(image=faces.group.values != "c")), **options)
     np.testing.assert_array_equal(three.eer.sel(group=["a", "b"], model="second"), two.eer)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def scores():
     groups = {"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4}}
     mix = fk.vmf.mixture(18, 8, kappa=(8, 20), seed=0, groups=groups)
-    return fk.score_tensor(fk.stack_models({"Ash": mix.sample(6, 1), "Birch": mix.sample(6, 2)}))
+    return fk.score_tensor(fk.open_data({"Ash": mix.sample(6, 1), "Birch": mix.sample(6, 2)}))
 
 
 @pytest.fixture(scope="module")

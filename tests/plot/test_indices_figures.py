@@ -57,7 +57,7 @@ def test_the_explorer_follows_its_controls():
 def test_the_explorer_shows_each_of_several_models():
     mixture = fk.vmf.mixture(12, 8, seed=0, groups={"a": {}, "b": {}})
     models = {name: mixture.sample(4, seed=seed) for seed, name in enumerate(("one", "two"))}
-    scores = fk.score_tensor(fk.stack_models(models))
+    scores = fk.score_tensor(fk.open_data(models))
     box = fk.explore.fairness_indices(scores, by="group", permutations=5)
     first = picture(box)
     find(box, "model").value = "two"

@@ -17,7 +17,7 @@ def scores():
     }
     mix = fk.vmf.mixture(60, 8, seed=0, groups=groups)
     models = {"Ash": mix.sample(5, seed=1), "Birch": mix.sample(5, seed=2)}
-    return fk.score_tensor(fk.stack_models(models))
+    return fk.score_tensor(fk.open_data(models))
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ import pytest
 import xarray as xr
 
 sys.path.append(str(Path(__file__).parents[1] / "helpers"))
-from paths import REAL_DATA  # noqa: E402
+from paths import REAL_DATA
 
-import frkit as fk  # noqa: E402
+import frkit as fk
 
 FROZEN = Path(__file__).with_name("frozen_door.json")
 SCRIPTS = REAL_DATA.parent / "cases"

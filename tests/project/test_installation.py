@@ -21,10 +21,10 @@ WITHOUT = """
 import sys, tempfile
 sys.modules["zarr"] = None  # as if it were not installed
 import frkit as fk
-path = tempfile.mkdtemp() + "/faces.zarr.zip"
+path = tempfile.mkdtemp() + "/evaluation.zarr.zip"
 open(path, "wb").write(b"PK" + bytes(20))
 try:
-    fk.open_faces(path)
+    fk.open_evaluation(path)
 except fk.InputError as error:
     print(error)
 """

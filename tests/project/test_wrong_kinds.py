@@ -30,7 +30,6 @@ def evaluation():
 @pytest.mark.parametrize(
     "question",
     {
-        "stack_models": fk.stack_models,
         "mixture": lambda value: fk.vmf.mixture(10, 8, groups=value),
         "IdentityLaw": lambda value: fk.vmf.IdentityLaw(8, groups=value),
         "subspace_mixture": fk.vmf.subspace_mixture,
@@ -47,7 +46,7 @@ def test_a_mapping_is_asked_for_with_an_example(question, value):
         question[1](value)
 
 
-@pytest.mark.parametrize("question", [fk.stack_models, fk.vmf.sample_encoders])
+@pytest.mark.parametrize("question", [fk.vmf.sample_encoders])
 def test_an_empty_mapping_of_models_is_refused(question):
     with pytest.raises(fk.InputError, match="must be a mapping such as .*, got an empty one"):
         question({})
@@ -90,8 +89,8 @@ WRONG = {
     "nothing": (lambda ev: fk.representation_bias(FACES, None), "attribute must be the name"),
     "mixture": (lambda ev: fk.studies.bootstrap_bias(None), "mixture must be what fk.vmf.mixt"),
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
-    "path": (lambda ev: fk.open_pairs(None), "path must be the path of a file"),
-    "format": (lambda ev: fk.open_data("README.md", format=["lfw"]), "format must be a text"),
+    "path": (lambda ev: fk.open_data(None), "path must be the path of a file"),
+    "kind": (lambda ev: fk.open_data("README.md", kind=["lfw"]), "kind must be a text"),
     "figure": (
         lambda ev: fk.plot.score_histograms(SCORES),
         "result must be what a function of frkit returned",

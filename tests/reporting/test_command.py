@@ -186,7 +186,19 @@ def test_every_table_has_a_file_of_its_own(tmp_path):
 @pytest.mark.slow
 def test_columns_of_scores_are_models(tmp_path, capsys):
     path = store_pairs(tmp_path)
-    assert run("report", path, "--score", "arc face", "cos face", *QUICK, "-o", tmp_path / "o") == 0
+    assert (
+        run(
+            "report",
+            path,
+            "--columns",
+            "score=arc face",
+            "score=cos face",
+            *QUICK,
+            "-o",
+            tmp_path / "o",
+        )
+        == 0
+    )
     assert "arc face is better than cos face" in " ".join(capsys.readouterr().out.split())
 
 
@@ -414,12 +426,12 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
         "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
     )
     evaluation_options += " --weighting pair"
-    more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
+    more = "--failed rejected --same-images --missing -1 --scores f --labels l"
     columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
-    last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
+    last = ["--identity", "{id}.jpg", "--kind", "lfw", "-o", tmp_path / "new"]
     assert run("report", two[0], *evaluation_options.split(), *more.split(), *columns, *last) == 2
-    opening = {"format": "lfw", "score": ["s"], "scores": "f", "metadata": "m", "labels": "l"}
-    opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected", "distance": True}
+    opening = {"kind": "lfw", "scores": "f", "labels": "l", "same_images": True}
+    opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected"}
     opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}
     opened.assert_called_once_with(two[0], opening)
     instead.assert_called_once_with(

@@ -76,7 +76,7 @@ def test_3_who_drives_the_errors():
 
 
 def test_4_how_many_more_people():
-    faces = fk.open_faces(LFW["FaceNet"])
+    faces = fk.open_data(LFW["FaceNet"])
     plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=1e-3)
     score, a, b, *_ = all_pairs("FaceNet")
     names, code = np.unique(np.concatenate([a, b]), return_inverse=True)

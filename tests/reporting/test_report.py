@@ -13,10 +13,10 @@ from markupsafe import escape
 from report_faces import two_models
 
 import frkit as fk
+from frkit.io.door import by_model, together
 from frkit.reporting import page
 from frkit.reporting.formats import cell, decimals_of, percent
 from frkit.reporting.inputs import leading_level
-from frkit.reporting.opening import by_model, together
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
@@ -322,7 +322,7 @@ def test_people_who_differ_are_clear_and_a_list_is_not_tested():
 def test_models_with_the_same_scores_are_no_open_question(faces):
     good = faces.sel(model="good", drop=True)
     bad = faces.sel(model="bad", drop=True)
-    three = fk.stack_models({"one": good, "copy": good, "other": bad})
+    three = fk.open_data({"one": good, "copy": good, "other": bad})
     report = fk.report(three, far=[0.05], quick=True, progress=False)
     better = tile(report, "Which model")
     assert (better.value, better.state) == ("one and copy are better.", "clear")

@@ -25,7 +25,7 @@ def evaluation():
     mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups)
     faces = mix.sample(6, seed=0)
     other = faces.assign(embedding=mix.sample(6, seed=1).embedding)
-    scores = fk.score_tensor(fk.stack_models({"one": faces, "two": other}))
+    scores = fk.score_tensor(fk.open_data({"one": faces, "two": other}))
     return fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=20))
 
 

@@ -92,7 +92,7 @@ def test_the_largest_possible_ratio_names_its_model():
     faces = alike.sample(5, seed=1)
     noise = np.random.default_rng(0).normal(scale=0.1, size=faces.embedding.shape)
     noisy = faces.assign(embedding=faces.embedding + noise)
-    models = fk.stack_models({"plain": faces, "noisy": noisy})
+    models = fk.open_data({"plain": faces, "noisy": noisy})
     report = fk.report(models, by="group", far=[0.1], quick=True, progress=False)
     text = groups_tile(report).text
     for rate in ("frr", "far"):
@@ -154,7 +154,7 @@ def test_few_people_and_few_errors_are_said_so():
 def test_two_models_are_compared_without_their_names():
     faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
     worse = faces.assign(embedding=faces.embedding.round(1))
-    scores = fk.score_tensor(fk.stack_models({"x": faces, "y": worse}))
+    scores = fk.score_tensor(fk.open_data({"x": faces, "y": worse}))
     evaluation = fk.evaluate(scores, far=[0.1])
     named = fk.compare(evaluation, "frr", models=("x", "y"))
     xr.testing.assert_identical(fk.compare(evaluation, "frr"), named)

@@ -184,7 +184,7 @@ def test_generated_faces_follow_their_seed_and_description():
 @pytest.mark.skipif(not REAL_DATA.is_dir(), reason=f"the real data are not here: {REAL_DATA}")
 def test_gender_shows_in_real_embeddings_and_a_permuted_one_does_not():
     """That real embeddings give what made ones with a known truth give in the tests above."""
-    faces = fk.open_faces(REAL_DATA / "lfw158_facenet.npz")
+    faces = fk.open_data(REAL_DATA / "lfw158_facenet.npz")
     permuted = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
     faces = faces.assign_coords(permuted=("image", permuted))
     result = bias(faces, ["gender", "permuted"], critic=None, seeds=1)
@@ -209,7 +209,7 @@ def pairs_of_images(groups):
 def spoiled(groups, value, *place):
     """Two encoders, of which the second has this value there."""
     faces = pairs_of_images(groups)
-    stacked = fk.stack_models({"A": faces, "B": faces})
+    stacked = fk.open_data({"A": faces, "B": faces})
     stacked.embedding[(1, *place)] = value
     return stacked
 

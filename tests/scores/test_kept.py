@@ -29,7 +29,7 @@ MODELS = {"one": FACES, "two": FACES.assign(embedding=FACES.embedding.roll(featu
 
 def kept_of(design):
     """Kept pairs of each form."""
-    scores = fk.score_tensor(fk.stack_models(MODELS) if design == "models" else FACES)
+    scores = fk.score_tensor(fk.open_data(MODELS) if design == "models" else FACES)
     if design == "rectangle":
         scores = scores.isel(probe=slice(0, 12), reference=slice(2, None)).assign_attrs(symmetric=0)
     return fk.sweep(scores)
@@ -391,7 +391,7 @@ def test_models_may_have_any_name(tmp_path):
         name: FACES.assign(embedding=embedding.roll(feature=place) ** 3)
         for place, name in enumerate(NAMES)
     }
-    scores = fk.score_tensor(fk.stack_models(models))
+    scores = fk.score_tensor(fk.open_data(models))
     kept = fk.sweep(scores)
     kept.to_netcdf(tmp_path / "kept.nc")
     right = [
@@ -419,14 +419,14 @@ def test_models_may_be_selected_and_reordered():
 
 @pytest.mark.parametrize("names", [["", "b"], ["a", "a"], [None, "b"]])
 def test_models_without_a_name_of_their_own_are_refused(names):
-    scores = fk.score_tensor(fk.stack_models(MODELS)).assign_coords(model=names)
+    scores = fk.score_tensor(fk.open_data(MODELS)).assign_coords(model=names)
     for question in (fk.evaluate, fk.sweep):
         with pytest.raises(fk.InputError, match="model"):
             question(scores)
 
 
 def test_numbers_that_name_models_are_text():
-    scores = fk.score_tensor(fk.stack_models(MODELS))
+    scores = fk.score_tensor(fk.open_data(MODELS))
     right = fk.evaluate(scores, threshold={"one": [0.9], "two": [0.99]})["empirical"].frr
     numbered = scores.assign_coords(model=[1, 2])
     rates = fk.evaluate(numbered, threshold={1: [0.9], 2: [0.99]})["empirical"].frr

@@ -30,15 +30,15 @@ def ids(scores):
 def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     pd.DataFrame(SCORES, PROBES, REFERENCES).to_csv(tmp_path / name)
     with pytest.raises(InputError, match="score -1 is apart .* give missing=-1") as question:
-        fk.open_scores(tmp_path / name)
+        fk.open_data(tmp_path / name, kind="matrix")
     assert question.value.answers == [{"missing": [-1]}, {"missing": []}]
-    scores = fk.open_scores(tmp_path / name, missing=-1)
+    scores = fk.open_data(tmp_path / name, kind="matrix", missing=-1)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
-    np.testing.assert_array_equal(fk.open_scores(tmp_path / name, missing=[]), SCORES)
+    np.testing.assert_array_equal(fk.open_data(tmp_path / name, kind="matrix", missing=[]), SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
     (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,nan,0.5\n")
     path = tmp_path / name.removesuffix(".gz")
-    blank = fk.open_scores(path, missing=None, same_images=False)
+    blank = fk.open_data(path, kind="matrix", missing=None, same_images=False)
     assert np.isnan(blank).sum() == 3
 
 
@@ -49,8 +49,8 @@ def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
     np.save(tmp_path / "s.npy", (square * 10).astype(dtype))
     labels = tmp_path / "who.csv"
     pd.DataFrame({"subject_id": people, "age": [20, 30, 40]}).to_csv(labels, index=False)
-    options = {"labels": labels, "same_images": False, "distance": False}
-    scores = fk.open_scores(tmp_path / "s.npy", missing=-10, **options)
+    options = {"labels": labels, "same_images": False, "columns": {"score": "all cells"}}
+    scores = fk.open_data(tmp_path / "s.npy", kind="matrix", missing=-10, **options)
     assert isinstance(scores.data, da.Array)
     assert scores.dtype == scores.compute().dtype == np.float64
     assert ids(scores) == (people, people)
@@ -62,9 +62,9 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
     (tmp_path / "ids.txt").write_text("\n".join(str(k // 2) for k in range(2000)))
     options = {"labels": tmp_path / "ids.txt", "same_images": False}
-    fk.open_scores(tmp_path / "s.npy", **options)  # imports are no matrix
+    fk.open_data(tmp_path / "s.npy", kind="matrix", **options)  # imports are no matrix
     tracemalloc.start()
-    values = fk.open_scores(tmp_path / "s.npy", **options).data
+    values = fk.open_data(tmp_path / "s.npy", kind="matrix", **options).data
     task = pickle.dumps(values)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -86,19 +86,19 @@ def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
     text, message = BAD[case]
     (tmp_path / "s.csv").write_text(text)
     with pytest.raises(InputError, match=message):
-        fk.open_scores(tmp_path / "s.csv", same_images=False)
+        fk.open_data(tmp_path / "s.csv", kind="matrix", same_images=False)
 
 
 def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
     np.save(path, SCORES)
     with pytest.raises(InputError, match="need labels, .*no file of labels: give labels="):
-        fk.open_scores(path)
+        fk.open_data(path, kind="matrix")
     ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="no array says who is on each row and each column"):
-        fk.open_scores(path, missing=-1, labels=ids)
-    with pytest.raises(InputError, match="path of one table.* fk.score_matrix"):
-        fk.open_scores(path, missing=-1, labels=[ids, ids])
+        fk.open_data(path, kind="matrix", missing=-1, labels=ids)
+    with pytest.raises(InputError, match="labels must be the path of a file"):
+        fk.open_data(path, kind="matrix", missing=-1, labels=[ids, ids])
 
 
 def test_minus_one_among_other_scores_is_a_score(tmp_path):
@@ -322,9 +322,9 @@ def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
     rng = np.random.default_rng(0)
     embedding = rng.normal(size=(8, 24)).repeat(3, 0) + 0.3 * rng.normal(size=(24, 24))
     np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
-    with pytest.raises(InputError, match="format='matrix' or format='faces'"):
+    with pytest.raises(InputError, match="kind='matrix' or kind='faces'"):
         fk.open_data(tmp_path / "f.npz")
-    assert fk.open_data(tmp_path / "f.npz", format="faces").embedding.shape == (24, 24)
+    assert fk.open_data(tmp_path / "f.npz", kind="faces").embedding.shape == (24, 24)
 
 
 def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import frkit as fk
-from frkit.reporting.opening import together
+from frkit.io.door import together
 
 PEOPLE = np.repeat([f"person{k:02d}" for k in range(12)], 3)
 NAMES = np.array([f"{who}_{k % 3:04d}.jpg" for k, who in enumerate(PEOPLE)])
@@ -74,7 +74,7 @@ def test_images_that_one_model_lacks_are_counted():
     faces = fk.faces(cosines(0)[:, :20], PEOPLE, image=NAMES)
     fewer = fk.faces(cosines(1)[:-2, :20], PEOPLE[:-2], image=NAMES[:-2])
     with pytest.raises(fk.InputError, match="same images, but 2 are only in 'a' and 0 only in 'b'"):
-        fk.stack_models({"a": faces, "b": fewer})
+        fk.open_data({"a": faces, "b": fewer})
 
 
 @pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
@@ -94,12 +94,12 @@ def test_a_blank_label_is_taken_from_another_model_and_a_contradiction_refused()
         "a": fk.faces(cosines(0)[:, :20], PEOPLE, image=NAMES, sex=with_blanks),
         "b": fk.faces(cosines(1)[:, :20], PEOPLE, image=NAMES, sex=sex),
     }
-    assert fk.stack_models(models).sex.values.tolist() == sex.tolist()
+    assert fk.open_data(models).sex.values.tolist() == sex.tolist()
     models["b"] = fk.faces(cosines(1)[:, :20], PEOPLE, image=NAMES, sex=sex[::-1])
     with pytest.raises(
         fk.InputError, match="must agree in 'sex' with those before it, but differs in 33 of 36"
     ):
-        fk.stack_models(models)
+        fk.open_data(models)
 
 
 def test_kept_pairs_of_models_that_were_swept_apart_are_refused():

@@ -38,7 +38,7 @@ IJBC = "1 2 1\n2 3 1\n1 4 0\n4 5 1\n"
 
 def opened(path, **options):
     """A list with the names of its pairs."""
-    return named(fk.open_pairs(path, **options))
+    return named(fk.open_data(path, **options))
 
 
 def sides(pairs, name=""):
@@ -48,7 +48,7 @@ def sides(pairs, name=""):
 
 def test_lfw(tmp_path):
     path, scores = put(tmp_path, "pairs.txt.gz", LFW), put(tmp_path, "scores.txt", FOUR)
-    pairs = opened(path, format="lfw", scores=scores)
+    pairs = opened(path, kind="lfw", scores=scores)
     assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
     assert pairs.genuine.values.tolist() == [True, True, False, False]
     images = ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
@@ -57,7 +57,7 @@ def test_lfw(tmp_path):
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    several = opened(path, format="lfw", scores=models, distance=True)
+    several = opened(path, kind="lfw", scores=models, columns={"distance": [*"ABC"]})
     assert several.model.values.tolist() == ["A", "B", "C"]
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
@@ -67,23 +67,23 @@ def test_rfw_protocols_of_two_races(tmp_path):
     impostor = "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(300))
     for race in ("Asian", "African"):
         put(tmp_path, f"{race}_pairs.txt", genuine + impostor)
-    pairs = opened(tmp_path, format="rfw", scores=np.arange(1200))
+    pairs = opened(tmp_path, kind="rfw", scores=np.arange(1200))
     assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
     assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
     assert [side[300] for side in sides(pairs)] == ["African/m.0_0002.jpg", "African/m.1_0001.jpg"]
     assert sides(pairs, "_identity")[1][900] == "m.1"
-    lone = opened(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
+    lone = opened(tmp_path / "Asian_pairs.txt", kind="rfw", scores=np.arange(600))
     assert set(lone.reference_ethnicity.values) == {"Asian"}
 
 
 def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
     path = put(tmp_path, "t.csv", RFW_TABLE)
     with pytest.warns(fk.DataWarning, match="1 pairs have no clear label .'ambiguous'"):
-        pairs = opened(path, format="rfw")
+        pairs = opened(path, kind="rfw")
     assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
     assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
     with pytest.warns(fk.DataWarning, match="ambiguous"):
-        assert opened(path, format="rfw", distance=False).score.values[0] == 0.5
+        assert opened(path, kind="rfw", columns={"score": "dist"}).score.values[0] == 0.5
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
@@ -92,23 +92,20 @@ def test_bfw(tmp_path, name):
     if name.endswith("parquet"):
         path = tmp_path / name
         pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
-    pairs = opened(path, format="bfw")
+    pairs = opened(path, kind="bfw")
     assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
     assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
     assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
-    assert opened(path, format="bfw", columns={"score": ["vgg16"]}).model.values.tolist() == [
-        "vgg16"
-    ]
+    assert opened(path, kind="bfw", columns={"score": ["vgg16"]}).model.values.tolist() == ["vgg16"]
 
 
-@pytest.mark.parametrize(
-    ("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")]
-)
-def test_bob_columns(tmp_path, format, text, model):
-    pairs = opened(put(tmp_path, "scores-dev.gz", text), format=format)
+@pytest.mark.parametrize(("text", "model"), [(BOB4, "model k"), (BOB5, "model k-model")])
+@pytest.mark.parametrize("options", [{}, {"kind": "bob"}])
+def test_bob_columns(tmp_path, options, text, model):
+    pairs = opened(put(tmp_path, "scores-dev.gz", text), **options)
     assert pairs.genuine.values.tolist() == [True, False]
     assert pairs.score.values.tolist() == [0.9, -0.3]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
@@ -116,7 +113,7 @@ def test_bob_columns(tmp_path, format, text, model):
 
 
 def test_bob_csv(tmp_path):
-    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
+    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV), kind="bob")
     assert pairs.probe_age.values.tolist() == ["30", "unknown"]
     assert "reference_age" not in pairs.coords
     assert pairs.genuine.values.tolist() == [True, False]
@@ -137,20 +134,20 @@ def test_trials(tmp_path, format, in_order):
     lines = [f"{row[enrol]} {row[test]} {score}" for row, score in zip(rows, (0.7, 0.2))][::-1]
     scores = put(tmp_path, "scores", "0.7\n0.2\n" if in_order else "\n".join(lines))
     meta = put(tmp_path, "meta.csv", META)
-    pairs = opened(put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta)
+    pairs = opened(put(tmp_path, "trials", text), scores=scores, labels=meta)
     assert pairs.score.values.tolist() == [0.7, 0.2]
     assert pairs.genuine.values.tolist() == [True, False]
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
-    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]]
-    assert sides(pairs, "_nationality")[0] == ["UK", "USA"]
+    assert sides(pairs, "_Gender") == [["m", "f"], ["m", "m"]]
+    assert sides(pairs, "_Nationality")[0] == ["UK", "USA"]
     both = {"A": scores, "B": scores}
-    assert opened(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
+    assert opened(tmp_path / "trials", scores=both).score.shape == (2, 2)
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
     scores = put(tmp_path, "s", FOUR)
-    pairs = opened(put(tmp_path, "t", IJBC), format="ijbc", scores=scores)
-    assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
+    pairs = opened(put(tmp_path, "t", IJBC), kind="pairs", scores=scores)
+    assert sides(pairs)[::-1] == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
     person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
     assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
 
@@ -160,25 +157,25 @@ def test_columns(tmp_path):
     path = put(tmp_path, "t.csv", "\n".join(rows))
     columns = dict(score=["sim", "cos"], genuine="same", probe="x", reference="y")
     columns |= dict(probe_identity="k", reference_identity="m", race="race", both=("k", "m"))
-    pairs = opened(path, format="columns", columns=columns)
+    pairs = opened(path, kind="pairs", columns=columns)
     assert pairs.score.sel(model="cos").values.tolist() == [0.9, 0.1]
     assert sides(pairs, "_race") == [["Asian", "Black"]] * 2
     assert sides(pairs, "_both")[1] == ["1", "2"]
     columns = dict(score=["sim"], genuine="same")
-    several = opened(path, format="columns", columns=columns, missing=9)
+    several = opened(path, kind="pairs", columns=columns, missing=9)
     assert several.model.values.tolist() == ["sim"] and np.isnan(several.score.values[0, 0])
-    single = opened(path, format="columns", columns=columns | dict(score="sim"))
+    single = opened(path, kind="pairs", columns=columns | dict(score="sim"))
     assert single.score.dims == ("pair",)
 
 
-@pytest.mark.parametrize("options", [{}, {"format": "columns"}, {"score": ["dist"]}])
+@pytest.mark.parametrize("options", [{}, {"kind": "pairs"}, {"columns": {"distance": ["dist"]}}])
 def test_a_column_of_distances_is_known_by_its_name(tmp_path, options):
     path = put(tmp_path, "t.csv", "person1,person2,dist\nann,ann,0.1\nann,bob,0.9\n")
     assert named(fk.open_data(path, **options)).score.values.ravel().tolist() == [-0.1, -0.9]
     columns = {"distance": "dist", "probe_identity": "person1", "reference_identity": "person2"}
-    pairs = named(fk.open_data(path, format="columns", columns=columns))
+    pairs = named(fk.open_data(path, kind="pairs", columns=columns))
     assert pairs.score.values.tolist() == [-0.1, -0.9]
-    assert named(fk.open_data(path, distance=False)).score.values.tolist() == [0.1, 0.9]
+    assert named(fk.open_data(path, columns={"score": "dist"})).score.values.tolist() == [0.1, 0.9]
 
 
 def test_several_files_are_models_of_the_same_pairs(tmp_path):
@@ -199,48 +196,48 @@ BAD = {
     "lfw, twice": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "two scores .lines 2 and 4"),
     "lfw, cells": ("lfw", LFW + "bo\t1\n", FOUR_SCORES, "line 6 has 2 cells"),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
-    "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
-    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", FOUR_SCORES, "line 3, column 'label': '2' "),
-    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
-    "kaldi, twice": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
+    "bob4, fields": ("bob", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
+    "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "contains its scores"),
+    "kaldi, none": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
+    "kaldi, twice": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
                      "'id1-u1', 'id1-u2' has two scores .lines 1 and 2"),
     "rfw table, scores": ("rfw", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
                           "leave scores= out"),
-    "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
-    "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
+    "bob-csv, id": ("bob", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
+    "columns, blank": ("pairs", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
-    format, text, options, message = BAD[case]
+    kind, text, options, message = BAD[case]
     path = put(tmp_path, "t.csv", text)
     if "scores" in options:
         options = {"scores": put(tmp_path, "scores.txt", options["scores"])}
     with pytest.raises(fk.InputError, match=message) as caught:
-        opened(path, format=format, **options)
+        opened(path, kind=kind, **options)
     assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
 
 
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
-    with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
-        opened("x", format="rwf")
+    with pytest.raises(fk.InputError, match="kind must be .*lfw, rfw.*got 'rwf'"):
+        opened(put(tmp_path, "x", "a"), kind="rwf")
     bob = put(tmp_path, "scores-dev", BOB4)
     with pytest.raises(fk.InputError, match="contains its scores"):
-        opened(bob, format="bob4", scores=[1, 2])
+        opened(bob, kind="bob", scores=[1, 2])
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
-        opened(tmp_path, format="rfw")
+        opened(tmp_path, kind="rfw")
     with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
-        opened(tmp_path / "nothing.csv", format="bfw")
+        opened(tmp_path / "nothing.csv", kind="bfw")
 
 
-def test_metadata_is_checked(tmp_path):
+def test_labels_are_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
-    options = dict(format="voxceleb", scores=scores)
+    options = dict(kind="pairs", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
     with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
-        opened(trials, metadata=meta, **options)
+        opened(trials, labels=meta, **options)
     meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
     with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):
-        pairs = opened(trials, metadata=meta, **options)
-    assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]
+        pairs = opened(trials, labels=meta, **options)
+    assert "probe_Gender" not in pairs.coords and sides(pairs, "_Nationality")[0] == ["UK", "USA"]

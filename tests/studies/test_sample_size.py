@@ -169,9 +169,7 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
     It was .90 at FAR 1e-3 (113 people) and .87 at 1e-2 (32) when it was counted first.
     """
     names = ("facenet", "insightface")
-    faces = fk.stack_models(
-        {name: fk.open_faces(REAL_DATA / f"lfw158_{name}.npz") for name in names}
-    )
+    faces = fk.open_data({name: fk.open_data(REAL_DATA / f"lfw158_{name}.npz") for name in names})
     plan = plan_of(faces, "difference", far=far)
     people, rng, seen = np.unique(faces.identity.values), np.random.default_rng(0), 0
     for _ in range(60):

@@ -85,7 +85,7 @@ def test_samples_grow_image_by_image_towards_the_exact_truth(mixture):
 
 def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
     faces = mixture.sample(per_identity=20, seed=0)
-    both = fk.stack_models({"A": faces, "B": faces})
+    both = fk.open_data({"A": faces, "B": faces})
     options = dict(sizes=(0.3, 0.95), far=FAR_RANGE, seeds=2, progress=False)
     result = fk.studies.consistency(both, **options)
     assert set(result.frr.dims) == {"seed", "size", "model", "far_level"}

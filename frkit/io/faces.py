@@ -10,9 +10,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_mapping, warn
+from frkit.base import listed, require, warn
 from frkit.data.alignment import aligned, in_one_order, stacked
 from frkit.data.checks import (
+    NUMBERED,
     check_faces,
     checked_embedding,
     is_lazy,
@@ -20,9 +21,7 @@ from frkit.data.checks import (
     refuse_scores,
     row_pieces,
 )
-from frkit.data.face_roles import face_roles, gathered
 from frkit.data.files import not_read
-from frkit.data.joins import identities_from, joined
 from frkit.data.labels import (
     can_be_named,
     check_names,
@@ -31,10 +30,17 @@ from frkit.data.labels import (
     image_names,
     model_names,
 )
-from frkit.data.notices import warn_of_parts, warn_of_shift, warn_of_spellings
-from frkit.data.questions import asking
-from frkit.data.roles import as_mapping, models_column
-from frkit.data.tables import UNNAMED
+from frkit.io.arrays import CELLS, OnDisk, as_embedding, labels_beside
+from frkit.io.face_roles import face_roles, gathered
+from frkit.io.file_contents import Contents
+from frkit.io.frames import read_frame
+from frkit.io.joins import identities_from, is_pattern
+from frkit.io.labels_table import attributes_by_name, labels_by_name, read_labels
+from frkit.io.models import ask_about_models, names_models, read_by_model
+from frkit.io.notices import warn_of_parts, warn_of_shift, warn_of_spellings
+from frkit.io.questions import asking
+from frkit.io.roles import as_mapping, models_column
+from frkit.io.text import UNNAMED
 
 OF_FRAME = (
     "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
@@ -44,7 +50,6 @@ OF_FRAME = (
 NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
 FIRST = 10_000  # rows that show what embeddings are
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
-NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
 
 def faces(
@@ -115,11 +120,13 @@ def faces(
     True
     """
     names = {"identity": identity, "image": image, **attributes}
+    if isinstance(embedding, xr.Dataset):
+        return _of_dataset(embedding)
     if isinstance(embedding, pd.DataFrame) and (identity is None or columns):
         require(all(labels is None for labels in names.values()), OF_FRAME)
-        given = as_mapping(columns)
+        contents = Contents(embedding, read_frame(embedding))
         with asking(embedding, {"columns": columns}):
-            return faces_of_columns(gathered(embedding.rename(columns=str), given), given)
+            return faces_of_contents(contents, {"columns": as_mapping(columns)})
     require(columns is None, "columns= says what the columns of a DataFrame are")
     require(identity is not None, "give identity=, who each image shows")
     require(not isinstance(identity, str), OF_FRAME)
@@ -132,40 +139,22 @@ def faces(
     return collected(values, identity, image, model, inputs)
 
 
-def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
+def _of_dataset(stored):
+    """Return a stored faces Dataset with every check; an embedding of dask stays lazy."""
+    require("embedding" in stored.variables, "the Dataset has no variable `embedding`")
+    columns = {str(name): stored[name].values for name in stored.variables if name != "embedding"}
+    columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
+    return faces_of_columns(columns, {})
+
+
+def stacked_faces(models: dict[str, xr.Dataset]) -> xr.Dataset:
     """Stack the embeddings of several encoders, of the same images, along a new dimension `model`.
 
-    Narrower embeddings are padded with zeros on the right, which changes neither cosines nor
-    distances.
-
-    Parameters
-    ----------
-    models : mapping of str to xr.Dataset
-        Encoder name to faces Dataset (image, feature). All must have the same image names,
-        identities and attributes; images in another order are brought into the order of the first.
-
-    Returns
-    -------
-    xr.Dataset
-        A faces Dataset with dims (model, image, feature) and the coordinate `model`.
-
-    Raises
-    ------
-    InputError
-        If there is no model, one is not a faces Dataset or is stacked already, or images,
-        identities or attributes differ.
-
-    Examples
-    --------
-    >>> a = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"])
-    >>> b = faces([[1, 0, 0], [1, 1, 0], [0, 1, 2]], ["anna", "anna", "bo"])
-    >>> dict(stack_models({"A": a, "B": b}).embedding.sizes)
-    {'model': 2, 'image': 3, 'feature': 3}
+    Images are brought into the order of the first model. Narrower embeddings are padded with zeros
+    on the right, which changes neither cosines nor distances.
     """
-    require_mapping("models", models, '{"A": faces, "B": faces_of_another_encoder}')
     for name, faces in models.items():
         check_faces(faces, f"model {name!r}")
-        require("model" not in faces.dims, f"model {name!r} contains several models already")
     n_features = max(faces.sizes["feature"] for faces in models.values())
     padded = {}
     for name, faces in in_one_order(models, ["image"]).items():
@@ -178,7 +167,47 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
 # --- from columns ---------------------------------------------------------------------------------
 
 
-def faces_of_columns(columns, given, metadata=None, pattern=None):
+def faces_of_contents(contents, options):
+    """Return the faces Dataset of a file or table; options : of `open_data`."""
+    if names_models(options) and contents.is_table():
+        return stacked_faces(read_by_model(contents, options, faces_of_contents))
+    given = dict(options.get("columns") or {})
+    identity = options.get("identity")
+    pattern = identity if is_pattern(identity) else None
+    if identity and pattern is None:
+        given["identity"] = identity
+    columns = gathered(contents.data, given) if contents.is_table() else dict(contents.data)
+    labels = options.get("labels")
+    if [*columns] == [CELLS]:
+        labels = labels_beside(contents.path) if labels is None else labels
+        if isinstance(columns[CELLS], OnDisk):
+            columns[CELLS] = as_embedding(columns[CELLS])
+    names = _names_in(columns)
+    if labels is not None and not names:
+        table = read_labels(labels)
+        columns |= {name: table[name] for name in table}
+    elif labels is not None and pattern is None:
+        found = labels_by_name(labels, names)
+        twice = sorted({*columns} & {*found})
+        require(
+            not twice,
+            f"columns in both the data and their labels: {listed(twice)}; leave them in one",
+        )
+        columns |= {name: values for name, (values,) in found.items()}
+    of_people = labels if names and pattern else None
+    return faces_of_columns(columns, given, pattern, of_people)
+
+
+def _names_in(columns):
+    """Return the columns that may name images or people, for `labels_by_name`."""
+    return {
+        name: [values]
+        for name, values in columns.items()
+        if np.ndim(values) == 1 and np.asarray(values).dtype.kind != "f"
+    }
+
+
+def faces_of_columns(columns, given, pattern=None, labels=None):
     """Return the faces Dataset of columns whose roles are given or guessed.
 
     Parameters
@@ -186,11 +215,13 @@ def faces_of_columns(columns, given, metadata=None, pattern=None):
     columns : dict of str to array
     given : mapping
         Role or attribute to columns.
-    metadata : path, optional
-        A table of more attributes.
     pattern : str, optional
         A pattern of image names that says who is in them.
+    labels : path or pd.DataFrame, optional
+        A table of images or people, for more attributes.
     """
+    given = dict(given)
+    is_of_one = "model" in given and given.pop("model") is None
     roles, identity = face_roles(columns, given, pattern is not None)
     embeddings = roles.columns["embedding"]
     if len(embeddings) == 1:
@@ -212,17 +243,19 @@ def faces_of_columns(columns, given, metadata=None, pattern=None):
     if pattern is not None:
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
-    _refuse_several_models(columns, values.shape[-2])
+    if not is_of_one:
+        _ask_about_several_models(columns, values.shape[-2])
     attributes = _attributes(columns, roles, values.shape[-2])
     warn_of_parts(roles, columns)
-    if metadata is not None:
-        more = joined(metadata, {"image": [image], "identity": [identity]}, attributes)
-        attributes |= {name: labels for name, [labels] in more.items()}
+    if labels is not None:
+        names = {"image": [image], "identity": [identity]}
+        more = attributes_by_name(labels, names, attributes)
+        attributes |= {name: values for name, (values,) in more.items()}
     return collected(values, identity, image, model, attributes).assign_attrs(roles.attrs())
 
 
-def _refuse_several_models(columns, n_images):
-    """Refuse rows of several models, whose embeddings would count as further images."""
+def _ask_about_several_models(columns, n_images):
+    """Ask about a column of models where other labels repeat: images would count several times."""
     labels = {
         name: np.asarray(labels)
         for name, labels in columns.items()
@@ -231,12 +264,8 @@ def _refuse_several_models(columns, n_images):
     rows = pd.DataFrame(labels).select_dtypes(exclude="floating")
     rows = rows.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
     column = models_column(rows)
-    require(
-        column is None or not rows.drop(columns=column).duplicated().any(),
-        f"column {column!r} seems to say which model an embedding is of, because other labels "
-        "repeat: give a file for each model, or fk.stack_models({model: fk.faces(rows) for model, "
-        "rows in frame.groupby(column)}); if it says something else, rename it",
-    )
+    if column is not None and rows.drop(columns=column).duplicated().any():
+        ask_about_models(column)
 
 
 def _attributes(columns, roles, n_images):

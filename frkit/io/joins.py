@@ -1,14 +1,11 @@
-"""What names say: who is in an image, by a pattern, and which labels a table gives it."""
+"""What names of images say about who is in them, by a pattern that the user confirms."""
 
 import re
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, listed, require, require_text, warn
-from frkit.data.files import named, not_read, require_data
-from frkit.data.labels import can_be_named, clean_labels
-from frkit.data.tables import read_frame
+from frkit.base import listed, require, require_text
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
@@ -196,84 +193,3 @@ def _some(scores):
     """Return some of the scores that are not missing, at most twice COMPARED."""
     scores = scores[np.isfinite(scores)]
     return scores[:: max(1, len(scores) // COMPARED)]
-
-
-# --- a table of metadata --------------------------------------------------------------------------
-
-
-def joined(metadata, keys, taken=()):
-    """Return labels of every side from a table, joined on its column that names these images.
-
-    Parameters
-    ----------
-    metadata : path
-        A table with a header.
-    keys : mapping of str to list of sequences
-        Names that may identify its rows, e.g. {"identity": [probes', references']}; those with None
-        in place of a side are passed over.
-    taken : names of attributes, optional
-        Attributes that exist already: the table must not contain them.
-
-    Returns
-    -------
-    dict
-        Attribute, in lower case, to the labels of each side; None where the table lacks the name.
-    """
-    keys = {
-        kind: [clean_labels(side, len(side), kind) for side in sides]
-        for kind, sides in keys.items()
-        if all(side is not None for side in sides)
-    }
-    require(keys, "metadata= is joined by names of images or people, but this file has neither")
-    path = require_data("metadata", metadata)
-    with named(metadata):
-        table = read_frame(path).drop(columns="", errors="ignore")
-        rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
-        names_of_kinds = {kind: np.unique(np.concatenate(sides)) for kind, sides in keys.items()}
-        kind, key = _best_column(rows, names_of_kinds)
-        rows = rows[rows[key] != UNKNOWN].drop_duplicates()
-        attributes = _attributes(rows, key)
-        again = [name for name in attributes if name.lower() in taken]
-        require(
-            not again,
-            f"columns {listed(again)} are also in the file of scores or embeddings: remove one",
-        )
-    labels = rows.drop_duplicates(key).set_index(key)[attributes].rename(columns=str.lower)
-    names = names_of_kinds[kind]
-    absent = np.setdiff1d(names, labels.index)
-    if len(absent) > 0:
-        warn(
-            f"{metadata}: column {key!r} lacks {len(absent)} of {len(names)} {kind} names "
-            f"({listed(absent, 3)}): they are in no group"
-        )
-    sides = [labels.reindex(side) for side in keys[kind]]
-    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
-
-
-def _best_column(rows, names):
-    """Return which kind of names identifies the rows, and the column that contains most of them."""
-    shares = {
-        (kind, column): np.isin(names[kind], rows[column]).mean()
-        for kind in names
-        for column in rows
-    }
-    best = max(shares, key=shares.get)
-    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
-    require(
-        shares[best] > 0,
-        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
-        f"{listed(rows, 12)}",
-    )
-    return best
-
-
-def _attributes(rows, key):
-    """Return the columns with one label for each name in the key; a warning lists the others."""
-    others = rows.columns.drop(key)
-    varying = others[rows.groupby(key)[others].nunique().max() > 1]
-    if len(varying) > 0:
-        warn(f"not read: {listed(varying)} (rows of one {key!r} differ in them)")
-    attributes = [name for name in others.drop(varying) if can_be_named(name.lower())]
-    not_read(others.drop(varying).drop(attributes), "frkit uses such a name itself; rename it")
-    require(attributes, f"has no column of labels besides {key!r}")
-    return attributes

@@ -73,6 +73,7 @@ _TRUTH = _sets(
         different diff differentperson differentsubject differentidentity
         negative mismatch nonmate inter interclass""",
 )
+MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
 LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
 LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
@@ -80,7 +81,28 @@ LONG_MARKS += "model-utterance model-utt "
 LONG_MARKS += "query-candidate probe-candidate source-target query-target reference-test ref-test "
 LONG_MARKS += "known-unknown"
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
-SIDES = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
+MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
+NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
+
+
+# names of files, arrays or columns of scores of one kind
+OF_ONE_KIND = {
+    "genuine": NAMES["genuine"] | {*"gen pos tar client intra authentic mates".split()},
+    "impostor": NAMES["impostor"] | {*"imp neg non inter impostors imposters nonmates".split()},
+}
+
+
+def kinds_of_scores(names):
+    """Return the names of genuine and of impostor scores, if there are just these two; or None."""
+    names = [name for name in names if name]
+    if len(names) != 2:
+        return None
+    shared = set.intersection(*map(words_of, names))  # such as the name of a model
+    kinds = {}
+    for name in names:
+        stems = {re.sub("scores?$", "", simplified(name)), "".join(words_of(name) - shared)}
+        kinds |= {kind: name for kind in OF_ONE_KIND if stems & OF_ONE_KIND[kind]}
+    return kinds if len(kinds) == 2 else None
 
 
 def simplified(name):
@@ -108,9 +130,13 @@ def is_known_name(name):
 
 def are_attacks(column):
     """Return which cells say whether a presentation attack was made, and nothing of two people."""
-    text = column.astype(str)
-    attacks = [word for word in text.unique() if simplified(word) in ATTACKS]
-    return text.isin(attacks).to_numpy()
+    is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    column = column if is_categorical else column.astype(str)
+    distinct = column.unique()
+    if len(distinct) > MOST_WORDS:
+        return np.zeros(len(column), bool)
+    attacks = [word for word in distinct if simplified(word) in ATTACKS]
+    return column.isin(attacks).to_numpy()
 
 
 def words_of_truth(column):
@@ -125,3 +151,46 @@ def words_of_truth(column):
         bare = bare.where(bare != "-1", "")
     verdicts = bare.isin(_TRUTH["genuine"]), bare.isin(_TRUTH["impostor"])
     return [np.append(verdict, False)[codes] for verdict in verdicts]  # missing: the last
+
+
+# --- columns that belong together -----------------------------------------------------------------
+
+
+def numbered_runs(header):
+    """Return columns that are numbered without gaps from 0 or 1, by the text before the number."""
+    places = {}
+    for name in header:
+        match = NUMBERED.match(name)
+        if match:
+            places.setdefault(simplified(match[1]), {})[int(match[2])] = name
+    runs = {}
+    for prefix, names in places.items():
+        first, last = min(names), max(names)
+        if first <= 1 and last - first == len(names) - 1:
+            runs[prefix] = [names[number] for number in sorted(names)]
+    return runs
+
+
+def side_columns(header):
+    """Return columns whose names differ only in the mark of a side, by what they share."""
+    pairs = {}
+    taken = {name for run in numbered_runs(header).values() if len(run) > 2 for name in run}
+    named = [name for name in header if not name.isdigit()]  # a number is only a place
+    in_lower_case = {name: re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in named}
+    by_lower_case = {lower: name for name, lower in reversed(in_lower_case.items())}
+    for first, second in MARKS:
+        for name, lower in in_lower_case.items():
+            for mark in re.finditer(_pattern(first), lower):
+                before, after = lower[: mark.start()], lower[mark.end() :]
+                other = by_lower_case.get(before + second + after)
+                if other is not None and not {name, other} & taken:
+                    stem = f"{before} {after}".strip("_-. ")
+                    pairs.setdefault(stem, (name, other))
+                    taken |= {name, other}
+    return pairs
+
+
+def _pattern(mark):
+    """Return a pattern that finds the mark of a side; a short mark must be a separate word."""
+    letters = "0-9" if mark.isdigit() else "a-z"
+    return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"

@@ -8,30 +8,29 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, real_numbers, require, warn
-from frkit.data.arrays import read_npy
+from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
-from frkit.data.joins import (
-    ask_who,
-    identities_from,
-    joined,
-    people_of_names,
-)
-from frkit.data.names import are_attacks, words_of_truth
-from frkit.data.notices import warn_of_parts
-from frkit.data.pair_roles import (
+from frkit.data.sides import SIDES, WHO, coded_sides
+from frkit.io.arrays import read_npy
+from frkit.io.cells import refuse_cells, to_numbers, without_words
+from frkit.io.combined import stack_lists
+from frkit.io.file_contents import stacked_kinds, table_of
+from frkit.io.frames import read_frame
+from frkit.io.joins import ask_who, identities_from, people_of_names
+from frkit.io.labels_table import attributes_by_name
+from frkit.io.models import ask_about_models, names_models, read_by_model
+from frkit.io.names import are_attacks, side_columns, words_of_truth
+from frkit.io.notices import warn_of_parts
+from frkit.io.pair_list import listed_pairs
+from frkit.io.pair_roles import (
     OPPOSITE,
+    WORDS,
     check_unconfirmed,
     pair_roles,
     refuse_truth,
 )
-from frkit.data.roles import SIDES, WHO, models_column
-from frkit.data.sides import coded_sides, side_columns
-from frkit.data.tables import read_frame, refuse_cells, to_numbers, without_words
-from frkit.scores.combined import stack_lists
-from frkit.scores.pair_formats import two_kinds
-from frkit.scores.pair_list import listed_pairs
-from frkit.scores.repeated import are_turned, refuse_two, repeats, warn_of_equal_rows
+from frkit.io.repeated import are_turned, refuse_two, repeats, warn_of_equal_rows
+from frkit.io.roles import models_column
 
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
@@ -40,46 +39,29 @@ UNSAID = (
 )
 
 
-def pairs_of_table(table, user_columns, *, scores=None, **options):
-    """Return the kept pairs of a table, in which a column may name the model of each row.
-
-    Parameters
-    ----------
-    table : pd.DataFrame
-    user_columns : dict
-        Roles to columns, as the user says.
-    scores, **options
-        As in `open_pairs`; also, of a format, `preset` (roles to columns) and `rule` ("linked",
-        "models" or "repeats", see `pair_formats`).
-    """
+def pairs_of_contents(contents, options):
+    """Return the kept pairs of a file or table; options : of `open_data`."""
+    if names_models(options) and not contents.roles:
+        return stack_lists(read_by_model(contents, options, pairs_of_contents))
+    options = {name: value for name, value in options.items() if name != "kind"}
+    table = table_of(contents)
+    has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
+    require(
+        has_scores or "scores" in options,
+        "this list has no scores: give scores=, a file with one score per line, or with lines "
+        "`enrol test score`",
+    )
     require(len(table) > 0, "the table has no row")
     table = _without_attacks(without_words(table, options.get("missing")))
-    has_layout = scores is not None or options.get("preset")
-    column = None if has_layout else user_columns.get("model")
-    if column is None:
-        if not (has_layout or "model" in user_columns):
-            _ask_about_models(table.drop(columns=[*user_columns], errors="ignore"))
-        return _list_of_pairs(table, user_columns, scores=scores, **options)
-    require(
-        isinstance(column, str) and column in table,
-        f"there is no column {column!r}; the columns are {listed(table, 30)}",
-    )
-    user_columns = {role: source for role, source in user_columns.items() if role != "model"}
-    refuse_cells(table[column], table[column].isna().to_numpy(), "names no model")
-    lists = {}
-    for model, rows in table.groupby(column, sort=False):
-        pairs = _list_of_pairs(rows.drop(columns=column), user_columns, **options)
-        if "model" in pairs.dims:  # a list of scores was named, or found
-            require(
-                pairs.sizes["model"] == 1,
-                f"{column!r} says which model a row is of, so only one column can be its score: "
-                "name it, as columns={'score': 'cosine'}",
-            )
-            pairs = pairs.isel(model=0, drop=True)
-        lists[str(model)] = pairs
-    pairs = stack_lists(lists)
-    pairs.attrs["columns"] = f"model: {column!r}\n{pairs.attrs['columns']}"
-    return pairs
+    columns = dict(options.pop("columns", {}))
+    if not (contents.roles or "scores" in options or "model" in columns):
+        references = [name for name, _ in side_columns(list(table)).values()]
+        others = table.drop(columns=[*columns, *references], errors="ignore")
+        column = models_column(others)
+        if column is not None:
+            ask_about_models(column)
+    columns.pop("model", None)
+    return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
 
 
 def _without_attacks(table):
@@ -96,18 +78,6 @@ def _without_attacks(table):
     return table
 
 
-def _ask_about_models(table):
-    """Ask about a column called model, or the like, that is not one side of a pair."""
-    references = [name for name, _ in side_columns(list(table)).values()]
-    column = models_column(table.drop(columns=references))
-    if column is not None:
-        raise InputError(
-            f"{column!r} may say which model scored the pair of a row: then columns="
-            f"{ {'model': column}!r}; if it says something else, columns={ {'model': None}!r}",
-            [{"columns": {"model": column}}, {"columns": {"model": None}}],
-        )
-
-
 def _list_of_pairs(
     table,
     user_columns,
@@ -115,17 +85,33 @@ def _list_of_pairs(
     preset=None,
     rule="",
     scores=None,
-    metadata=None,
+    labels=None,
     identity=None,
-    distance=None,
     **options,
 ):
-    """Return the kept pairs of a table of one model, or with a column for each of several."""
+    """Return the kept pairs of a table of one model, or with a column for each of several.
+
+    Parameters
+    ----------
+    table : pd.DataFrame
+    user_columns : dict
+        Roles to columns, as the user says.
+    preset, rule
+        Roles to columns, and who is who, of a form; see `file_contents`.
+    scores, labels, identity, **options
+        As in `open_data`.
+    """
     needs_score = scores is None
+    are_apart = False  # genuine and impostor scores, which say what they are
     if not preset and user_columns in ({}, {"distance": "score"}):
-        pairs = two_kinds(table)
-        if pairs is not None:
+        pairs = stacked_kinds(table)
+        are_apart = pairs is not None
+        if are_apart:
             table, preset = pairs, TWO_KINDS
+    of_scores = {
+        role: user_columns[role] for role in WORDS if role in user_columns and not needs_score
+    }
+    user_columns = {role: source for role, source in user_columns.items() if role not in of_scores}
     columns = {
         role: source
         for role, source in (preset or {}).items()
@@ -135,8 +121,7 @@ def _list_of_pairs(
         table,
         columns | user_columns,
         needs_score=needs_score,
-        distance=distance,
-        from_user=user_columns,
+        from_user=[*user_columns, *(["genuine"] if are_apart else [])],
     )
     warn_of_parts(roles, table)
     images = _sides(table, roles, SIDES)
@@ -152,7 +137,9 @@ def _list_of_pairs(
     else:
         require(not roles.scores(), "the file contains its scores: leave scores= out")
         scores = read_scores(scores, table, images)
-        distances = [*scores] if distance else []
+        distances = _named_distances(of_scores, scores)
+        roles.columns["distance"] = distances
+        roles.columns["score"] = [name for name in scores if name not in distances]
     if rule == "models" and images and not images.are_one_set():
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
@@ -178,7 +165,7 @@ def _list_of_pairs(
     if not people:
         if genuine is None:
             roles.ask(table, UNSAID, {"genuine": "..."})
-        check_unconfirmed(roles, table, genuine, bool(preset))
+        check_unconfirmed(roles, table, genuine, scores, bool(preset))
     if people and not images:
         warn_of_equal_rows(table, next(iter(scores.values())))
     if images and rule != "repeats":
@@ -189,16 +176,25 @@ def _list_of_pairs(
             genuine = genuine if genuine is None else genuine[keep]
             scores = {name: values[keep] for name, values in scores.items()}
     attributes = _attributes(table, roles)
-    if metadata is not None:
-        sides = {"image": images, "identity": people}
-        keys = {kind: names.columns() for kind, names in sides.items() if names}
-        attributes |= joined(metadata, keys, attributes)
+    if labels is not None:
+        names = {"image": images, "identity": people}
+        names = {kind: sides.columns() for kind, sides in names.items() if sides}
+        attributes |= attributes_by_name(labels, names, attributes)
     if len(scores) == 1 and not (roles.are_models and needs_score):
         [scores] = scores.values()
         distances = bool(distances)
     pairs = listed_pairs(scores, genuine, images, people, attributes, distance=distances, **options)
     pairs.attrs.update(roles.attrs())
     return pairs
+
+
+def _named_distances(of_scores, scores):
+    """Return the models that the user calls distances, of scores in a file of their own."""
+    distances = of_scores.get("distance") or []
+    distances = [distances] if isinstance(distances, str) else list(distances)
+    absent = [name for name in distances if name not in scores]
+    require(not absent, f"there are no scores called {listed(absent)}; there are {listed(scores)}")
+    return distances
 
 
 def _sides(table, roles, names):
@@ -286,7 +282,7 @@ def _first_of_each(table, images, scores, genuine, roles):
 
 
 def read_scores(scores, table, images):
-    """Return the scores of pairs by model; a model without a name is "".
+    """Return the scores of pairs by model; those of one file alone are called "score".
 
     Parameters
     ----------
@@ -296,7 +292,7 @@ def read_scores(scores, table, images):
     images : Sides or None
         Their names, for joining lines of two names and a score.
     """
-    by_model = scores if isinstance(scores, Mapping) else {"": scores}
+    by_model = scores if isinstance(scores, Mapping) else {"score": scores}
     values = {}
     for model, source in by_model.items():
         is_file = isinstance(source, (str, Path))

@@ -1,23 +1,23 @@
-"""Lists of scored pairs: from arrays and DataFrames, or from files of the usual formats."""
+"""Lists of scored pairs from arrays and DataFrames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_one_of
+from frkit.base import require
 from frkit.data.alignment import aligned
-from frkit.data.files import named, require_data
-from frkit.data.questions import asking
-from frkit.data.roles import SIDES, WHO, as_mapping
+from frkit.data.sides import SIDES, WHO
+from frkit.io.file_contents import Contents
+from frkit.io.frames import read_frame
+from frkit.io.pair_list import listed_pairs
+from frkit.io.pair_table import pairs_of_contents
+from frkit.io.questions import asking
+from frkit.io.roles import as_mapping
 from frkit.scores.kept import refuse_file_name
-from frkit.scores.pair_formats import PAIR_FORMATS, WITHOUT_SCORES
-from frkit.scores.pair_list import listed_pairs
-from frkit.scores.pair_table import pairs_of_table
 
 
 def pairs(
@@ -110,10 +110,13 @@ def pairs(
     options = {"missing": missing, "failed": failed}
     if isinstance(score, pd.DataFrame):
         arrays = [genuine, *sides.values(), *attributes.values()]
-        require(all(column is None for column in arrays), "name columns of a DataFrame by columns=")
-        options |= {"distance": distance or None}
+        require(
+            all(column is None for column in arrays) and distance is False,
+            "name columns of a DataFrame by columns=, such as columns={'distance': 'l2'}",
+        )
         with asking(score, {"columns": columns} | options):
-            return pairs_of_table(score.rename(columns=str), as_mapping(columns), **options)
+            contents = Contents(score, read_frame(score))
+            return pairs_of_contents(contents, {"columns": as_mapping(columns)} | options)
     require(columns is None, "columns= says what the columns of a DataFrame are")
     scores = score if isinstance(score, Mapping) else {"score": score}
     inputs = {"genuine": genuine, **sides}
@@ -123,90 +126,3 @@ def pairs(
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))
     options |= {"model": model, "distance": distance, "each_once": True}
     return listed_pairs(scores, inputs["genuine"], images, people, attributes, **options)
-
-
-def open_pairs(
-    path: str | Path | Sequence[str | Path],
-    *,
-    format: str = "columns",
-    scores: str | Path | ArrayLike | Mapping | None = None,
-    metadata: str | Path | None = None,
-    columns: Mapping | None = None,
-    identity: str | None = None,
-    distance: bool | None = None,
-    missing: ArrayLike | None = None,
-    failed: str = "left out",
-) -> xr.DataTree:
-    """Read a list of scored pairs from a file in one of the field's formats, also as .gz.
-
-    Parameters
-    ----------
-    path : str or Path; for "vectors" a pair of them; for "rfw" also a folder
-    format : str
-        "columns" (any table), "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw"
-        (pairs.txt, or a list in its form), "bfw" (data table), "bob4", "bob5", "bob-csv",
-        "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`), "speechbrain" (`enrol test
-        label score`), "pyeer" (`probe gallery score`), "bozorth3" (`score probe gallery`), "ijbc"
-        (`tid1 tid2 label`) or "vectors" (genuine and impostor scores). `open_data` recognises most
-        of them.
-    scores : path, array, or mapping of model name to such, optional
-        For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
-        order; for trials also lines of two names and a score.
-    metadata : path, optional
-        A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
-        columns names them; its other columns become attributes, in lower case.
-    columns : mapping, optional
-        What the columns are, as in `open_data`: roles or attributes to columns, e.g. {"score":
-        ["arcface", "cosface"], "distance": "l2", "genuine": "mated?", "probe": "img1", "race":
-        ("race1", "race2"), "age_gap": ("gap", None)}. What is not named is guessed.
-    identity : str, optional
-        A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or
-        "{id}/{video}/{file}".
-    distance : bool, optional
-        True where smaller means more alike in all columns of scores. Default: as the names of the
-        columns say, such as `dist` of RFW's score table.
-    missing : float, str or sequence of such, optional
-        The value(s) or words that mark a failed comparison; [] for none. Blank cells and FTA always
-        do. Where a score such as -1 stands apart from all others, frkit asks.
-    failed : {"left out", "rejected"}
-        What a failed comparison counts as, as in `frkit.pairs`.
-
-    Returns
-    -------
-    xr.DataTree
-        As from `frkit.pairs`.
-
-    Raises
-    ------
-    InputError
-        For a malformed file, with its name and line number; for an unknown format, or an option it
-        does not have; where the pattern does not fit a name, or metadata label nobody (the message
-        names their columns).
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
-    """
-    require_one_of("format", format, PAIR_FORMATS)
-    if not (format == "vectors" and isinstance(path, (list, tuple))):
-        path = require_data("path", path)
-    with named(path):
-        require(
-            format not in WITHOUT_SCORES or scores is not None,
-            "this list has no scores: give scores=, a file with one score per line, or with lines "
-            "`enrol test score`",
-        )
-        table, preset, rule = PAIR_FORMATS[format](path)
-        return pairs_of_table(
-            table,
-            as_mapping(columns),
-            preset=preset,
-            rule=rule,
-            scores=scores,
-            metadata=metadata,
-            identity=identity,
-            distance=distance,
-            missing=missing,
-            failed=failed,
-        )

@@ -27,13 +27,12 @@ from frkit.data.checks import (
     is_lazy,
     role_of_square,
 )
-from frkit.data.joins import CLEAR, ask_who, share_above
 from frkit.data.labels import check_names, clean_labels, complete_labels, image_names
-from frkit.data.notices import warn_of_decisions, warn_of_spellings
-from frkit.data.questions import asking
-from frkit.data.roles import SIDES, Roles
 from frkit.data.sides import Sides
-from frkit.scores.pair_list import (
+from frkit.io.arrays import CELLS
+from frkit.io.joins import CLEAR, ask_who, share_above
+from frkit.io.notices import warn_of_decisions, warn_of_spellings
+from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
     below,
@@ -41,6 +40,9 @@ from frkit.scores.pair_list import (
     number_marks,
     warn_of_failed,
 )
+from frkit.io.questions import asking
+from frkit.io.roles import SIDES, Roles
+from frkit.scores.kept import REJECTED
 from frkit.scores.tensor import block_size, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
@@ -65,9 +67,7 @@ IMAGES_OR_PEOPLE = (
 )
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances? Say "
-    "distance=True, or distance=False where larger means more alike"
 )
-BOTH_DIRECTIONS = [{"distance": True}, {"distance": False}]
 
 
 def score_matrix(
@@ -175,7 +175,7 @@ def score_matrix(
             values = values[(slice(None),) * axis + (in_rows["the matrix"].to_numpy(),)]
         sides.append(in_order)
     probes, references = sides
-    with asking(frame, {"missing": missing, "distance": distance or None}):
+    with asking(frame, {"missing": missing}):
         _take_names(values, names, sides, missing, distance, same_images, is_distance_given)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, sides, values.shape):
@@ -218,7 +218,8 @@ def score_matrix(
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":
         lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
-        lazy = da.where(da.isnan(lazy), below(lowest, highest), lazy)
+        rejected = float(below(lowest, highest))
+        lazy = da.where(da.isnan(lazy), rejected, lazy)
     elif isinstance(values, np.ndarray):
         _warn_of_failed(lazy, probes, references, symmetric)
     attrs = {
@@ -227,6 +228,8 @@ def score_matrix(
         "distance": int(distance),
         "long_name": "similarity score",
     }
+    if failed == "rejected":
+        attrs[REJECTED] = rejected
     return labelled_tensor(lazy, probes, references, attrs)
 
 
@@ -374,11 +377,13 @@ def ask_whom(roles, columns, values, names, missing, is_distance):
     ask_who(roles, columns, why, images, scores, same_images=False)
 
 
-def check_direction(values, people, missing, is_distance, has_name):
+def check_direction(values, people, missing, is_distance, has_name, name=None):
     """Ask where genuine scores are lower than impostors'.
 
     Where no name says what they are, also where they are not clearly higher, if the diagonal is 0
     as that of distances.
+
+    name : of the array in a file; None where the matrix was given.
     """
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance)
@@ -387,7 +392,13 @@ def check_direction(values, people, missing, is_distance, has_name):
     is_lower = errors < -CLEAR if has_name else errors < -DOUBTFUL or area == 0
     is_clear = errors > CLEAR or area == 1
     if is_lower or not (has_name or is_clear) and role_of_square(values) == "distance":
-        raise InputError(DISTANCES, BOTH_DIRECTIONS)
+        directions = [{"columns": {role: name or CELLS}} for role in ("distance", "score")]
+        words = [f"columns={direction['columns']!r}" for direction in directions]
+        if name is None:
+            words = ["distance=True", "distance=False"]
+        raise InputError(
+            f"{DISTANCES}{words[0]}, or {words[1]} where larger means more alike", directions
+        )
 
 
 def some_rows(values):

@@ -6,10 +6,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require_flag, warn
-from frkit.data.joins import CLEAR, share_above
+from frkit.base import listed, warn
 from frkit.data.labels import can_be_named, coded_labels
-from frkit.data.names import (
+from frkit.data.sides import SIDES, WHO
+from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.joins import CLEAR, share_above
+from frkit.io.names import (
     DECISION,
     IDS,
     NAMES,
@@ -17,14 +19,13 @@ from frkit.data.names import (
     NO_TRUTH,
     WEAK,
     are_attacks,
+    side_columns,
     simplified,
     truth_of,
     words_of,
     words_of_truth,
 )
-from frkit.data.roles import FLAGS, MOST_MODELS, SIDES, WHO, given_roles, some_rows
-from frkit.data.sides import side_columns
-from frkit.data.tables import as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.roles import FLAGS, MOST_MODELS, given_roles, some_rows
 
 OPPOSITE = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
 TRUTH = NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]
@@ -54,7 +55,7 @@ def looks_like_pairs(table):
     return has_score + bool(truths) + bool(sides) >= 2
 
 
-def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_user=()):
+def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     """Find out what the columns of a list of pairs are.
 
     Parameters
@@ -64,8 +65,6 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
         Role or attribute to column(s), as the user or a format says.
     needs_score : bool
         False where the scores are in another file.
-    distance : bool, optional
-        Whether all columns of scores are distances, whatever their names say.
     from_user : set of str
         The roles that the user gave, and not the format.
 
@@ -94,12 +93,7 @@ def pair_roles(table, columns=None, *, needs_score=True, distance=None, from_use
         else:
             roles.unused.append(name)
     roles.given &= {*from_user}
-    if distance is not None:
-        require_flag("distance", distance)
-    if needs_score and distance is not None:
-        role = "distance" if distance else "score"
-        roles.columns |= {OPPOSITE[role]: [], role: roles.scores()}
-    elif needs_score:
+    if needs_score:
         _check_directions(roles, table, genuine)
     return roles, genuine
 
@@ -119,6 +113,18 @@ def _find_named_scores(roles, sample):
     if names_of_sides and others:
         why = f"{listed(names_of_sides)} may be scores of two models, or values of the two sides"
         roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
+    unnamed = [
+        name
+        for name in roles.free(sample)
+        if role_of_score(name) and is_number_column(sample[name], MOST)
+    ]
+    if roles.scores() and unnamed:
+        first = next(role for role in WORDS if roles.columns.get(role))
+        several = {first: list(roles.columns[first])}
+        for name in unnamed:
+            several.setdefault(role_of_score(name), []).append(name)
+        why = f"{listed(unnamed)} may be scores, too"
+        roles.ask(sample, why, {first: roles.columns[first]}, several)
 
 
 def role_of_score(name):
@@ -137,6 +143,8 @@ def _find_other_scores(roles, table, sample, genuine):
     ]
     candidates = {name: role_of_score(name) for name in numbers if role_of_score(name)}
     if not candidates:
+        for name in filter(role_of_score, roles.free(table)):
+            to_numbers(table[name])  # which names the cell that is no number
         candidates = dict.fromkeys(fractions(sample[numbers]), "score")
         if len(candidates) > 1:
             names = [*candidates]
@@ -207,7 +215,9 @@ def _says_truth(name, cells):
         return False
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     if not is_clear.all():  # the other cells of a column with such a name are refused by line
-        return truth_of(name) in NAMES["genuine"] and is_clear.mean() > MOST
+        words = {*cells[is_clear].dropna().astype(str).str.lower()}
+        is_named = truth_of(name) in NAMES["genuine"] or truth_of(name) in TRUTH and words - FLAGS
+        return bool(is_named) and is_clear.mean() > MOST
     if truth_of(name) in TRUTH:
         return (is_genuine | is_impostor).any()
     # words such as "mated" need no name; 1, true and yes may be anything
@@ -244,14 +254,17 @@ def _has_forms(column):
     return some_rows(column).str.endswith(".0").any() or not column.str.isascii().all()
 
 
-def check_unconfirmed(roles, table, genuine, is_preset):
-    """Ask, or warn, about a truth that was guessed and that nothing else in the file confirms."""
+def check_unconfirmed(roles, table, genuine, scores, is_preset):
+    """Ask, or warn, about a truth that was guessed and that nothing else in the file confirms.
+
+    scores : dict of model to array
+    """
     truth = roles.column("genuine")
     role = "distance" if roles.columns.get("distance") else "score"
     name = roles.column(role)
     if truth is None or name is None or roles.given & {"genuine", "impostor"}:
         return
-    area, _ = _separation(as_numbers(table[name])[0], genuine, role)
+    area, _ = _separation(scores[name], genuine, role)
     is_separated = area == 1 and len(genuine) >= FEWEST
     if is_separated and not is_preset:
         why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "
@@ -360,7 +373,14 @@ def _identities(roles, sides, table, truth):
                 values = roles.scores() or fractions(table)
                 are_people = _meet_again(table.loc[is_same, [*columns, *values]], columns)
             else:
-                are_people = np.array_equal(is_same, truth)
+                is_wrong = is_same != truth
+                are_people = not is_wrong.any()
+                if is_same.any() and 0 < is_wrong.mean() <= MOST_REPEATED:
+                    truth_role = "genuine" if roles.column("genuine") else "impostor"
+                    people = {truth_role: None} | dict(zip(WHO, columns))
+                    attribute = {stem or columns[0]: list(columns)}
+                    answers = [people, attribute]
+                    refuse_truth(roles, table, listed(columns), is_wrong, answers=answers)
             if are_people:
                 return stem
     if truth is None or len({*truth}) < 2 or len(truth) < FEWEST:
@@ -374,8 +394,11 @@ def _meet_again(pairs, columns):
     return pairs.drop_duplicates().duplicated(list(columns)).any()
 
 
-def refuse_truth(roles, table, others, is_wrong, columns=()):
-    """Stop if the truth contradicts identities in two columns, or names of images."""
+def refuse_truth(roles, table, others, is_wrong, columns=(), answers=()):
+    """Stop if the truth contradicts identities in two columns, or names of images.
+
+    answers : ways to read these columns; by default one follows from `columns`
+    """
     if is_wrong.any():
         role = "genuine" if roles.column("genuine") else "impostor"
         name = roles.column(role)
@@ -384,4 +407,4 @@ def refuse_truth(roles, table, others, is_wrong, columns=()):
         remedies = [{OPPOSITE[role]: name} if is_turned else {role: None}]
         if columns and not is_turned and _name_images(table, columns):
             remedies = [dict(zip(SIDES, columns))]
-        roles.ask(table, why, *remedies)
+        roles.ask(table, why, *(answers or remedies))

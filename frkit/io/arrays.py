@@ -1,17 +1,18 @@
 """Files of arrays as columns by name, NumPy, MATLAB, HDF5, netCDF and Zarr; and folders of .npy."""
 
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 import xarray as xr
 
 from frkit.base import InputError, listed, require, warn
 from frkit.data.checks import ROWS
-from frkit.data.files import PICKLED, check_regular, named, need, not_read, reading
-from frkit.data.names import is_known_name
+from frkit.data.files import named, need, not_read, reading
+from frkit.data.stores import check_hdf5
+from frkit.io.names import is_known_name
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
+CELLS = "all cells"  # of a file that is one array
 FEWEST_NAMES = 8  # arrays of which each can be a person, or an image
 
 MATLAB_TYPES = (
@@ -45,8 +46,8 @@ def read_folder(path):
     The files are .npy, or .npz with one array of embeddings, perhaps in folders of people.
     """
     files = sorted(file for file in path.rglob("*.np[yz]") if not file.name.startswith("."))
-    others = [file.name for file in path.iterdir()]
-    require(len(files) > 0, f"is a folder without .npy or .npz files; give one of {listed(others)}")
+    others = listed(file.name for file in path.iterdir()) or "nothing"
+    require(len(files) > 0, f"is a folder without .npy or .npz files; it contains {others}")
     vectors = {}
     for file in files:
         with named(file):
@@ -130,20 +131,23 @@ class OnDisk:
         return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
 
 
-def read_embedding(path):
-    """Read an .npy as an embedding that stays on disk until it is compared."""
-    import dask.array as da
-
+def read_array(path):
+    """Read the array of an .npy; with rows and columns it stays on disk until it is compared."""
     stored = OnDisk(path)
     require(
         not stored.dtype.names,
         "is a structured array: save its fields as arrays, np.savez('faces.npz', **{name: array["
         "name] for name in array.dtype.names})",
     )
-    if stored.ndim < 2:
-        return {"embedding": read_npy(path)}
+    return {CELLS: stored if stored.ndim > 1 else read_npy(path)}
+
+
+def as_embedding(stored):
+    """Return an array on disk as an embedding, of which dask reads some rows at a time."""
+    import dask.array as da
+
     chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
-    return {"embedding": da.from_array(stored, chunks=chunks, asarray=False)}
+    return da.from_array(stored, chunks=chunks, asarray=False)
 
 
 def read_mat(path):
@@ -230,48 +234,6 @@ def read_netcdf(path):
         return _columns(stored.load())
 
 
-def read_zarr(path):
-    """Read a stored faces Dataset as columns; the embedding of a folder stays on disk."""
-    with reading("the Zarr store"), zarr_store(path) as (store, arrays):
-        for name, array in arrays.items():
-            _check_chunks(name, array)
-        stored = xr.open_dataset(
-            store, engine="zarr", chunks=None, consolidated=False, decode_times=False
-        )
-        _require_embedding(stored)
-        if path.is_file():
-            return _columns(stored.load())
-        embedding = stored["embedding"]
-        chunk = embedding.encoding.get("preferred_chunks", {}).get("image", 1)
-        rows = -(-ROWS // chunk) * chunk  # whole chunks, so that each is unpacked once
-        labels = stored.drop_vars("embedding").load()
-        return _columns(labels.assign(embedding=embedding.chunk(image=rows, feature=-1)))
-
-
-@contextmanager
-def zarr_store(path):
-    """Open a Zarr store, a folder or a .zip, with its arrays by name, none of them pickled."""
-    zarr = need("zarr", "reading Zarr", "zarr")
-    open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
-    with open_store(path, read_only=True) as store:
-        members = zarr.open_group(store, mode="r").members(max_depth=None)
-        arrays = {name: each for name, each in members if isinstance(each, zarr.Array)}
-        for name, array in arrays.items():
-            # among the codecs; the words of a user's attributes come along
-            require("pickle" not in repr(array.metadata).lower(), f"array {name!r} {PICKLED}")
-        yield store, arrays
-
-
-def _check_chunks(name, array):
-    """Refuse an array with missing chunks, because Zarr would fill them."""
-    lost = array.nchunks - array.nchunks_initialized
-    require(
-        lost == 0,
-        f"array {name!r} lacks {lost} of {array.nchunks} chunks: they are lost, or were left out "
-        "because all values are the fill value; write it with write_empty_chunks=True",
-    )
-
-
 def _require_embedding(stored):
     """Refuse a file without embeddings, such as a stored evaluation."""
     require(
@@ -291,57 +253,9 @@ def _columns(stored):
 
 READERS = {
     "npz": read_npz,
-    "npy": read_embedding,
+    "npy": read_array,
     "mat": read_mat,
     "hdf5": read_hdf5,
     "netcdf": read_netcdf,
-    "zarr": read_zarr,
     "folder": read_folder,
 }
-
-
-def open_tree(path, kind_of_file: str) -> xr.DataTree:
-    """Read a tree from a netCDF file or a Zarr store, all of it at once."""
-    check_regular(path)
-    if path.is_dir() or path.name.endswith(".zip"):
-        with reading(kind_of_file), zarr_store(path) as (store, _):
-            return xr.open_datatree(store, engine="zarr", consolidated=False).load()
-    check_hdf5(path)
-    with reading(kind_of_file), xr.open_datatree(path, engine="h5netcdf") as tree:
-        return tree.load()
-
-
-# --- HDF5 that reads other files -----------------------------------------------------------------
-
-
-def check_hdf5(path) -> None:
-    """Refuse an HDF5 file that reads other files."""
-    with reading("the HDF5 file"):
-        _check_links(path)
-
-
-def _check_links(path):
-    """Refuse external links, and data sets whose values are in other files."""
-    import h5py
-
-    if not h5py.is_hdf5(path):
-        return
-    with h5py.File(path, "r") as file:
-        groups = [file]
-        seen = set()
-        while groups:
-            group = groups.pop()
-            for name in group:
-                link = group.get(name, getlink=True)
-                is_elsewhere = isinstance(link, h5py.ExternalLink)
-                item = None if is_elsewhere else group[name]
-                if isinstance(item, h5py.Dataset):
-                    is_elsewhere = item.external is not None or item.is_virtual
-                elif isinstance(item, h5py.Group) and item.id not in seen:
-                    seen.add(item.id)
-                    groups.append(item)
-                require(
-                    not is_elsewhere,
-                    f"its {name!r} is stored in another file, which frkit does not read: copy the "
-                    "values into this file",
-                )

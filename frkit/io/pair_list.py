@@ -18,12 +18,11 @@ from frkit.base import (
     warn,
 )
 from frkit.data.labels import check_names, model_names
-from frkit.data.notices import warn_of_decisions, warn_of_spellings
-from frkit.data.roles import SIDES, WHO
-from frkit.data.sides import Sides, coded_sides
-from frkit.data.tables import several_marks
-from frkit.scores.kept import kept_list
-from frkit.scores.repeated import first_of_each, warn_of_equal_rows
+from frkit.data.sides import SIDES, WHO, Sides, coded_sides
+from frkit.io.cells import several_marks
+from frkit.io.notices import warn_of_decisions, warn_of_spellings
+from frkit.io.repeated import first_of_each, warn_of_equal_rows
+from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
@@ -78,11 +77,11 @@ def listed_pairs(
         columns = [names.both().reshape(2, -1) for names in sides.values()]
         rows = np.vstack([np.atleast_2d(values), is_genuine, *columns])
         warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
-    values = _settle_failed(values, is_genuine, failed)
+    values, rejected = _settle_failed(values, is_genuine, failed)
     coords = {"genuine": ("pair", is_genuine)}
     if models is not None:
         coords["model"] = models
-    attrs = {"similarity": "given", "distance": int(is_distance.all())}
+    attrs = {"similarity": "given", "distance": int(is_distance.all()), **rejected}
     score = ("model", "pair")[-values.ndim :], values, attrs
     return kept_list(xr.Dataset({"score": score}, coords=coords), sides)
 
@@ -132,6 +131,8 @@ def warn_of_same_order(scores: Mapping) -> None:
     table = pd.DataFrame(scores)
     for first, second in combinations(table, 2):
         two_models = table[[first, second]]
+        if not two_models[first].isna().equals(two_models[second].isna()):
+            continue  # they differ in the comparisons that failed
         # the first pairs suffice to tell most models apart
         if _rank_correlation(two_models.head(FEW)) > SAME and _rank_correlation(two_models) > SAME:
             warn(
@@ -245,14 +246,19 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
 
 
 def _settle_failed(scores, genuine, failed):
-    """Return scores whose failed comparisons are counted in a warning, or rejected everywhere."""
+    """Return scores whose failed comparisons are counted in a warning, or rejected everywhere.
+
+    In the latter case also the score of failed comparisons, as an attribute.
+    """
     is_failed = np.isnan(scores)
     if failed == "left out":
         warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum())
-        return scores
+        return scores, {}
     lowest = np.nanmin(scores, -1, keepdims=True)
     highest = np.nanmax(scores, -1, keepdims=True)
-    return np.where(is_failed, below(lowest, highest), scores)
+    lowest = below(lowest, highest)
+    rejected = {REJECTED: float(lowest.max())} if is_failed.any() else {}
+    return np.where(is_failed, lowest, scores), rejected
 
 
 def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:

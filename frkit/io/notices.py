@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
-from frkit.data.names import simplified
+from frkit.io.names import simplified
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are

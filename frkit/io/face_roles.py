@@ -8,12 +8,13 @@ import pandas as pd
 from frkit.base import listed, real_numbers, require, warn
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
-from frkit.data.joins import ask_who, share_above
 from frkit.data.labels import clean_labels
-from frkit.data.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, simplified, words_of
-from frkit.data.roles import FLAGS, SHOWN, given_roles, some_rows
 from frkit.data.sides import Sides
-from frkit.data.tables import as_numbers, check_header, is_number_column, numbered_runs, to_numbers
+from frkit.io.cells import as_numbers, is_number_column, to_numbers
+from frkit.io.frames import check_header
+from frkit.io.joins import ask_who, share_above
+from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
+from frkit.io.roles import FLAGS, SHOWN, given_roles, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # pairs of images that can show it; also the most images of one label

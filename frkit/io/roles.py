@@ -9,11 +9,10 @@ import re
 from dataclasses import dataclass, field
 
 from frkit.base import InputError, listed, require, require_mapping
-from frkit.data.names import MODEL, simplified
-from frkit.data.tables import check_header
+from frkit.data.sides import SIDES, WHO
+from frkit.io.frames import check_header
+from frkit.io.names import MODEL, simplified
 
-SIDES = ("probe", "reference")
-WHO = ("probe_identity", "reference_identity")
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
 MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turned round)"}

@@ -1,152 +1,83 @@
 """Score matrices from files: which array is the matrix, and which are labels of both its sides."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
-from numpy.typing import ArrayLike
 
-from frkit.base import listed, require, require_flag
-from frkit.data.arrays import OnDisk, labels_beside
+from frkit.base import require
 from frkit.data.checks import completed
-from frkit.data.files import file_kind, named, require_data
-from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import can_be_named, clean_labels
-from frkit.data.names import NAMES, WEAK, simplified
-from frkit.data.notices import warn_of_parts
-from frkit.data.opening import read_columns, read_labels
-from frkit.data.pair_roles import OPPOSITE, role_of_score
-from frkit.data.roles import SIDES, WHO, as_mapping, given_roles
-from frkit.data.sides import side_columns
-from frkit.data.tables import (
-    as_numbers,
-    is_number_column,
-    read_frame,
-    refuse_cells,
-    to_numbers,
-    without_words,
-)
-from frkit.scores.matrix import (
-    as_written,
-    ask_whom,
-    check_direction,
-    occur_again,
-    score_matrix,
-)
+from frkit.data.sides import SIDES, WHO
+from frkit.io.arrays import CELLS, OnDisk, labels_beside
+from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers, without_words
+from frkit.io.joins import identities_from, is_pattern
+from frkit.io.labels_table import attributes_by_name, labels_by_name, read_labels
+from frkit.io.matrix import as_written, ask_whom, check_direction, occur_again, score_matrix
+from frkit.io.names import NAMES, WEAK, side_columns, simplified
+from frkit.io.notices import warn_of_parts
+from frkit.io.pair_list import FAILED
+from frkit.io.pair_roles import OPPOSITE, role_of_score
+from frkit.io.roles import as_mapping, given_roles
 
 SHOWN = 30  # rows and columns that show what a table contains
-CELLS = "all cells"  # of a file that is one matrix
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
-OF_ARRAYS = ("npz", "mat", "hdf5")
 PEOPLE = NAMES["identity"] | WEAK["identity"]
 NO_NAMES = "identity= reads names of images, but it is not clear which arrays have them"
 
 
-def open_scores(
-    path: str | Path,
-    *,
-    missing: ArrayLike | None = None,
-    labels: str | Path | None = None,
-    identity: str | None = None,
-    metadata: str | Path | None = None,
-    columns: Mapping | None = None,
-    distance: bool | None = None,
-    same_images: bool | None = None,
-    **options,
-) -> xr.DataArray:
-    r"""Open a matrix file: a table with ids on both sides, an .npz, or an .npy with labels.
-
-    Parameters
-    ----------
-    path : str or Path
-        A table with the references' ids as header and the probes' ids as first column; or an .npy
-        of shape (n_probes, n_references), which is mapped and never whole in memory; or an .npz,
-        .mat or .h5 with the matrix and labels of both sides, such as `scores`, `probe_ids`,
-        `gallery_ids`.
-    missing : float, str or sequence of such, optional
-        The value(s) that mark a failed comparison, of text also words; [] for none. Blank cells,
-        NA, NaN and FTA always do. Where a score such as -1 stands apart from all others, frkit
-        asks.
-    labels : path, optional
-        A table with a row for each image, where rows and columns are the same images: in their
-        order, or with a column of the names that the matrix has. Default of an
-        .npy: the table of the same name next to it.
-    identity : str, optional
-        The column of identities; or, where the ids are names of images, a pattern that says who is
-        in them, such as "{name}_{number}.jpg".
-    metadata : str or Path, optional
-        A table of people or images: its other columns become attributes of the ids that one of its
-        columns names.
-    columns : mapping, optional
-        Role (`score` or `distance`, `probe_identity`, `reference_identity`, `probe`, `reference`;
-        `identity` and `image` for both sides) or attribute to array(s) or columns of the labels,
-        where their names do not say so.
-    same_images : bool, optional
-        As in `score_matrix`; False also says that ids which occur once on each side are people.
-    **options
-        As in `score_matrix`. Default of `distance`: as the name of the matrix says, if the people
-        agree; without a name it contains similarities if those of one person are clearly higher,
-        else frkit asks.
-
-    Returns
-    -------
-    xr.DataArray
-        As from `score_matrix`.
-
-    Raises
-    ------
-    InputError
-        If the file is absent, pickled or malformed, with its name, and line and column where it is
-        text; if an id is missing, the numbers of ids and scores differ, the pattern does not fit a
-        name, or nothing can be joined.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
-    >>> _ = path.write_text(",anna,bo\nanna,0.9,\nbo,0.2,0.8\n")
-    >>> open_scores(path, same_images=False).values.tolist()
-    [[0.9, nan], [0.2, 0.8]]
-    """
-    path = require_data("path", path)
+def matrix_of_contents(contents, options):
+    """Return the score matrix of a file or table; options : of `open_data`."""
+    missing = options.get("missing")
+    identity = options.get("identity")
     pattern = identity if is_pattern(identity) else None
-    with named(path):
-        arrays = _arrays(path, missing)
-        if labels is None and file_kind(path) == "npy":
-            labels = labels_beside(path)
-        if labels is not None:
-            arrays = _with_labels(arrays, labels)
-        # without line numbers, because rows are in the order of the matrix here
-        arrays = {
-            name: array.to_numpy() if isinstance(array, pd.Series) else array
-            for name, array in arrays.items()
-        }
-        user_columns = both_sides(columns, None if pattern else identity)
-        roles = matrix_roles(arrays, user_columns, is_certain=True)
-        warn_of_parts(roles, arrays)
-        name = roles.scores()[0]
-        values = arrays[name]
-        is_distance_given = _settle_direction(roles, distance)
-        is_distance = bool(roles.column("distance"))
-        people, images = _who(arrays, roles, missing, pattern, same_images)
-        attributes = {
-            name: tuple(arrays[side] for side in (sides * 2)[:2])
-            for name, sides in roles.attributes.items()
-        }
-        if metadata is not None:
-            keys = {"image": images or (None, None), "identity": people}
-            attributes |= joined(metadata, keys, attributes)
-        options |= dict(zip(SIDES, images or ()))
-        options |= {"attributes": attributes, "missing": missing, "same_images": same_images}
-        scores = score_matrix(values, *people, distance=is_distance, **options)
-        _require_genuine_pairs(scores)
-        if not is_distance_given:
-            check_direction(values, people, missing, is_distance, bool(role_of_score(name)))
+    labels = options.get("labels")
+    arrays = _arrays(contents, missing)
+    if labels is None and isinstance(arrays[next(iter(arrays))], OnDisk):
+        labels = labels_beside(contents.path)
+    names = _names_in(arrays)
+    if labels is not None and not names:
+        table = read_labels(labels)
+        if len(table.columns) == 1:  # names of images, or of people
+            table.columns = ["image"]
+        arrays |= {name: table[name] for name in table}
+    elif labels is not None and pattern is None:
+        for name, sides in labels_by_name(labels, names).items():
+            arrays |= {f"{side}_{name}": values for side, values in zip(SIDES, sides)}
+    # without line numbers, because rows are in the order of the matrix here
+    arrays = {
+        name: array.to_numpy() if isinstance(array, pd.Series) else array
+        for name, array in arrays.items()
+    }
+    given = both_sides(options.get("columns"), None if pattern else identity)
+    roles = matrix_roles(arrays, given, is_certain=True)
+    warn_of_parts(roles, arrays)
+    name = roles.scores()[0]
+    values = arrays[name]
+    is_distance = bool(roles.column("distance"))
+    same_images = options.get("same_images")
+    people, images = _who(arrays, roles, missing, pattern, same_images)
+    attributes = {
+        name: tuple(arrays[side] for side in (sides * 2)[:2])
+        for name, sides in roles.attributes.items()
+    }
+    if labels is not None and names and pattern is not None:
+        names = {"image": images, "identity": people}
+        attributes |= attributes_by_name(labels, names, attributes)
+    scores = score_matrix(
+        values,
+        *people,
+        attributes=attributes,
+        distance=is_distance,
+        missing=missing,
+        same_images=same_images,
+        failed=options.get("failed", FAILED[0]),
+        **dict(zip(SIDES, images or ())),
+    )
+    _require_genuine_pairs(scores)
+    if not roles.given & {*OPPOSITE}:
+        has_name = bool(role_of_score(name))
+        check_direction(values, people, missing, is_distance, has_name, name)
     return scores.assign_attrs(roles.attrs())
 
 
@@ -164,18 +95,11 @@ def both_sides(columns, identity=None):
 # --- arrays of a file, and labels ----------------------------------------------------------------
 
 
-def _arrays(path, missing):
-    """Return the arrays of a file, one of which may be a matrix; missing : marks of the user."""
-    kind = file_kind(path)
-    if kind in OF_ARRAYS:
-        return read_columns(path)
-    if kind == "npy":
-        return {CELLS: OnDisk(path)}
-    require(
-        kind in ("text", "parquet", "frame"),
-        "a score matrix is read from a table, an .npy, .npz, .mat or .h5",
-    )
-    table = without_words(read_frame(path), missing)
+def _arrays(contents, missing):
+    """Return arrays, one of which may be a matrix; missing : marks of the user."""
+    if not contents.is_table():
+        return dict(contents.data)
+    table = without_words(contents.data, missing)
     numbered = [name for name in table if name.isdigit()]
     rows = table.iloc[:, 0] if table.columns[0] == "" else pd.Series(numbered)
     rows = rows.astype(str).str.removesuffix(".0").tolist()
@@ -195,42 +119,21 @@ def _arrays(path, missing):
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
 
 
-def _with_labels(arrays, path):
-    """Return arrays with labels of both sides, from a table with a row for each image."""
-    require(
-        isinstance(path, (str, Path)),
-        f"labels must be the path of one table, got {path!r}; labels of probes and of references "
-        "are given with fk.score_matrix(values, probe_identity, reference_identity)",
-    )
-    table = _labels_of_images(Path(path))
-    if len(table) == 1 or NAMES_OF_SIDES[0] not in arrays:
-        return arrays | table
-    with named(path):
-        names = [arrays[side] for side in NAMES_OF_SIDES]
-        return {CELLS: arrays[CELLS]} | _by_names(pd.DataFrame(table), names)
-
-
-def _labels_of_images(path):
-    """Read labels of images; the only column has names of images, or of people."""
-    with named(path):
-        table = read_labels(path)
-    return table if len(table) > 1 else {"image": next(iter(table.values()))}
-
-
-def _by_names(table, names):
-    """Return a table's columns in the order of names, for each side of a matrix."""
-    matrix_names = {*np.concatenate(names).tolist()}
-    keys = [name for name in table if matrix_names <= {*table[name].astype(str)}]
-    require(
-        len(keys) > 0 and table[keys[0]].is_unique,
-        "no column names the rows and columns of the matrix, each once, such as "
-        f"{listed([*names[0][:1], *names[1][:1]])}",
-    )
-    labels = table.set_index(table[keys[0]].astype(str)).rename(columns={keys[0]: "image"})
-    columns = {}
-    for side, order in zip(SIDES, names):
-        columns |= dict(labels.loc[order].add_prefix(f"{side}_"))
-    return columns
+def _names_in(arrays):
+    """Return the arrays that may name rows and columns of the matrix, for `labels_by_name`."""
+    shapes = [np.shape(array) for array in arrays.values() if np.ndim(array) == 2]
+    if len(shapes) != 1:
+        return {}
+    lengths = [(length,) for length in shapes[0]]
+    names = {
+        stem: [arrays[side] for side in sides]
+        for stem, sides in side_columns(list(arrays)).items()
+        if [np.shape(arrays[side]) for side in sides] == lengths
+    }
+    if lengths[0] == lengths[1]:
+        of_both = {name: array for name, array in arrays.items() if np.shape(array) == lengths[0]}
+        names |= {name: [array] * 2 for name, array in of_both.items()}
+    return names
 
 
 # --- roles ---------------------------------------------------------------------------------------
@@ -302,15 +205,6 @@ def _labels_of_sides(roles, columns, shape):
         alone = [name for name in free if not any(name in sides for sides in labels.values())]
         labels |= {name: (name, name) for name in alone if np.shape(columns[name]) == shape[:1]}
     return labels
-
-
-def _settle_direction(roles, distance):
-    """Take the matrix as scores or as distances; return whether the user says which."""
-    if distance is None:
-        return bool(roles.given & {*OPPOSITE})
-    role = "distance" if require_flag("distance", distance) else "score"
-    roles.columns |= {role: roles.scores(), OPPOSITE[role]: []}
-    return True
 
 
 def _who(columns, roles, missing, pattern, same_images):

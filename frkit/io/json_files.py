@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.arrays import vectors_by_name
 from frkit.data.files import open_text, reading
-from frkit.data.names import is_known_name
+from frkit.io.arrays import vectors_by_name
+from frkit.io.names import is_known_name
 
 EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent returns
 NO_TABLE = (
     "JSON must contain a table (a list of objects, or an object of lists of one length), or "
-    "embeddings as {person: [vector, ...]} or {image: vector}; write other tables as CSV, such as "
-    "pd.read_json(path, orient='index').to_csv('table.csv'), which also makes a matrix of "
-    "{probe: {reference: score}}"
+    "embeddings as {person: [vector, ...]} or {image: vector}; read other tables with pandas, by "
+    "the orient that they were written with, such as fk.open_data(pd.read_json(path, orient="
+    "'split'))"
 )
 
 

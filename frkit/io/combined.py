@@ -7,10 +7,9 @@ import xarray as xr
 
 from frkit.base import require, warn
 from frkit.data.alignment import in_one_order, places_in_order, stacked
-from frkit.data.roles import SIDES, WHO
-from frkit.data.sides import coded_sides
+from frkit.data.sides import SIDES, WHO, coded_sides
+from frkit.io.pair_list import warn_of_distances, warn_of_same_order
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
-from frkit.scores.pair_list import warn_of_distances, warn_of_same_order
 
 
 def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
@@ -40,6 +39,12 @@ def _in_order(first_name, first, name, pairs):
         order, names = (
             pd.MultiIndex.from_arrays([each[side].values for side in sides])
             for each in (first, pairs)
+        )
+        are_exchanged = names.swaplevel().isin(order) & ~names.isin(order)
+        require(
+            not are_exchanged.any(),
+            f"{are_exchanged.sum():,} pairs of model {name!r} have probe and reference exchanged "
+            f"against {first_name!r}: write them in one direction",
         )
         if order.is_unique and names.is_unique:
             index = places_in_order("pairs", (first_name, name), order, names)

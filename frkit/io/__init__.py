@@ -1,0 +1,1 @@
+"""The door: files, tables and arrays become faces, matrices of scores and lists of pairs."""

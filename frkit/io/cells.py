@@ -1,0 +1,141 @@
+"""Cells of tables as numbers; a cell that is none is refused by its line."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import LARGEST_WHOLE, InputError, listed
+
+NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
+# of a comparison that failed, or of an image that was not acquired, enrolled or found
+NO_NUMBER += "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
+NO_NUMBER += "failure Failure FAILURE error Error ERROR".split()
+# a number that could be written anew, which 007 could not
+NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
+FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
+# up to 999, or with a point that may separate thousands or precede three decimals
+THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
+HEAD = 100  # cells that are looked at first
+
+
+def several_marks(missing):
+    """Return marks of failed comparisons, of which the user may give one or several, as a list."""
+    if missing is None:
+        return []
+    return [missing] if isinstance(missing, str) else np.ravel(np.array(missing, object)).tolist()
+
+
+def without_words(table, missing):
+    """Return a table whose columns of numbers are blank where the user's words say "failed"."""
+    words = [mark for mark in several_marks(missing) if isinstance(mark, str)]
+    if not words:
+        return table
+    columns = []
+    for place in range(len(table.columns)):  # names may occur twice
+        column = table.iloc[:, place]
+        is_word = column.astype(str).isin(words)
+        is_score = is_word.any() and is_number_column(column[~is_word])
+        columns.append(column.mask(is_word) if is_score else column)
+    return pd.concat(columns, axis=1)
+
+
+def to_numbers(column, blank=True):
+    """Return the cells as finite float64; NaN where missing, if that is allowed."""
+    values, is_missing = as_numbers(column)
+    is_allowed = np.isfinite(values) | (is_missing & blank)
+    _refuse_words(column, ~is_allowed, blank)
+    _refuse_some_percent(column, values)
+    _refuse_thousands(column, values)
+    is_large = np.abs(values) >= LARGEST_WHOLE
+    if is_large.any() and pd.Series(values).nunique() < column.nunique():
+        refuse_cells(
+            column, is_large, "is so large that different scores become equal: subtract a constant"
+        )
+    return values
+
+
+def _refuse_some_percent(column, values):
+    """Refuse a column in which only some numbers have a percent sign; values : what they are."""
+    if pd.api.types.is_numeric_dtype(column):
+        return
+    is_percent = column.astype(str).str.strip().str.endswith("%").to_numpy(bool)
+    is_bare = np.isfinite(values) & (values != 0) & ~is_percent
+    if is_percent.any() and is_bare.any():
+        bare = int(np.argmax(is_bare))
+        other = str(column.iloc[bare])
+        refuse_cells(
+            column,
+            is_percent,
+            f"is a percentage, but {other!r} in {_place(column, bare)} has no sign: "
+            "write all numbers of a column with it, or none",
+        )
+
+
+def _refuse_thousands(column, values):
+    """Ask where points may separate thousands: 1.234 and 987, but nothing like 0.5 or 1.2.
+
+    values : the numbers that the cells are.
+    """
+    has_fraction = values % 1 > 0
+    if pd.api.types.is_numeric_dtype(column) or not has_fraction.any():
+        return
+    cells = column[np.isfinite(values)].astype(str)
+    if all(texts.str.fullmatch(THOUSANDS).all() for texts in (cells[:HEAD], cells)):
+        wholes = cells[~cells.str.contains(".", regex=False) & (cells != "0")]
+        refuse_cells(
+            column,
+            has_fraction & (len(wholes) > 0),
+            "may have a decimal point, or one behind thousands: which is it? All numbers with a "
+            "point have three digits behind it, and others, such as "
+            f"{listed(wholes, 1)}, have no point; write thousands without it, or three decimals "
+            "everywhere",
+        )
+
+
+def _refuse_words(column, is_bad, blank):
+    """Refuse the first cell that is no number; ask about a word, where cells may be blank."""
+    reason, answers = "is not a finite number", []
+    words = column[is_bad].dropna().astype(str)
+    is_word = ~words.str.contains("[0-9]|inf")
+    if blank and is_word.any():
+        word = words[is_word].iloc[0]
+        reason += f"; if {word!r} marks a failed comparison, give missing={word!r}"
+        answers = [{"missing": [word]}]
+    refuse_cells(column, is_bad, reason, answers)
+
+
+def as_numbers(column):
+    """Return cells as float64, NaN where they are not numbers; and which are missing."""
+    if isinstance(column.dtype, pd.CategoricalDtype):  # each text is read once
+        values, is_missing = as_numbers(pd.Series(column.cat.categories))
+        codes = column.cat.codes.to_numpy()
+        return np.append(values, np.nan)[codes], np.append(is_missing, True)[codes]
+    is_missing = column.isna().to_numpy()
+    if not pd.api.types.is_numeric_dtype(column):
+        # as text, because pandas then reads neither 1_0 nor digits that are not ASCII
+        column = column.astype(str).str.strip().str.removesuffix("%")
+        is_missing = is_missing | column.isin(NO_NUMBER).to_numpy()
+    values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    return values, is_missing
+
+
+def is_number_column(column, least=0.9):
+    """Return whether almost all cells of a column are numbers."""
+    values, is_missing = as_numbers(column)
+    return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > least
+
+
+def refuse_cells(column, is_bad, reason, answers=()):
+    """Refuse the first bad cell; the message names its line, or its row."""
+    if np.any(is_bad):
+        place = int(np.argmax(is_bad))
+        cell = column.iloc[place]
+        cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
+        where = f"{_place(column, place)}, column {column.name!r}"
+        raise InputError(f"{where}: {cell} {reason}", answers)
+
+
+def _place(column, place):
+    """Return the line, or the row, of a cell."""
+    return f"{column.index.name or 'line'} {column.index[place]}"

@@ -1,0 +1,180 @@
+"""Options of `open_data` as words of the command line, in both directions."""
+
+import argparse
+import ast
+import re
+import shlex
+from pathlib import Path
+
+from frkit.base import InputError, parse_number, require
+
+SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
+
+
+def mark(text):
+    """Read a mark of failed comparisons: a number, or a word such as FTA."""
+    try:
+        return parse_number(text)
+    except InputError:
+        return text
+
+
+READING = {
+    "kind": {
+        "metavar": "NAME",
+        "help": "faces, matrix, pairs, or the form of a list of pairs: lfw, rfw, bfw, bob",
+    },
+    "columns": {
+        **SEVERAL,
+        "metavar": "ROLE=COLUMN",
+        "help": "which column is what: score, distance, genuine, impostor, probe, reference, "
+        "probe_identity, reference_identity, identity, image, embedding, or an attribute's name; "
+        "a role that is given several times has several columns",
+    },
+    "identity": {
+        "metavar": "COLUMN",
+        "help": "the column that says who is in an image, or a pattern of image names such as "
+        "{name}_{number}.jpg",
+    },
+    "labels": {
+        "metavar": "FILE",
+        "help": "a table of images or people, joined by the names in the data; where these name "
+        "nothing, with a row for each image",
+    },
+    "scores": {"metavar": "FILE", "help": "the scores of a list of pairs, one per line"},
+    "missing": {
+        **SEVERAL,
+        "type": mark,
+        "metavar": "SCORE",
+        "help": "number or word that marks a failed comparison; none: no score does",
+    },
+    "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
+    "same_images": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "of a square matrix without names of images: row i and column i are one image, or "
+        "two images of one person",
+    },
+}
+
+
+def add_options(command, options):
+    """Add options to a command: each name with the settings of argparse."""
+    for name, settings in options.items():
+        command.add_argument(f"--{name.replace('_', '-')}", **settings)
+
+
+def options_of(arguments):
+    """Return the options of `open_data` among the arguments of a command."""
+    given = vars(arguments)
+    options = {name: given[name] for name in READING if given[name] is not None}
+    if "missing" in options:
+        options["missing"] = [each for each in options["missing"] if each != "none"]
+    if "columns" in options:
+        options["columns"] = _columns(options["columns"])
+    return options
+
+
+def options_of_text(text):
+    """Return the options of `open_data` that a line contains, as the command line takes them."""
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    add_options(parser, READING)
+    try:
+        arguments, unknown = parser.parse_known_args(shlex.split(text))
+    except (argparse.ArgumentError, ValueError) as error:
+        raise InputError(f"options: {error}") from None
+    require(
+        not unknown,
+        f"options: {shlex.join(unknown)} is none; write --columns score=cosine genuine=mated",
+    )
+    return options_of(arguments)
+
+
+def _columns(assignments):
+    """Read ROLE=COLUMN; a role that is given several times has a list."""
+    columns = {}
+    for word in assignments:
+        role, sign, name = word.partition("=")
+        require(sign and role, f"--columns takes ROLE=COLUMN, such as genuine=mated; got {word!r}")
+        columns.setdefault(role, []).append(name or None)
+    return {role: names if len(names) > 1 else names[0] for role, names in columns.items()}
+
+
+def with_answer(options, answer):
+    """Return options with those of an answer; columns are added to the columns given."""
+    answered = {name: value for name, value in (options | answer).items() if value is not None}
+    if "columns" in answer:
+        answered["columns"] = dict(options.get("columns") or {}) | answer["columns"]
+    return answered
+
+
+def report_words(source, options):
+    """Return the words of the command that makes a report."""
+    paths = [source] if isinstance(source, (str, Path)) else source
+    return ["frkit", "report", *map(str, paths), *option_words(options)]
+
+
+def option_words(options):
+    """Return options of `open_data` as words of the command line."""
+    words = []
+    for name, value in options.items():
+        option = name.replace("_", "-")
+        if name == "columns":
+            value = column_words(value or {})
+        if value is False:
+            words.append(f"--no-{option}")
+        elif value is not None:
+            several = value if isinstance(value, (list, tuple)) else [value]
+            several = ["none"] if name == "missing" and not several else several
+            words += [f"--{option}", *map(str, several if value is not True else [])]
+    return words
+
+
+def column_words(columns):
+    """Write a mapping of roles to columns as the command line does: role=column."""
+    assignments = []
+    for role, source in columns.items():
+        several = [source] if isinstance(source, str) or source is None else list(source)
+        assignments += [f"{role}={name or ''}" for name in several]
+    return assignments
+
+
+# --- messages ------------------------------------------------------------------------------------
+
+ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
+OTHERS = {"columns", "same_images"}
+OF_REPORTS = ("by", "far", "threshold", "level", "seed", "quick", "weighting", "varying", "pdf")
+NAMES = f"({'|'.join({*READING, *OF_REPORTS} - OTHERS)})"
+OPTIONS_OF_PYTHON = [  # what messages say, as a pattern -> what the command line says
+    (r", 'keep' \(the label belongs to the image\)", ""),  # of Python alone
+    (r" where data are opened \(fk\.open_data\)", ""),
+    (r"\bquick=True\b", "--quick"),
+    ("same_images=True", "--same-images"),
+    ("same_images=False", "--no-same-images"),
+    (r"(?<![\w-])same_images=", "--same-images "),
+    (r"missing=\[\]", "--missing none"),
+    (f"{ROLES} and {ROLES}", r"--columns \1=... \2=..."),
+    (f"{ROLES}(?=[ ,;]|$)", r"--columns \1=..."),
+    (r"^(far|threshold|level|seed) (?=must )", r"--\1 "),
+    (rf"(?<![\w-]){NAMES}=(?=-)", r"--\1="),  # a negative number
+    (rf"(?<![\w-]){NAMES}=(?=[\s,;:]|$)", r"--\1 ..."),
+    (rf"(?<![\w-]){NAMES}=", r"--\1 "),
+]
+PYTHON_CALL = r"(\b(?:fk|np|pd|xr)\.[\w.]+\((?:[^()]|\([^()]*\))*\))"
+
+
+def spoken(message):
+    """Write the options in a message as the command line does; lines of Python stay as they are."""
+    pieces = re.split(PYTHON_CALL, message)
+    pieces[::2] = map(_with_options, pieces[::2])
+    return "".join(pieces)
+
+
+def _with_options(message):
+    """Turn columns={...} into --columns ..., and the like."""
+
+    def as_option(match):
+        return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
+
+    for pattern, option in OPTIONS_OF_PYTHON:
+        message = re.sub(pattern, option, message)
+    return re.sub(r"columns=(\{[^{}]*\})", as_option, message)

@@ -1,0 +1,124 @@
+"""A table of labels of images or people: read, and joined by the names in the data."""
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import UNKNOWN, listed, require, require_path, warn
+from frkit.data.files import file_kind, named, not_read
+from frkit.data.labels import can_be_named, clean_labels
+from frkit.io.arrays import read_npy
+from frkit.io.file_contents import TABLES, read_contents, table_of
+from frkit.io.frames import read_frame
+from frkit.io.names import IDS, NAMES, simplified
+
+KEYS = NAMES["image"] | NAMES["identity"] | IDS
+
+
+def read_labels(labels):
+    """Read a table of labels, or one identity or image name in each line.
+
+    labels : path or pd.DataFrame
+    """
+    if not isinstance(labels, pd.DataFrame):
+        labels = require_path("labels", labels)
+    with named(labels):
+        kind = file_kind(labels)
+        if kind == "npy":  # which says less of its labels than a list of people
+            values = pd.Series(read_npy(labels))
+            return values.to_frame("image" if values.is_unique else "label")
+        if kind not in TABLES:
+            return table_of(read_contents(labels, {}))
+        table = read_frame(labels)
+        if [*table] == ["1"]:
+            table.columns = ["image" if table["1"].is_unique else "identity"]
+        return table.drop(columns="", errors="ignore")
+
+
+def labels_by_name(labels, names):
+    """Return the labels of every side, joined on the column that has most of its names.
+
+    Parameters
+    ----------
+    labels : path or pd.DataFrame
+    names : mapping of str to list of sequences
+        Names that may identify rows of the table, of both sides or of one: {"image": [probes',
+        references']}.
+
+    Returns
+    -------
+    dict of str to tuple of array
+        The other columns of the table, for each side; None where the table lacks the name.
+    """
+    table = read_labels(labels)
+    called = "labels" if isinstance(labels, pd.DataFrame) else labels
+    names = {
+        kind: [clean_labels(side, len(side), kind) for side in sides]
+        for kind, sides in names.items()
+    }
+    distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
+    with named(labels):
+        rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
+        kind, key = _best_column(rows, distinct)
+        rows = rows[rows[key] != UNKNOWN].drop_duplicates()
+        others = rows.columns.drop(key)
+        varying = others[rows.groupby(key)[others].nunique().max() > 1]
+        not_read(varying, f"rows of one {key!r} differ in them")
+        others = others.drop(varying)
+        require(len(others) > 0, f"has no column of labels besides {key!r}")
+        labels_of_name = rows.drop_duplicates(key).set_index(key)[others]
+        absent = np.setdiff1d(distinct[kind], labels_of_name.index)
+        n_others = len(np.setdiff1d(labels_of_name.index, distinct[kind]))
+        if n_others > 0:
+            warn(f"{called}: {n_others:,} names in column {key!r} are not in the data")
+        if len(absent) > 0:
+            warn(
+                f"{called}: column {key!r} lacks {len(absent)} of {len(distinct[kind])} {kind} "
+                f"names ({listed(absent, 3)}): they are in no group"
+            )
+    sides = [labels_of_name.reindex(side) for side in names[kind]]
+    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in others}
+
+
+def attributes_by_name(labels, names, taken):
+    """Return attributes of both sides of pairs, as `labels_by_name`.
+
+    taken : names of attributes that exist already
+    """
+    attributes = labels_by_name(labels, names)
+    there = {name.lower() for name in taken}
+    again = [name for name in attributes if name.lower() in there]
+    require(not again, f"columns {listed(again)} are also in the data: remove one")
+    unusable = [name for name in attributes if not can_be_named(name)]
+    not_read(unusable, "frkit uses such a name itself; rename it")
+    return {name: sides for name, sides in attributes.items() if name not in unusable}
+
+
+def _best_column(rows, names):
+    """Return which kind of names identifies the rows, and the column that contains most of them.
+
+    A column that is called like names of images or people goes before others, such as numbers of
+    rows, which may be equal to numbers of people.
+    """
+    shares = {
+        (kind, column): np.isin(names[kind], rows[column]).mean()
+        for kind in names
+        for column in rows
+    }
+    usual = {name: share for name, share in shares.items() if simplified(name[1]) in KEYS}
+    shares = usual if max(usual.values(), default=0) > 0 else shares
+    best = max(shares, key=shares.get)
+    of_kind = {column: share for (kind, column), share in shares.items() if kind == best[0]}
+    equal = [column for column, share in of_kind.items() if share == shares[best] > 0]
+    require(
+        len(equal) < 2,
+        f"columns {listed(equal)} contain the same names: nothing says which of them names the "
+        "images or people; leave one",
+    )
+    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
+    require(
+        shares[best] > 0,
+        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
+        f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
+        "where the data name images or people",
+    )
+    return best

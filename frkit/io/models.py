@@ -1,0 +1,54 @@
+"""Tables with a row for each model and image, or for each model and pair."""
+
+from dataclasses import replace
+
+from frkit.base import InputError, listed, require
+from frkit.io.cells import refuse_cells
+
+
+def ask_about_models(column):
+    """Ask about a column called model, or the like."""
+    raise InputError(
+        f"{column!r} may say which model a row is of: then columns={ {'model': column}!r}; if it "
+        f"says something else, columns={ {'model': None}!r}",
+        [{"columns": {"model": column}}, {"columns": {"model": None}}],
+    )
+
+
+def names_models(options):
+    """Return whether the user names a column that says which model a row is of."""
+    return options.get("columns", {}).get("model") is not None
+
+
+def read_by_model(contents, options, read):
+    """Return the data of every model in a table, and put its column into their attributes.
+
+    Parameters
+    ----------
+    contents : Contents
+    options : dict
+        Of `open_data`; the role `model` in `columns` is a column of the table.
+    read : function of contents and options
+    """
+    table = contents.data
+    column = options["columns"]["model"]
+    require(
+        isinstance(column, str) and column in table,
+        f"there is no column {column!r}; the columns are {listed(table, 30)}",
+    )
+    refuse_cells(table[column], table[column].isna().to_numpy(), "names no model")
+    others = {role: source for role, source in options["columns"].items() if role != "model"}
+    models = {}
+    for model, rows in table.groupby(column, sort=False):
+        part = replace(contents, data=rows.drop(columns=column))
+        data = read(part, options | {"columns": others | {"model": None}})
+        if "model" in data.dims:  # a list of scores or embeddings was named, or found
+            require(
+                data.sizes["model"] == 1,
+                f"{column!r} says which model a row is of, so only one column can be its score, "
+                "and one its embedding: name it, as columns={'score': 'cosine'}",
+            )
+            data = data.isel(model=0, drop=True)
+        data.attrs["columns"] = f"model: {column!r}\n{data.attrs['columns']}"
+        models[str(model)] = data
+    return models

@@ -1,0 +1,52 @@
+"""A question to the user ends with the line of Python, and the command, that answer it."""
+
+import shlex
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from frkit.base import InputError
+from frkit.io.command_words import report_words, with_answer
+
+
+@contextmanager
+def asking(source, options):
+    """Add to a question, an error with answers, the calls that open the data with each answer.
+
+    Parameters
+    ----------
+    source : path, list of paths, or pd.DataFrame
+    options : dict
+        Of `open_data`, as they are now.
+    """
+    try:
+        yield
+    except InputError as error:
+        is_array = hasattr(source, "dims") or hasattr(source, "dtype")
+        if error.answers and not is_array:
+            error.question = getattr(error, "question", str(error))
+            error.calls = [python_line(source, options, answer) for answer in error.answers]
+            lines = [f"Python: {call}" for call in error.calls]
+            if isinstance(source, (str, Path, list, tuple)):
+                commands = [report_words(source, with_answer(options, it)) for it in error.answers]
+                lines += [f"command: {shlex.join(command)}" for command in commands]
+            error.args = ("\n".join([error.question, *lines]),)
+        raise
+
+
+def python_line(source, options, answer):
+    """Return the call of `open_data` with an answer."""
+    if isinstance(source, (str, Path)):
+        arguments = [repr(str(source))]
+    elif isinstance(source, (list, tuple)):
+        arguments = [repr([str(path) for path in source])]
+    else:
+        arguments = ["frame" if isinstance(source, pd.DataFrame) else "models"]
+    for name, value in with_answer(options, answer).items():
+        value = str(value) if isinstance(value, Path) else value
+        if isinstance(value, pd.DataFrame):
+            arguments.append(f"{name}={name}")
+            continue
+        arguments.append(f"{name}={value!r}")
+    return f"fk.open_data({', '.join(arguments)})"

@@ -1,0 +1,290 @@
+"""Text tables: cells between commas, semicolons, tabs, bars or blanks."""
+
+import csv
+import re
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import InputError, require, warn
+from frkit.data.files import encoding_of, open_text, opener, reading
+from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
+from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
+from frkit.io.names import is_known_name
+
+HEAD = 100  # lines that show how a table is written
+MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
+WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
+
+
+@dataclass
+class Layout:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    mark : what separates cells; None for blanks, of which several are one.
+    first : the number of the first line of data.
+    has_header, names : of the columns; "1", "2", ... without a header.
+    decimal : "," where numbers have decimal commas.
+    rows : cells of the first lines of data.
+    """
+
+    mark: str | None
+    first: int
+    has_header: bool
+    names: list
+    decimal: str
+    rows: list
+
+
+def read_text(path):
+    """Read a text table, plain or .gz: text as it is written, missing where blank.
+
+    Returns
+    -------
+    pd.DataFrame
+        Its index is the number of the line. Blank lines are skipped, and lines that begin with "#"
+        with a warning that counts them.
+    """
+    with reading("the table"):
+        layout = text_layout(path)
+        table = _parsed(path, layout)
+        columns = [_clean(table[name], layout) for name in table]
+        table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
+        is_blank = table.isna().all(axis=1)
+        table = table[~is_blank] if is_blank.any() else table
+        if len(layout.names) > 1 and layout.names[-1] == "" and table.iloc[:, -1].isna().all():
+            table = table.iloc[:, :-1]  # each line ends with a separator
+        return _without_comments(table)
+
+
+def _parsed(path, layout):
+    """Return the cells of a table; a line with another number of cells is refused."""
+    with opener(path)(path, "rb") as file:
+        content = file.read()
+    if encoding_of(path) == "utf-16":
+        content = content.decode("utf-16").encode()
+    if layout.mark is None:
+        content = _with_single_blanks(content)
+    try:
+        return _arrow_table(content, layout, _number_columns(layout))
+    except InputError:
+        raise
+    except ValueError:  # a cell is no number: `to_numbers` will name its line
+        content.decode()
+        return _arrow_table(content, layout, [])
+
+
+def _with_single_blanks(content):
+    """Return lines without blanks at their ends, and with one between cells."""
+    if any(blanks in content for blanks in (b"\t", b"  ", b"\n ", b" \n", b" \r")):
+        content = re.sub(rb"[ \t]+", b" ", content)
+        content = re.sub(rb"(?m)^ | (?=\r?$)", b"", content)
+    return content
+
+
+def _arrow_table(content, layout, numbers):
+    """Parse text; numbers : the places of columns that are read as such."""
+    import pyarrow as pa
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
+    skipped, refused = [], []
+
+    def skip_remarks(row):
+        """Skip a remark; stop at any other line with too many or too few cells."""
+        if row.text.startswith("#") and row.actual_columns < row.expected_columns:
+            skipped.append(row.number)
+            return "skip"
+        refused.append(row)
+        return "error"
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {str(place): text for place in range(len(layout.names))}
+    types |= {str(place): pa.float64() for place in numbers}
+    # without threads, which hang in a forked process
+    lines = ReadOptions(
+        column_names=[*types], skip_rows_after_names=layout.first - 1, use_threads=False
+    )
+    cells = ParseOptions(
+        delimiter=layout.mark or " ",
+        ignore_empty_lines=False,
+        newlines_in_values=True,
+        invalid_row_handler=skip_remarks,
+    )
+    values = ConvertOptions(column_types=types, null_values=NO_NUMBER, decimal_point=layout.decimal)
+    try:
+        parsed = read_csv(pa.BufferReader(content), lines, cells, values)
+    except ValueError:
+        if refused:
+            _refuse_line(refused[0])
+        raise
+    table = parsed.to_pandas(use_threads=False)
+    table.index += layout.first
+    if skipped:
+        every_line = layout.first + np.arange(len(table) + len(skipped))
+        table.index = np.setdiff1d(every_line, skipped)
+        warn_of_comments(skipped)
+    return table
+
+
+def _refuse_line(row):
+    """Refuse a line with too many or too few cells."""
+    require(
+        "\n" not in row.text,
+        f"line {row.number}: a cell has no end: was an open quote left?",
+    )
+    raise InputError(
+        f"line {row.number} has {row.actual_columns} cells; the first line has "
+        f"{row.expected_columns} cells"
+    )
+
+
+def _without_comments(table):
+    """Return a table without lines that begin with "#", unless most do, as names of rows may."""
+    first = table.iloc[:, 0]
+    if len(table) == 0 or pd.api.types.is_numeric_dtype(first):
+        return table
+    is_comment = first.str.startswith("#", na=False)
+    if not 0 < is_comment.mean() <= MOST_COMMENTS:
+        return table
+    warn_of_comments(table.index[is_comment])
+    return table[~is_comment]
+
+
+def warn_of_comments(lines):
+    """Warn that lines are skipped; lines : their numbers."""
+    warn(f"{len(lines):,} line(s) that begin with '#' are skipped, the first is line {lines[0]}")
+
+
+def text_layout(path):
+    """Find out from the first lines how a table is written."""
+    with reading("the table"), open_text(path) as file:
+        head = enumerate(islice(file, HEAD), 1)
+        lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
+        require(lines, "the file is empty")
+        no_comments = [line for line in lines.values() if line[0] != "#"]
+        mark = _delimiter(path, no_comments or [*lines.values()])
+        cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
+        rows = dict(zip(lines, cells))
+    first, *others = rows
+    while others and lines[first][0] == "#":
+        is_above_header = all(map(is_known_name, rows[others[0]]))
+        has_names = any(is_known_name(cell.strip("# ")) for cell in rows[first])
+        if len(rows[first]) == len(cells[-1]) and has_names and not is_above_header:
+            break  # it is the header
+        first, *others = others
+    no_comments = [number for number in others if lines[number][0] != "#"]
+    if len(no_comments) >= MOST_COMMENTS * len(others):
+        others = no_comments
+    cells = [rows[number] for number in (first, *others)]
+    has_header = _has_header(cells)
+    names = cells[0] if has_header else [str(place + 1) for place in range(len(cells[0]))]
+    body = cells[has_header:]
+    if has_header and body and all(len(row) == len(names) + 1 for row in body):
+        is_mark = all(row[-1] == "" for row in body)  # a separator at the end of each line
+        # R writes names of rows under no name
+        names = [*names, ""] if is_mark else ["", *names]
+    is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
+    return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
+
+
+def _delimiter(path, lines):
+    """Return the separator of the cells; None for blanks."""
+    if ".tsv" in path.suffixes:
+        return "\t"
+    for mark in "\t;,|":
+        is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
+        if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
+            return mark
+    n_cells = len(lines[0].split())
+    is_alike = sum(len(line.split()) in (n_cells, n_cells + 1) for line in lines) > len(lines) / 2
+    is_single = n_cells < 2 or ".csv" in path.suffixes and not is_alike
+    return "," if is_single else None
+
+
+def _split(lines, mark):
+    """Iterate over the cells of each line."""
+    if mark is None:
+        lines = (" ".join(line.split()) for line in lines)
+    return csv.reader(lines, delimiter=mark or " ")
+
+
+def _has_header(rows):
+    """Return whether the first line names the columns: text above numbers, or usual names."""
+    first, *others = rows
+    if first[0] in UNNAMED or all(is_known_name(name) for name in first):
+        return True
+    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
+    if not others:
+        return not numbers
+    columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
+    if any(not is_number(name) and all(map(is_number, cells)) for name, *cells in columns):
+        return True
+    if numbers:
+        return len(numbers) > 1 and numbers[0] in (0, 1) and set(np.diff(numbers)) == {1}
+    return len(first) > 1 and not any(name in cells for name, *cells in columns)
+
+
+def is_number(cell):
+    """Return whether a cell is a number, which may have a decimal comma."""
+    try:
+        float(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def _number_columns(layout):
+    """Return the places of columns that can be read as numbers without changing a label.
+
+    These are fractions with many decimals, and the columns of an embedding or of a matrix. What a
+    spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
+    """
+    is_wide = len(layout.names) > WIDE
+    places = []
+    for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
+        numbers = [cell for cell in cells if cell not in NO_NUMBER]
+        if numbers and all(map(NUMBER.fullmatch, numbers)):
+            is_fraction = any(map(FRACTION.match, numbers))
+            is_unclear = any(map(ABRIDGED.fullmatch, numbers))
+            is_unclear |= all(map(THOUSANDS.fullmatch, numbers))
+            if (is_wide or is_fraction) and not is_unclear:
+                places.append(place)
+    return places
+
+
+def _clean(column, layout):
+    """Return text without blanks around it and with decimal points; refuse one of several lines.
+
+    column : of numbers, or categories of text, each of which is cleaned once
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    codes = column.cat.codes.to_numpy()
+    cells = pd.Series(column.cat.categories, dtype="str")
+    # a list may extend over several lines
+    is_open = cells.str.contains("\n", regex=False) & ~cells.str.startswith("[")
+    if is_open.any():
+        line = column.index[np.append(is_open, False)[codes]][0]
+        raise InputError(f"line {line}: a cell has no end: was an open quote left?")
+    cells = cells.str.strip()
+    if cells.str.contains(f"[{NO_WIDTH}]").any():
+        cells = cells.map(stripped)
+    if layout.decimal == "," and cells[~cells.isin(NO_NUMBER)].map(is_number).all():
+        has_point = cells.str.contains(".", regex=False).to_numpy(bool)
+        if cells.str.contains(",", regex=False).any():
+            refuse_cells(
+                column.rename(layout.names[int(column.name)]),
+                np.append(has_point, False)[codes],
+                "has a decimal point, and other cells of this column have a decimal comma: which "
+                "of both separates thousands? Write thousands without a mark",
+            )
+        cells = cells.str.replace(",", ".", regex=False)
+    distinct_codes, distinct = pd.factorize(cells.where(cells != ""))
+    clean = pd.Categorical.from_codes(np.append(distinct_codes, -1)[codes], distinct)
+    return pd.Series(clean, column.index, name=column.name)
