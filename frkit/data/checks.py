@@ -94,7 +94,7 @@ def check_faces(faces, name: str = "faces") -> None:
     require(
         has_dims,
         f"{name} must be a faces Dataset, with dims (image, feature) or (model, image, feature); "
-        "make it with fk.faces or fk.open_faces",
+        "make it with fk.faces or fk.open_data",
     )
 
 

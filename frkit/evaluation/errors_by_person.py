@@ -51,8 +51,8 @@ def errors_by_person(
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        From `score_tensor`, `score_matrix` or `open_scores`, swept block by block; or a list of
-        pairs from `pairs` or `open_pairs` that names identities.
+        From `score_tensor`, `score_matrix` or `open_data`, swept block by block; or a list of
+        pairs from `pairs` or `open_data` that names identities.
     far, threshold : sequence of float, optional
         FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
     by : str or list of str, optional
@@ -235,7 +235,7 @@ def worst_pairs(
     -------
     xr.Dataset
         (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score`
-        (a distance where the scores were read with distance=True), and `share`: that of the worse
+        (a distance where the scores were read as distances), and `share`: that of the worse
         of the two identities.
 
     Raises

@@ -59,8 +59,8 @@ def evaluate(
     Parameters
     ----------
     scores : xr.DataArray, xr.Dataset or xr.DataTree
-        From `score_tensor`, `score_matrix` or `open_scores`, a list of pairs from `pairs` or
-        `open_pairs`, or kept pairs from `sweep`; several models are evaluated on the same
+        From `score_tensor`, `score_matrix` or `open_data`, a list of pairs from `pairs` or
+        `open_data`, or kept pairs from `sweep`; several models are evaluated on the same
         replicates.
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that meets it
@@ -70,7 +70,7 @@ def evaluate(
         mapping of model to thresholds, or a DataArray over `model` and one other dim, such as one
         tuned on other data. Levels come back in the order given; the coordinate threshold_level
         contains the thresholds or, where each model has its own, the DataArray's labels. If scores
-        were read with distance=True, thresholds are distances: accept means distance < threshold.
+        were read as distances, thresholds are distances: accept means distance < threshold.
     far_of : {"all", "worst group", "own group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
         of every group meets the level (Remark 2 of Conti & Clémençon), found again in every

@@ -18,7 +18,7 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     Parameters
     ----------
     scores : xr.DataArray
-        A tensor or matrix of scores from `score_tensor`, `score_matrix` or `open_scores`, without
+        A tensor or matrix of scores from `score_tensor`, `score_matrix` or `open_data`, without
         a model dimension (select one with .sel). One row of its blocks is in memory at a time.
 
     Returns
@@ -26,7 +26,7 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
     xr.Dataset
         (image,): `identity`, `other_identity` (the nearest other person), `own_score` and
         `other_score` (means over the pairs with images of these two, without the image itself;
-        distances where the scores were read with distance=True), and `difference`, by how much
+        distances where the scores were read as distances), and `difference`, by how much
         the image resembles its own person more. The smallest difference comes first. Scores are
         NaN, and the nearest person is "unknown", where no comparison is left: where the image is
         its person's only one, or all its comparisons failed.

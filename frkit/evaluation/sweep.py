@@ -61,7 +61,7 @@ def sweep(
     Parameters
     ----------
     scores : xr.DataArray, xr.Dataset or xr.DataTree
-        From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is
+        From `score_tensor`, `score_matrix` or `open_data`; with a `model` dim every model is
         swept. A list of pairs, or kept pairs, are returned as they are.
     far : float or sequence of float in (0, 1)
         The deepest FAR level that will be asked for: impostor pairs above its threshold are all

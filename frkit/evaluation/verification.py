@@ -40,7 +40,7 @@ def verification_metrics(
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        A list of pairs from `pairs` or `open_pairs`, a tensor, or kept pairs. If a tensor
+        A list of pairs from `pairs` or `open_data`, a tensor, or kept pairs. If a tensor
         has more than two million impostor pairs, some represent others (`sweep`).
     by : str or list of str, optional
         Attribute(s) by which the numbers are given for each group, from the pairs within the group

@@ -206,7 +206,7 @@ def _require_same_images(a, b):
         first.get("images") == second.get("images"),
         "a paired comparison needs the same images, but these have no names and other embeddings: "
         "nothing says that image 0 of one is image 0 of the other. Name them, fk.faces(..., "
-        "image=names), stack both models with fk.stack_models, or evaluate the same faces",
+        "image=names), open both models with one fk.open_data, or evaluate the same faces",
     )
 
 

@@ -159,7 +159,7 @@ def report(
     Parameters
     ----------
     data : faces, scores, path, DataFrame, or mapping of model name to such
-        From `faces`, `open_faces`, `stack_models`, `score_tensor`, `score_matrix` or `pairs`; or
+        From `faces`, `open_data`, `score_tensor`, `score_matrix` or `pairs`; or
         the path of a file of embeddings, of a score matrix, or of a table of scored pairs. Several
         models must have the same images.
     by : str or list of str, optional

@@ -42,7 +42,7 @@ def representation_bias(
     Parameters
     ----------
     faces : xr.Dataset
-        From `fk.faces` or `fk.open_faces`. With a dim `model`, all encoders (or layers) have the
+        From `fk.faces` or `fk.open_data`. With a dim `model`, all encoders (or layers) have the
         same folds.
     attribute : str, tuple of str, or list of these
         A name; a tuple crosses its attributes ("female & Asian"); a list gives a dim `attribute`.

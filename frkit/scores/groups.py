@@ -50,7 +50,7 @@ def checked_scores(scores) -> xr.DataArray | xr.DataTree:
         dims == {"probe", "reference"} and sides <= names,
         "scores must be a tensor over (probe, reference) that names images and identities, a list "
         "of pairs, or kept pairs: make them with fk.score_tensor, fk.score_matrix, fk.pairs, "
-        "fk.open_pairs or fk.sweep",
+        "fk.open_data or fk.sweep",
     )
     if scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(float)

@@ -1,6 +1,6 @@
 """Kept pairs: the form of scores that every evaluation reads.
 
-`frkit.sweep` makes them of a tensor or a matrix, `pairs` and `open_pairs` of a list. They are an
+`frkit.sweep` makes them of a tensor or a matrix, `pairs` and `open_data` of a list. They are an
 xarray tree: a table of images, and pairs as places in this table. Its attribute `design` says who
 was compared with whom.
 """

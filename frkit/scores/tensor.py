@@ -28,7 +28,7 @@ def score_tensor(
     Parameters
     ----------
     faces : xr.Dataset
-        From `faces`, `open_faces` or `stack_models`: `embedding` over ([model,] image, feature).
+        From `faces` or `open_data`: `embedding` over ([model,] image, feature).
         An embedding on disk is read when scores are computed. Up to 1 GB of rows is read once, and
         stays in memory as long as the tensor; a larger embedding is read about 25 times in an
         evaluation, and so is any on the workers of a cluster.
