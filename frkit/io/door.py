@@ -160,6 +160,11 @@ def _opened(path, options):
     """Open one file or table, unless it is opened already; the log shows its columns."""
     if hasattr(path, "dims"):
         kind_of(path)  # refuses others
+        require(
+            not options,
+            f"data that were opened already take no {listed(options)}: give it where each file is "
+            "opened",
+        )
         return path
     path = require_data("path", path)
     with named(path):

@@ -1,11 +1,13 @@
 """What names of images say about who is in them, by a pattern that the user confirms."""
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, require_text
+from frkit.data.sides import Sides
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
@@ -68,27 +70,38 @@ def _paths(names):
 # --- what patterns would say ----------------------------------------------------------------------
 
 
-def people_of_names(images, genuine):
-    """Read who is who from names of images, if the truth agrees with a pattern in every pair.
+class Reading(NamedTuple):
+    """What a pattern of names of images says about who is who.
+
+    Attributes
+    ----------
+    pattern : str
+    people : Sides
+    is_wrong : (pair,) where the truth contradicts it.
+    """
+
+    pattern: str
+    people: Sides
+    is_wrong: np.ndarray
+
+
+def readings_of_names(images, genuine):
+    """Return what every pattern like the names of images says about who is who.
+
+    The one with fewest people comes first: else intervals might be too narrow.
 
     Parameters
     ----------
     images : Sides
     genuine : array of bool
-
-    Returns
-    -------
-    Sides or None, str
-        Who is on both sides, and the pattern; None and "" where names do not say.
     """
-    confirmed = []
+    readings = []
     for pattern, names in _readings(images):
         people = images.mapped(names.fillna(pd.Series(images.names)))  # such as names of models
         is_same = people.is_same()
-        if is_same.any() and not is_same.all() and np.array_equal(is_same, genuine):
-            confirmed.append((people, pattern))
-    # of several, the fewest people: else intervals might be too narrow
-    return min(confirmed, key=lambda reading: len(reading[0].names), default=(None, ""))
+        if is_same.any() and not is_same.all():
+            readings.append(Reading(pattern, people, is_same != genuine))
+    return sorted(readings, key=lambda reading: len(reading.people.names))
 
 
 def _readings(images):

@@ -16,13 +16,14 @@ from frkit.io.cells import refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import stacked_kinds, table_of
 from frkit.io.frames import read_frame
-from frkit.io.joins import ask_who, identities_from, people_of_names
+from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.names import are_attacks, side_columns, words_of_truth
 from frkit.io.notices import warn_of_parts
 from frkit.io.pair_list import listed_pairs
 from frkit.io.pair_roles import (
+    MOST_REPEATED,
     OPPOSITE,
     WORDS,
     check_unconfirmed,
@@ -147,6 +148,13 @@ def _list_of_pairs(
         if who.drop_duplicates().image.duplicated().any():  # so the guess was wrong
             images = None
             roles.unused += [name for side in SIDES for name in roles.columns.pop(side)]
+    if images and rule != "repeats":
+        keep, images = _first_of_each(table, images, scores, genuine, roles)
+        if not keep.all():
+            table, images = table[keep], images.rows(keep)
+            people = people and people.rows(keep)
+            genuine = genuine if genuine is None else genuine[keep]
+            scores = {name: values[keep] for name, values in scores.items()}
     if identity:
         if not images:
             why = "identity= reads names of images, but it is not clear which columns have them"
@@ -168,13 +176,6 @@ def _list_of_pairs(
         check_unconfirmed(roles, table, genuine, scores, bool(preset))
     if people and not images:
         warn_of_equal_rows(table, next(iter(scores.values())))
-    if images and rule != "repeats":
-        keep, images = _first_of_each(table, images, scores, genuine, roles)
-        if not keep.all():
-            table, images = table[keep], images.rows(keep)
-            people = people and people.rows(keep)
-            genuine = genuine if genuine is None else genuine[keep]
-            scores = {name: values[keep] for name, values in scores.items()}
     attributes = _attributes(table, roles)
     if labels is not None:
         names = {"image": images, "identity": people}
@@ -216,17 +217,30 @@ def _attributes(table, roles):
 
 def _people_by_name(images, genuine, rule, roles, table):
     """Return who is in images by their names, or by the genuine pairs that link them; or None."""
-    people, pattern = people_of_names(images, genuine)
-    truth = roles.column("genuine") or roles.column("impostor")
-    if people is not None:
-        roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
-        return people
-    if people_of_names(images, ~genuine)[1]:
-        refuse_truth(roles, table, "names of images", np.ones(len(table), bool))
+    role = "genuine" if roles.column("genuine") else "impostor"
+    truth = roles.column(role)
+    readings = readings_of_names(images, genuine)
+    for reading in readings:
+        if not reading.is_wrong.any():
+            pattern = reading.pattern
+            roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
+            return reading.people
+    for reading in readings:
+        if reading.is_wrong.all():
+            refuse_truth(roles, table, "names of images", reading.is_wrong)
+    nearly = [reading for reading in readings if reading.is_wrong.mean() <= MOST_REPEATED]
+    if nearly and role not in roles.given:
+        nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
+        names = {"columns": {role: None}, "identity": nearest.pattern}
+        why = (
+            f"{truth!r} contradicts the names of images in {nearest.is_wrong.sum():,} pairs, if "
+            f"these say who it is by {nearest.pattern!r}; which of both is the truth?"
+        )
+        roles.ask(table, why, {role: truth}, answers=[names])
     if rule == "linked":
         roles.who = "names that genuine pairs link are one person"
-        people = _linked(images, genuine)
-    return people
+        return _linked(images, genuine)
+    return None
 
 
 def _linked(images, genuine):

@@ -87,15 +87,19 @@ class Roles:
         roles = json.dumps(roles | self.attributes, ensure_ascii=False)
         return {"columns": "\n".join(self.lines()), "roles": roles}
 
-    def ask(self, header, why, *remedies, **options):
+    def ask(self, header, why, *remedies, answers=(), **options):
         """Stop, and show the columns, the roles so far, and the options that would help.
 
-        remedies : roles to columns, of `columns=`; options : others of `open_data`.
+        remedies : roles to columns, of `columns=`; options : others of `open_data`, each an
+        answer; answers : several options together.
         """
         roles = "; ".join(self.lines()) or "none"
-        answers = [{name: value} for name, value in options.items() if value is not None]
-        answers += [{"columns": remedy} for remedy in remedies]
-        answers_text = [f"{name}={value!r}" for each in answers for name, value in each.items()]
+        of_options = [{name: value} for name, value in options.items() if value is not None]
+        answers = [*of_options, *({"columns": remedy} for remedy in remedies), *answers]
+        answers_text = [
+            " with ".join(f"{name}={value!r}" for name, value in answer.items())
+            for answer in answers
+        ]
         error = InputError(
             f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
             + (f"\nsay which it is: {', or '.join(answers_text)}" if answers else ""),

@@ -222,11 +222,14 @@ def test_a_pattern_of_names_is_used_where_the_truth_confirms_it(tmp_path):
     assert frr_of(data) == pytest.approx(OF_PAIRS, abs=1e-6)
 
 
-def test_a_pattern_that_the_truth_contradicts_once_is_not_used(tmp_path):
+def test_a_pattern_that_the_truth_contradicts_once_is_asked_about(tmp_path):
     write = listed(NAMES, truth=True)
     table = pd.read_csv(tmp_path / write(tmp_path), sep=" ")
     table.loc[table.same.idxmax(), "same"] = 0
-    assert "identity" not in fk.open_data(table)["images"]
+    with pytest.raises(fk.InputError, match="contradicts the names of images in 1 pairs") as asked:
+        fk.open_data(table)
+    by_truth, by_names = [fk.open_data(table, **answer) for answer in asked.value.answers]
+    assert "identity" not in by_truth["images"] and "identity" in by_names["images"]
 
 
 def test_the_question_counts_people_and_pairs_of_each_pattern(tmp_path):

@@ -571,3 +571,26 @@ def test_another_column_that_may_be_scores_is_asked_about():
         fk.open_data(table)
     both = fk.open_data(table, **asked.value.answers[1])
     assert both["pairs"].model.values.tolist() == ["score", "arcface_score"]
+
+
+def test_options_of_data_that_were_opened_are_refused(tmp_path):
+    faces = fk.demo_faces().isel(model=0, image=slice(50), drop=True)
+    with pytest.raises(fk.InputError, match="opened already take no 'labels'"):
+        fk.open_data({"A": faces, "B": faces}, labels=pd.DataFrame({"image": ["a"], "sex": ["f"]}))
+    assert fk.open_data({"A": faces, "B": faces}).model.values.tolist() == ["A", "B"]
+
+
+def test_a_decision_that_contradicts_names_of_images_is_asked_about():
+    vectors, who = spread_faces()
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    names = np.array([f"p{person:02d}_{k % 4}.jpg" for k, person in enumerate(who)])
+    first, second = np.triu_indices(len(who), 1)
+    score = (unit[first] * unit[second]).sum(1)
+    same = who[first] == who[second]
+    table = pd.DataFrame({"img1": names[first], "img2": names[second], "score": score})
+    table["match"] = (score > 0.5).astype(int)  # the system's own
+    with pytest.raises(fk.InputError, match="contradicts the names of images") as asked:
+        fk.open_data(table)
+    by_decision, by_names = [fk.open_data(table, **answer) for answer in asked.value.answers]
+    np.testing.assert_array_equal(by_names["pairs"].genuine, same)
+    np.testing.assert_array_equal(by_decision["pairs"].genuine, table.match == 1)
