@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from jinja2 import Environment, PackageLoader
 
 from frkit.base import UNKNOWN, with_cautions
 from frkit.io.command_words import report_words
 from frkit.io.door import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, named_pairs, numbers_of_first_model
 
+# its own, because those of reports import what evaluates
+TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"))
+TEMPLATES.filters["thousands"] = "{:,}".format
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
 NO_ATTRIBUTES = "image model person pair genuine score probe reference feature".split()
 
@@ -65,8 +69,6 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
 
 def contents_of(data):
     """Describe data in lines: their kind, columns, sizes, and labels of attributes."""
-    from frkit.reporting.formats import TEMPLATES  # which takes a second to import
-
     kind = kind_of(data)
     labels = labels_of(data)
     people = Counter(labels.pop("identity", []))
