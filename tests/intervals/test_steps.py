@@ -66,6 +66,16 @@ def test_all_that_err_mirror_none_that_errs(rate):
     assert lower.item() == pytest.approx(1 - ends(none, rate)[1].item())
 
 
+@pytest.mark.parametrize("rate", ["frr", "far"])
+def test_a_success_more_never_raises_the_lower_end(rate):
+    lowers = []
+    for number in (0, 1, 2, 5):
+        errors = 10 - (np.arange(30) < (number if rate == "frr" else 0))
+        accepted = 30 * 29 // 2 - (number if rate == "far" else 0)
+        lowers.append(ends(listed(errors, 10, accepted), rate)[0].item())
+    assert (np.diff(lowers) <= 0).all(), lowers
+
+
 @pytest.mark.parametrize("size", [2, 3, 10, 60])
 @pytest.mark.parametrize("errors_of_others", [0, 20])
 def test_an_error_more_of_a_group_never_lowers_its_upper_end(size, errors_of_others):
@@ -105,3 +115,13 @@ def test_groups_of_one_and_of_two_people_are_named():
             band = fk.band(tree, rate).isel(threshold_level=0)
         assert np.isnan(band.upper.sel(group="alone").item())
         assert band.upper.sel(group="two").item() > band.upper.sel(group="many").item()
+
+
+@pytest.mark.parametrize("size", [10, 20])
+def test_without_an_accept_two_people_of_a_group_are_one_comparison(size):
+    group = np.repeat(["a", "b"], [size, 40])
+    pairs = listed(np.zeros(size + 40, int), 10, 0, group)
+    evaluation = fk.evaluate(pairs, threshold=[0.5], by="group", weighting="identity")
+    n = fk.band(evaluation, "far_group").n_effective.sel(group="a").item()
+    pairs_of_people = size * (size - 1) / 2
+    assert 0.94 * pairs_of_people < n < pairs_of_people  # by Student's in place of the normal law
