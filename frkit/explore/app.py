@@ -156,7 +156,8 @@ class OwnData:
             rows=5,
             continuous_update=False,
         )
-        self.found = ""
+        self.recognised = ""
+        self.name_of_data = None
         return [self.upload, self.read_button, self.sample_button, self.label_upload]
 
     def question_controls(self):
@@ -214,6 +215,7 @@ class OwnData:
             self.uploads[name].write_bytes(file["content"])
             names.append(name)
         change["owner"].value = ()
+        self.name_of_data = None  # files of one name may differ
         field.value = "; ".join(names)
         self.read()
 
@@ -246,18 +248,20 @@ class OwnData:
 
     def begin_reading(self):
         """Note which files are read, and clear what was shown of others."""
+        is_other = self.path.value != self.name_of_data
         self.name_of_data = self.path.value
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [self.named(name) for name in names if name]
         self.forget_report()
-        self.write_options("")
+        if is_other:  # options that were written for the same files stay
+            self.write_options("")
         self.preview.value = ""
         self.mapping.layout.display = "" if self.paths else "none"
         self.offer_question([], [])
 
     def opening(self):
         """Return the options of `open_data` that the user gave."""
-        is_own = self.options.value != self.found
+        is_own = self.options.value != self.recognised
         options = options_of_text(self.options.value) if is_own else {}
         labels = self.labels.value.strip()
         if labels:
@@ -274,7 +278,7 @@ class OwnData:
 
     def show_rows(self, path):
         """Show the first rows of a table."""
-        rows = read_apart(first_rows, path)
+        rows, _ = with_cautions(read_apart, first_rows, path)  # opening gives them again
         layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
         shown = "" if rows is None else rows.to_html(**layout)
         style = "overflow-x:auto;contain:inline-size"
@@ -282,12 +286,12 @@ class OwnData:
 
     def write_options(self, words):
         """Show which column was read as what, as options that can be changed."""
-        self.found = words
+        self.recognised = words
         self.options.value = words
 
     def read_anew(self, _change):
         """Read again with other options."""
-        if self.options.value == self.found or not self.paths:
+        if self.options.value == self.recognised or not self.paths:
             return
         self.forget_report()
         with self.reading():
@@ -297,7 +301,7 @@ class OwnData:
         """Say what was opened, and offer what can be asked of it."""
         self.data = data
         self.notices = notices
-        if self.options.value == self.found:
+        if self.options.value == self.recognised:
             roles = json.loads(data.attrs.get("roles", "{}"))
             self.write_options(shlex.join(option_words({"columns": roles})) if roles else "")
         labels = labels_of(data)

@@ -187,13 +187,13 @@ def faces_of_contents(contents, options):
         table = read_labels(labels)
         columns |= {name: table[name] for name in table}
     elif labels is not None and pattern is None:
-        found = labels_by_name(labels, names)
-        twice = sorted({*columns} & {*found})
+        more = labels_by_name(labels, names)
+        twice = sorted({*columns} & {*more})
         require(
             not twice,
             f"columns in both the data and their labels: {listed(twice)}; leave them in one",
         )
-        columns |= {name: values for name, (values,) in found.items()}
+        columns |= {name: values for name, (values,) in more.items()}
     of_people = labels if names and pattern else None
     return faces_of_columns(columns, given, pattern, of_people)
 

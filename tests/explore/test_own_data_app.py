@@ -114,6 +114,8 @@ def test_a_question_shows_the_options_that_answer_it(tmp_path):
     assert "--columns score=w score=v" in app.status.value
     app.options.value = "--columns score=w"
     assert not app.work.button.disabled
+    app.read_button.click()
+    assert not app.work.button.disabled, "what was written for a file stays"
 
 
 def test_uploads_are_read_and_stay_in_their_folder(files):
