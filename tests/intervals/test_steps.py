@@ -64,6 +64,11 @@ def test_all_that_err_mirror_none_that_errs(rate):
     lower, upper = ends(every, rate)
     assert upper.item() == 1
     assert lower.item() == pytest.approx(1 - ends(none, rate)[1].item())
+    numbers = [
+        fk.band(fk.evaluate(pairs, threshold=[0.5]), rate).n_effective.item()
+        for pairs in (every, none)
+    ]
+    assert numbers[0] == pytest.approx(numbers[1])
 
 
 @pytest.mark.parametrize("rate", ["frr", "far"])

@@ -416,3 +416,30 @@ def test_the_threshold_takes_at_most_half_of_the_variance_of_frr():
         assert (added.variance >= half * (1 - 1e-9)).all()
         at_least += int(np.isclose(added.variance, half).sum())
     assert at_least > 0
+
+
+def test_a_group_borrows_the_variance_of_all_and_that_of_its_threshold_by_hand():
+    """The threshold adds variance to most groups; some it takes away, in proportion."""
+    data = faces(60, 4, seed=3, groups={"a": {}, "b": {}, "c": {}})
+    evaluation = fk.evaluate(fk.score_tensor(data), far=[0.003, 0.02, 0.1], by="group")
+    added = contributions(evaluation, "frr_group", "new people")
+    band = fk.band(evaluation, "frr_group")
+    kinds = set()
+    for level, group in product(range(3), range(3)):
+        part = added.isel(far_level=level, group=group)
+        rate, own, fixed, pooled, most, own_df = (
+            float(part[name])
+            for name in ("rate", "variance", "fixed_variance", "pooled", "most", "own_df")
+        )
+        if not 0 < rate < 1:
+            continue
+        borrowed = rate * (1 - rate) / pooled
+        borrowed = borrowed + own - fixed if own >= fixed else borrowed * own / fixed
+        kinds.add(own >= fixed)
+        moderated = (4 * borrowed + own_df * own) / (4 + own_df)
+        df = min(4 + own_df, float(part.df))
+        few = (stats.norm.ppf(0.975) / stats.t.ppf(0.975, max(df, 1))) ** 2
+        expected = min(rate * (1 - rate) / moderated, most) * few
+        shown = band.n_effective.isel(far_level=level, group=group).item()
+        assert shown == pytest.approx(expected, rel=1e-6), (level, group)
+    assert kinds == {True, False}
