@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from frkit.base import DataWarning, InputError, parse_number
-from frkit.io.command_words import READING, SEVERAL, add_options, options_of, spoken
+from frkit.io.command_words import READING, SEVERAL, add_options, option_words, options_of
 
 BAD, STOPPED = 2, 130
 ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -40,9 +40,9 @@ examples
   frkit report matrix.csv --far 1e-2 1e-3          a matrix of scores, ids in first row and column
   frkit check out/report.json --max frr@1e-3=0.05  whether the numbers stay below limits
 
-The files: embeddings (.npz, .npy with .csv, .csv, .parquet, .mat, .nc), a matrix of scores (text,
-.npy) or a list of scored pairs (text, .parquet, .json). What the columns are is guessed from names
-and contents, and shown; --columns says it. Nothing is ever unpickled. In the report FAR is the
+The files: embeddings (.npz, .npy with .csv, .csv, .parquet, .mat, .h5), a matrix of scores (text,
+.npy) or a list of scored pairs (text, .parquet, .json). What the columns are is read from their
+names, and shown; --columns says it. Nothing is ever unpickled. In the report FAR is the
 share of comparisons of different people that are accepted, FRR the share of comparisons of one
 person that are rejected.
 """
@@ -129,15 +129,11 @@ def main(command_line: list[str] | None = None) -> int:
 
 def _spoken_error(error, command_line):
     """Return what an error says; after a question, the whole command with each answer."""
-    from frkit.io.command_words import option_words
-
-    if not getattr(error, "answers", ()):
-        return spoken(str(error))
+    if not isinstance(error, InputError):
+        return str(error)
     words = [option_words(answer) for answer in error.answers]
     commands = [f"command: {shlex.join(['frkit', *command_line, *answer])}" for answer in words]
-    calls = [f"Python: {call}" for call in getattr(error, "calls", ())]
-    question = spoken(getattr(error, "question", str(error)))
-    return "\n".join([question, *commands, *calls])
+    return "\n".join([error.text, *commands])
 
 
 def parser() -> argparse.ArgumentParser:
@@ -207,7 +203,7 @@ def _look(arguments):
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
     files = arguments.files if len(arguments.files) > 1 else arguments.files[0]
     for line in look(files, **options_of(arguments)).splitlines():
-        print(spoken(line) if line.startswith("notice: ") else line)
+        print(line)
     return 0
 
 
@@ -240,10 +236,6 @@ def _write(arguments, data, opening):
         progress=sys.stderr.isatty(),
     )
     finished_report.command = arguments.line
-    sections = finished_report.sections.values()
-    lines_of_sections = [section.lines for section in sections]
-    for lines in (finished_report.cautions, finished_report.left_out, *lines_of_sections):
-        lines[:] = map(spoken, lines)
     folder = finished_report.save(arguments.output, pdf=arguments.pdf)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")

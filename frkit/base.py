@@ -16,22 +16,39 @@ LARGEST_WHOLE = 2**53  # above it float64 cannot represent every integer
 class InputError(ValueError):
     """Bad input: the message says what is wrong, where, and what to do.
 
-    Of a question to the user, `answers` are options of `open_data`, a dict for each answer.
+    Attributes
+    ----------
+    text : what is wrong, in words that are the same everywhere.
+    answers : of a question, the options that answer it, a dict for each answer. Python, the command
+        line and the app write them in their own words.
+    calls : the whole call with each answer, where data are opened in Python.
     """
 
-    def __init__(self, message: str, answers: Sequence[dict] = ()) -> None:
-        super().__init__(message)
-        self.answers = answers
+    def __init__(self, text: str, answers: Sequence[dict] = ()) -> None:
+        super().__init__(text, answers)
+        self.text = text
+        self.answers = list(answers)
+        self.calls: list[str] = []
+
+    def __str__(self) -> str:
+        answers = [
+            " with ".join(f"{name}={value!r}" for name, value in answer.items())
+            for answer in self.answers
+        ]
+        lines = [f"say which it is: {', or '.join(answers)}"] if answers else []
+        if self.calls:
+            lines = [f"Python: {call}" for call in self.calls]
+        return "\n".join([self.text, *lines])
 
 
 class DataWarning(UserWarning):
     """The data allow less than was asked: the message says what that means for the result."""
 
 
-def require(condition: object, message: str) -> None:
-    """Raise InputError with the message unless the condition is true."""
+def require(condition: object, text: str, answers: Sequence[dict] = ()) -> None:
+    """Raise InputError unless the condition is true."""
     if not condition:
-        raise InputError(message)
+        raise InputError(text, answers)
 
 
 def require_one_of(name: str, value, allowed) -> None:
@@ -191,7 +208,8 @@ def refuse_infinite(scores: np.ndarray) -> None:
     n_infinite = np.count_nonzero(np.isinf(scores))
     require(
         n_infinite == 0,
-        f"{n_infinite} score(s) are infinite; mark failed comparisons as NaN, or with missing=",
+        f"{n_infinite} score(s) are infinite; mark failed comparisons as NaN, or name them as "
+        "missing",
     )
 
 

@@ -130,14 +130,14 @@ def role_of_square(values):
     return None
 
 
-def refuse_scores(embedding, otherwise=""):
+def refuse_scores(embedding, answers=()):
     """Refuse a matrix of scores in place of an embedding, or of one of several embeddings.
 
     Parameters
     ----------
     embedding : array, ([model,] image, feature)
-    otherwise : str
-        What to do if it is an embedding nevertheless.
+    answers : list of dict
+        Of the question in a file.
     """
     for values in [embedding] if embedding.ndim == 2 else embedding:
         role = role_of_square(values)
@@ -145,8 +145,9 @@ def refuse_scores(embedding, otherwise=""):
         require(
             role is None,
             f"the embedding is square, with one value on its diagonal, as a matrix "
-            f"of {role}s between images is; open such a file with kind='matrix', or "
-            f"give the array as fk.score_matrix(values, identity, identity{distance}){otherwise}",
+            f"of {role}s between images is; such an array is given as "
+            f"fk.score_matrix(values, identity, identity{distance})",
+            answers,
         )
 
 

@@ -64,7 +64,7 @@ def named(path):
         yield
     except InputError as error:
         if not hasattr(error, "file"):
-            error.file, error.args = name, (f"{name}: {error}",)
+            error.file, error.text = name, f"{name}: {error.text}"
         raise
 
 

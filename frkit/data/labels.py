@@ -212,7 +212,7 @@ def image_names(values, n, name="image", of="image"):
     require(
         len(twice) == 0,
         f"{name} names must be distinct, but there are several of {listed(twice)}; give each {of} "
-        f"its own, or leave {name}= out",
+        f"its own, or leave {name} out",
     )
     return names
 
@@ -258,9 +258,9 @@ def require_attributes(by, attributes):
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         require(
             name in attributes,
-            f"by={name!r} is not an attribute of these scores{meant}; there is "
+            f"{name!r} is not an attribute of these scores{meant}; there is "
             f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others "
-            "where data are opened (fk.open_data): labels='people.csv'",
+            "where data are opened: the option labels",
         )
 
 
@@ -354,9 +354,10 @@ def _filled(images, several, name):
         shown = ", ".join(f"{label} (row {row} from 0)" for row, label in examples.items())
         raise InputError(
             f"attribute {name!r} varies within {len(varying)} of {images.identity.nunique()} "
-            f"identities; the first is {first!r}: {shown}. Say what to do: varying='split' (one "
-            "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown "
-            "ones), 'keep' (the label belongs to the image), or leave the attribute out"
+            f"identities; the first is {first!r}: {shown}. What to do: split (one sub-identity per "
+            "value), first or most frequent (one label each; fills in unknown ones), or leave the "
+            "attribute out; in Python also keep (the label belongs to the image)",
+            [{"varying": rule} for rule in ("split", "first", "most frequent")],
         )
     label_of = labelled.set_index("identity").label
     labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))

@@ -64,8 +64,8 @@ def cautions(population, data, far, lowest, highest):
             f"the {'EER' if 'eer' in data else '1 - AUC'} is {value:.2f}: images of one "
             "person score no higher, or hardly higher, than strangers. Near one half the labels "
             "may not belong to the scores (rows in another order?). If larger scores mean less "
-            "alike (distances), turn their sign, or name them as distance: "
-            "columns={'distance': ...}"
+            "alike (distances), turn their sign, or call their column "
+            "a distance"
         )
 
 

@@ -52,8 +52,8 @@ def check_options(
     identified = has_names(scores)
     require(
         identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
-        "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give "
-        "probe_identity= and reference_identity= for another weighting",
+        "these pairs carry no identities, so that all pairs weigh the same; another weighting "
+        "needs identities of both sides",
     )
     if resampling is not None:
         _check_scheme(scores, resampling, identified)
@@ -131,7 +131,7 @@ def asked_levels(far, threshold, scores):
     require(
         rows.min() >= scores.attrs.get(REJECTED, -np.inf),
         "at a threshold beyond all scores that were compared, failed comparisons would be "
-        "accepted, but failed='rejected' rejects them: leave such a threshold out",
+        "accepted, but the option failed rejects them: leave such a threshold out",
     )
     return np.empty(0), rows, xr.Variable("threshold_level", labels, levels_by_name)
 

@@ -14,15 +14,13 @@ import ipywidgets as widgets
 
 from frkit.base import InputError, parse_number, require, with_cautions
 from frkit.explore.controls import labelled_control
-from frkit.explore.separate_process import read_apart
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
-from frkit.io.command_words import option_words, options_of_text, spoken
+from frkit.io.command_words import option_words, options_of_text
 from frkit.io.demo import demo_faces
 from frkit.io.door import ENDINGS, by_model, open_data
 from frkit.io.file_contents import first_rows
 from frkit.reporting.look import contents_of, labels_of
 from frkit.reporting.opening import Opened
-from frkit.reporting.relabelling import with_named_blanks
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
@@ -37,10 +35,6 @@ VARYING = {
     "split the person": "split",
     "become the first one": "first",
     "become the most frequent one": "most frequent",
-}
-BLANKS = {
-    "are in no group": USUAL,
-    "are a group of their own": "no label",
 }
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
@@ -166,11 +160,10 @@ class OwnData:
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.weighting = choice("rates are", WEIGHTINGS)
-        self.blanks = choice("unlabelled people", BLANKS)
         self.varying = choice("labels that differ", VARYING)
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
         chosen = [self.by, self.models, self.far, self.weighting]
-        return [*chosen, self.blanks, self.varying, self.quick]
+        return [*chosen, self.varying, self.quick]
 
     def settings(self):
         """Return the question, by the names of its options."""
@@ -179,7 +172,6 @@ class OwnData:
             "models": self.models.value,
             "far": self.far.value,
             "weighting": self.weighting.value or None,
-            "blanks": self.blanks.value,
             "varying": self.varying.value,
             "quick": self.quick.value,
         }
@@ -223,10 +215,12 @@ class OwnData:
         """Return the path of a file that was uploaded or that is on this machine."""
         return self.uploads.get(name, Path(name).expanduser())
 
-    def in_words(self, text):
-        """Return a message in the words of the options, with the names of uploaded files."""
-        lines = [line for line in text.splitlines() if not line.startswith("Python: ")]
-        text = spoken("\n".join(lines))
+    def in_words(self, error):
+        """Return what an error says and the options that answer it, with names of uploads."""
+        answers = [shlex.join(option_words(answer)) for answer in getattr(error, "answers", ())]
+        text = "\n".join(
+            [getattr(error, "text", str(error)), *(f"options: {it}" for it in answers)]
+        )
         for name, path in self.uploads.items():
             text = text.replace(str(path), name)
         return text
@@ -274,11 +268,11 @@ class OwnData:
         """Open the file, or several files of models."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
         self.show_rows(self.paths[0])
-        self.show(*with_cautions(read_apart, open_data, files, **self.opening()))
+        self.show(*with_cautions(open_data, files, **self.opening()))
 
     def show_rows(self, path):
         """Show the first rows of a table."""
-        rows, _ = with_cautions(read_apart, first_rows, path)  # opening gives them again
+        rows, _ = with_cautions(first_rows, path)  # opening gives them again
         layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
         shown = "" if rows is None else rows.to_html(**layout)
         style = "overflow-x:auto;contain:inline-size"
@@ -338,15 +332,12 @@ class OwnData:
         elif self.paths:
             several = len(self.paths) > 1
             paths = by_model(self.paths) if several else str(self.paths[0])
-        blanks = options.pop("blanks")
-        if blanks and options["by"]:
-            data, paths = with_named_blanks(data, options["by"], blanks), None
         opened = Opened(data, paths, self.notices)
         opening = self.opening()
         try:
             result = report(opened, far=far, opening=opening, progress=progress, **options)
         except InputError as error:
-            raise InputError(self.in_words(str(error))) from error
+            raise InputError(self.in_words(error)) from error
         if {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
             result.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
         self.report = result
@@ -389,7 +380,7 @@ class OwnData:
             yield
             self.work.button.disabled = False
         except (InputError, OSError) as error:
-            self.say(self.in_words(str(error)), alert=True)
+            self.say(self.in_words(error), alert=True)
 
 
 def upload(label, receive, **settings):

@@ -1,11 +1,10 @@
-"""Files of arrays as columns by name, NumPy, MATLAB, HDF5, netCDF and Zarr; and folders of .npy."""
+"""Files of arrays as columns by name: NumPy, MATLAB, HDF5; and folders of .npy."""
 
 import warnings
 
 import numpy as np
-import xarray as xr
 
-from frkit.base import InputError, listed, require, warn
+from frkit.base import InputError, listed, require
 from frkit.data.checks import ROWS
 from frkit.data.files import named, need, not_read, reading
 from frkit.data.stores import check_hdf5
@@ -29,6 +28,7 @@ def read_npz(path):
         for name in arrays.files:
             with reading(f"array {name!r}"):
                 columns[name] = arrays[name]
+                require(columns[name].dtype.kind != "c", "has complex numbers: give real ones")
     return columns
 
 
@@ -91,17 +91,16 @@ def are_vectors_by_name(arrays):
 
 
 def labels_beside(path):
-    """Return the file of labels next to an .npy: of its stem, or else the only one there is."""
+    """Return the file of labels next to an .npy that has its name."""
     others = [other for other in path.parent.iterdir() if other != path and _may_be_labels(other)]
-    present = [other for other in others if other.name.startswith(f"{path.stem}.")] or others
-    names = listed(sorted(other.name for other in present)) or "no file of labels"
-    require(
-        len(present) == 1,
-        f"embeddings or a score matrix in an .npy need labels, and next to it there is {names}: "
-        "give labels=, a table with a row for each image",
-    )
-    if not present[0].name.startswith(f"{path.stem}."):
-        warn(f"labels are read from {present[0].name}, the only ones in the folder, in their order")
+    present = [other for other in others if other.name.startswith(f"{path.stem}.")]
+    if len(present) != 1:
+        names = listed(sorted(other.name for other in others)) or "no file of labels"
+        raise InputError(
+            "embeddings or a score matrix in an .npy need labels, a table with a row for each "
+            f"image; next to it there is {names}",
+            [{"labels": str(other)} for other in others if len(others) < 4],
+        )
     return present[0]
 
 
@@ -195,21 +194,13 @@ def read_hdf5(path):
         items = _items(file)
         while len(items) == 1 and isinstance(*items.values(), h5py.Group):
             items = _items(*items.values())
-        groups = {name: item for name, item in items.items() if isinstance(item, h5py.Group)}
-        columns = {name: _array(item) for name, item in items.items() if name not in groups}
-        if not columns:  # perhaps an array for each image in a group for each person
-            arrays = {
-                f"{group}/{name}": _array(item)
-                for group, members in groups.items()
-                for name, item in _items(members).items()
-                if isinstance(item, h5py.Dataset)
-            }
-            require(
-                are_vectors_by_name(arrays),
-                f"has no array at the top, but groups {listed(groups)}: write the arrays of one "
-                "model into a file of their own",
-            )
-            return arrays
+        arrays = {name: item for name, item in items.items() if isinstance(item, h5py.Dataset)}
+        require(
+            arrays,
+            f"has no array at the top, but groups {listed(items)}: write the arrays of one model "
+            "into a file of their own",
+        )
+        columns = {name: _array(item) for name, item in arrays.items()}
     return columns
 
 
@@ -226,36 +217,10 @@ def _array(item):
     return item.asstr("utf-8")[()] if is_text else item[()]
 
 
-def read_netcdf(path):
-    """Read a stored faces Dataset as columns."""
-    check_hdf5(path)
-    with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
-        _require_embedding(stored)
-        return _columns(stored.load())
-
-
-def _require_embedding(stored):
-    """Refuse a file without embeddings, such as a stored evaluation."""
-    require(
-        "embedding" in stored.variables,
-        "contains no variable `embedding`; an evaluation that was saved is opened by "
-        "fk.open_evaluation(path)",
-    )
-
-
-def _columns(stored):
-    """Return the variables of a faces Dataset."""
-    labels = [name for name in stored.variables if stored[name].dims in (("image",), ("model",))]
-    columns = {str(name): stored[name].values for name in labels}
-    columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
-    return columns
-
-
 READERS = {
     "npz": read_npz,
     "npy": read_array,
     "mat": read_mat,
     "hdf5": read_hdf5,
-    "netcdf": read_netcdf,
     "folder": read_folder,
 }

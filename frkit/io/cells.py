@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, InputError, listed
+from frkit.base import LARGEST_WHOLE, InputError, listed, require
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
@@ -97,10 +97,14 @@ def _refuse_words(column, is_bad, blank):
     """Refuse the first cell that is no number; ask about a word, where cells may be blank."""
     reason, answers = "is not a finite number", []
     words = column[is_bad].dropna().astype(str)
-    is_word = ~words.str.contains("[0-9]|inf")
+    require(
+        not (words == column.name).any(),
+        f"{_place(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
+    )
+    is_word = ~words.str.contains("[0-9]")
     if blank and is_word.any():
         word = words[is_word].iloc[0]
-        reason += f"; if {word!r} marks a failed comparison, give missing={word!r}"
+        reason += f"; does {word!r} mark a failed comparison?"
         answers = [{"missing": [word]}]
     refuse_cells(column, is_bad, reason, answers)
 

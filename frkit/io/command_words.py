@@ -1,8 +1,6 @@
 """Options of `open_data` as words of the command line, in both directions."""
 
 import argparse
-import ast
-import re
 import shlex
 from pathlib import Path
 
@@ -21,8 +19,8 @@ def mark(text):
 
 READING = {
     "kind": {
-        "metavar": "NAME",
-        "help": "faces, matrix, pairs, or the form of a list of pairs: lfw, rfw, bfw, bob",
+        "choices": ["faces", "matrix", "pairs"],
+        "help": "where names and contents leave it open",
     },
     "columns": {
         **SEVERAL,
@@ -103,7 +101,10 @@ def with_answer(options, answer):
     """Return options with those of an answer; columns are added to the columns given."""
     answered = {name: value for name, value in (options | answer).items() if value is not None}
     if "columns" in answer:
-        answered["columns"] = dict(options.get("columns") or {}) | answer["columns"]
+        columns = dict(options.get("columns") or {})
+        sources = [source for source in answer["columns"].values() if source]
+        columns = {role: source for role, source in columns.items() if source not in sources}
+        answered["columns"] = columns | answer["columns"]
     return answered
 
 
@@ -136,45 +137,3 @@ def column_words(columns):
         several = [source] if isinstance(source, str) or source is None else list(source)
         assignments += [f"{role}={name or ''}" for name in several]
     return assignments
-
-
-# --- messages ------------------------------------------------------------------------------------
-
-ROLES = r"(?<![\w-])((?:probe|reference)(?:_identity)?|genuine)="
-OTHERS = {"columns", "same_images"}
-OF_REPORTS = ("by", "far", "threshold", "level", "seed", "quick", "weighting", "varying", "pdf")
-NAMES = f"({'|'.join({*READING, *OF_REPORTS} - OTHERS)})"
-OPTIONS_OF_PYTHON = [  # what messages say, as a pattern -> what the command line says
-    (r", 'keep' \(the label belongs to the image\)", ""),  # of Python alone
-    (r" where data are opened \(fk\.open_data\)", ""),
-    (r"\bquick=True\b", "--quick"),
-    ("same_images=True", "--same-images"),
-    ("same_images=False", "--no-same-images"),
-    (r"(?<![\w-])same_images=", "--same-images "),
-    (r"missing=\[\]", "--missing none"),
-    (f"{ROLES} and {ROLES}", r"--columns \1=... \2=..."),
-    (f"{ROLES}(?=[ ,;]|$)", r"--columns \1=..."),
-    (r"^(far|threshold|level|seed) (?=must )", r"--\1 "),
-    (rf"(?<![\w-]){NAMES}=(?=-)", r"--\1="),  # a negative number
-    (rf"(?<![\w-]){NAMES}=(?=[\s,;:]|$)", r"--\1 ..."),
-    (rf"(?<![\w-]){NAMES}=", r"--\1 "),
-]
-PYTHON_CALL = r"(\b(?:fk|np|pd|xr)\.[\w.]+\((?:[^()]|\([^()]*\))*\))"
-
-
-def spoken(message):
-    """Write the options in a message as the command line does; lines of Python stay as they are."""
-    pieces = re.split(PYTHON_CALL, message)
-    pieces[::2] = map(_with_options, pieces[::2])
-    return "".join(pieces)
-
-
-def _with_options(message):
-    """Turn columns={...} into --columns ..., and the like."""
-
-    def as_option(match):
-        return "--columns " + shlex.join(column_words(ast.literal_eval(match[1])))
-
-    for pattern, option in OPTIONS_OF_PYTHON:
-        message = re.sub(pattern, option, message)
-    return re.sub(r"columns=(\{[^{}]*\})", as_option, message)

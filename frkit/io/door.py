@@ -11,9 +11,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import InputError, listed, require, require_path, require_text
-from frkit.data.files import KINDS, file_kind, named, require_data
-from frkit.io.arrays import OnDisk
+from frkit.base import InputError, listed, require, require_path, warn
+from frkit.data.checks import NUMBERED
+from frkit.data.files import KINDS, named, require_data
 from frkit.io.combined import stack_lists, stack_matrices
 from frkit.io.faces import faces_of_contents, stacked_faces
 from frkit.io.file_contents import read_contents, read_two_kinds
@@ -56,14 +56,13 @@ def open_data(
     ----------
     path : str or Path, a list of such, a mapping of model to such, or pd.DataFrame
         Files: .csv, .tsv and text of any other name (plain or .gz), .parquet, .feather, .json,
-        .jsonl, .npz, .npy (mapped into memory; with labels), .mat, .h5, .nc; a folder with an .npy
-        or .npz for each image or person; kept pairs as `sweep` makes them. Nothing is unpickled.
+        .jsonl, .npz, .npy (mapped into memory; with labels), .mat, .h5; a folder with an .npy or
+        .npz for each image or person; kept pairs (.nc) as `sweep` makes them. Nothing is unpickled.
         Several files, or data that were opened, are models of the same images or pairs.
     *others
         Refused: several files are given as a list.
     kind : str, optional
-        "faces", "matrix" or "pairs", where names and contents leave it open; or "lfw", "rfw", "bfw"
-        or "bob", for a list of pairs in that form.
+        "faces", "matrix" or "pairs", where names and contents leave it open.
     columns : mapping, optional
         What columns are: role to column, or to several. The roles are, for pairs, `score` (larger
         is more alike), `distance` (smaller is), `genuine`, `impostor` (the opposite of genuine),
@@ -77,8 +76,8 @@ def open_data(
     labels : path or pd.DataFrame, optional
         A table of images or people, in any order: it is joined on the column that has the names
         which are in the data, and its other columns become labels. Where the data name nothing, as
-        an .npy, it has a row for each image, in their order (or one identity in each line); such a
-        file is found next to an .npy.
+        an .npy, it has a row for each image, in their order (or one identity in each line); a file
+        with the name of an .npy is found next to it.
     scores : path, array, or mapping of model to such, optional
         The scores of a list without scores: one in a line, in its order; or two names and a score.
     missing : number, word, or sequence of such, optional
@@ -180,14 +179,6 @@ def _read(path, options):
     """Read one file or table."""
     if contains_kept_pairs(path):
         return open_kept(path)
-    require_text("kind", options.get("kind", ""))
-    if file_kind(path) == "folder" and "kind" not in options:
-        files = [file for file in path.iterdir() if not file.name.startswith(".")]
-        if len(files) == 2 and kinds_of_scores(by_model(files)):
-            return _several(by_model(files), options)
-        arrays = [file for file in files if file.suffix == ".npy" and OnDisk(file).ndim > 1]
-        if len(arrays) == 1 < len(files):
-            path = arrays[0]  # with labels next to it
     contents = read_contents(path, options)
     kind = contents.kind or guessed_kind(contents, options)
     _check_options(kind, options)
@@ -197,9 +188,9 @@ def _read(path, options):
 def _check_options(kind, options):
     """Refuse options that data of this kind do not have."""
     extra = listed(name for name in options if name not in TAKES[kind])
-    hint = "; if it is a matrix of scores, say kind='matrix'" if kind == "faces" else ""
     takes = ", ".join(TAKES[kind])
-    require(not extra, f"read as {kind}, it takes no {extra}; it takes {takes}{hint}")
+    answers = [{"kind": "matrix"}] if kind == "faces" else []
+    require(not extra, f"read as {kind}, it takes no {extra}; it takes {takes}", answers)
 
 
 # --- several models -------------------------------------------------------------------------------
@@ -209,7 +200,12 @@ def _several(models, options):
     """Open the data of several models, or the genuine and the impostor scores of one."""
     kinds = kinds_of_scores(models)
     if kinds is None or any(hasattr(source, "dims") for source in models.values()):
-        return together({name: _opened(source, options) for name, source in models.items()})
+        opened = {name: _opened(source, options) for name, source in models.items()}
+        are_files = all(isinstance(source, (str, Path)) for source in models.values())
+        images = [data["image"] for data in opened.values() if "image" in data.coords]
+        if are_files and len(images) > 1 and all(NUMBERED in names.attrs for names in images):
+            warn(f"nothing names the images of {listed(models)}: row k of each is the same image")
+        return together(opened)
     sources = [models[kinds[kind]] for kind in ("genuine", "impostor")]
     LOG.info("%s", listed(sources))
     _check_options("pairs", options)

@@ -10,7 +10,7 @@ from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
 from frkit.data.labels import clean_labels
 from frkit.data.sides import Sides
-from frkit.io.cells import as_numbers, is_number_column, to_numbers
+from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
 from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
@@ -45,7 +45,7 @@ def face_roles(columns, given=None, by_name=False):
     if "embedding" not in roles.given:
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
-        refuse_scores(columns[name], f"; if it is an embedding: columns={{'embedding': {name!r}}}")
+        refuse_scores(columns[name], [{"kind": "matrix"}, {"columns": {"embedding": name}}])
     _turn_upright(columns, roles.column("embedding"))
     n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
     if "image" not in roles.given:
@@ -123,7 +123,8 @@ def _embedding(roles, columns):
             labels = _labels(roles, columns, len(columns[name]))
             people = next((label for label in labels if _can_be_people(labels[label])), "...")
             remedies.append({"embedding": name, "identity": people})
-        roles.ask(columns, why, *(remedies or [{"embedding": "..."}]))
+        is_matrix = [] if arrays else [{"kind": "matrix"}]
+        roles.ask(columns, why, *(remedies or [{"embedding": "..."}]), answers=is_matrix)
     return embeddings[0]
 
 
@@ -168,7 +169,7 @@ def _is_class(roles, columns, name):
 
 def _ask_who(roles, columns):
     """Ask who is in images, and show what patterns of their names would say."""
-    why = "no column says whom an image shows (labels= gives a table with a row for each image)"
+    why = "no column says whom an image shows (a table of labels may have a row for each image)"
     if not roles.column("image"):
         roles.ask(columns, why, {"identity": "..."})
     names = np.asarray(columns[roles.column("image")]).astype(str)
@@ -292,8 +293,12 @@ def _words_in_list(cell):
 
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
+    refuse_cells(column, column.isna().to_numpy(), "has no numbers")
     cells = column.astype(object).tolist()
-    if isinstance(cells[0], str):  # as JSON or NumPy writes them
-        with reading(f"column {column.name!r}"):
-            return np.array([_words_in_list(cell) for cell in cells], float)
-    return real_numbers(column.name, cells)
+    is_text = isinstance(cells[0], str)  # as JSON or NumPy writes them
+    rows = [_words_in_list(cell) for cell in cells] if is_text else cells
+    lengths = np.array([*map(len, rows)])
+    other = f"is a list of another length than the first, which has {lengths[0]:,} numbers"
+    refuse_cells(column, lengths != lengths[0], other)
+    with reading(f"column {column.name!r}"):
+        return np.array(rows, float) if is_text else real_numbers(column.name, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -32,20 +32,14 @@ from frkit.data.labels import (
 )
 from frkit.io.arrays import CELLS, OnDisk, as_embedding, labels_beside
 from frkit.io.face_roles import face_roles, gathered
-from frkit.io.file_contents import Contents
-from frkit.io.frames import read_frame
 from frkit.io.joins import identities_from, is_pattern
-from frkit.io.labels_table import attributes_by_name, labels_by_name, read_labels
+from frkit.io.kinds import ask_about_people
+from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.notices import warn_of_parts, warn_of_shift, warn_of_spellings
-from frkit.io.questions import asking
-from frkit.io.roles import as_mapping, models_column
+from frkit.io.roles import models_column
 from frkit.io.text import UNNAMED
 
-OF_FRAME = (
-    "the columns of a DataFrame are named by columns=, such as columns={'identity': 'person', "
-    "'gender': 'sex'}"
-)
 # roles, and an array of files that an earlier frkit wrote
 NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
 FIRST = 10_000  # rows that show what embeddings are
@@ -53,17 +47,15 @@ WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
 def faces(
-    embedding: ArrayLike | pd.DataFrame,
+    embedding: ArrayLike,
     identity: ArrayLike | None = None,
     *,
     image: ArrayLike | None = None,
     model: Sequence[str] | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
     **attributes: ArrayLike,
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
-    Of a DataFrame alone, columns are guessed from names and contents, or named by `columns`.
     pandas and xarray inputs are joined by their labels: those of `embedding`, or the names in
     `image`.
 
@@ -72,8 +64,7 @@ def faces(
     embedding : array-like of numbers, shape ([n_models,] n_images, n_features)
         One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and
         integer input is rounded to it. The caller's array is copied, never changed; a dask array
-        stays lazy. Or a DataFrame with labels and the embedding: a column of lists, or numbered
-        columns such as f0, f1, ...
+        stays lazy. Or a Dataset of xarray that was made by this function and stored.
     identity : array-like, shape (n_images,)
         Who each image shows; numbers become text. At least two identities, one of them with two
         images.
@@ -81,9 +72,6 @@ def faces(
         Distinct names of the images; default "0", "1", ...
     model : sequence of str, shape (n_models,), optional
         Names of the encoders: required where `embedding` has three dimensions, refused otherwise.
-    columns : mapping, optional
-        With a DataFrame: what its columns are, as in `open_data`, such as {"embedding": "arc",
-        "identity": "who"}.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
         "unknown". A label may vary within an identity: who compares groups of such an attribute
@@ -110,26 +98,15 @@ def faces(
     >>> ds = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"], gender=gender)
     >>> dict(ds.sizes), ds.gender.values.tolist()
     ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
-
-    The same from a table:
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"f0": [1, 1, 0], "f1": [0, 1, 1]})
-    >>> frame = frame.assign(person=["anna", "anna", "bo"], sex=gender)
-    >>> ds.equals(faces(frame, columns={"gender": "sex"}))
-    True
     """
     names = {"identity": identity, "image": image, **attributes}
     if isinstance(embedding, xr.Dataset):
         return _of_dataset(embedding)
-    if isinstance(embedding, pd.DataFrame) and (identity is None or columns):
-        require(all(labels is None for labels in names.values()), OF_FRAME)
-        contents = Contents(embedding, read_frame(embedding))
-        with asking(embedding, {"columns": columns}):
-            return faces_of_contents(contents, {"columns": as_mapping(columns)})
-    require(columns is None, "columns= says what the columns of a DataFrame are")
-    require(identity is not None, "give identity=, who each image shows")
-    require(not isinstance(identity, str), OF_FRAME)
+    require(
+        identity is not None and not isinstance(identity, str),
+        "give identity=, who each image shows; a table with a column of identities is opened by "
+        "fk.open_data(frame), columns={'identity': 'person'} says which column is what",
+    )
     [inputs] = aligned({"embedding": embedding, **names}, dim="image", named_by="image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
     if isinstance(embedding, xr.DataArray):
@@ -184,7 +161,7 @@ def faces_of_contents(contents, options):
             columns[CELLS] = as_embedding(columns[CELLS])
     names = _names_in(columns)
     if labels is not None and not names:
-        table = read_labels(labels)
+        table = labels_in_order(labels)
         columns |= {name: table[name] for name in table}
     elif labels is not None and pattern is None:
         more = labels_by_name(labels, names)
@@ -194,6 +171,9 @@ def faces_of_contents(contents, options):
             f"columns in both the data and their labels: {listed(twice)}; leave them in one",
         )
         columns |= {name: values for name, (values,) in more.items()}
+        if contents.is_table() and "kind" not in options:
+            more = {name: pd.Series(values) for name, (values,) in more.items()}
+            ask_about_people(contents.data, more.values())
     of_people = labels if names and pattern else None
     return faces_of_columns(columns, given, pattern, of_people)
 
@@ -203,8 +183,14 @@ def _names_in(columns):
     return {
         name: [values]
         for name, values in columns.items()
-        if np.ndim(values) == 1 and np.asarray(values).dtype.kind != "f"
+        if np.ndim(values) == 1 and not _are_fractions(values)
     }
+
+
+def _are_fractions(values):
+    """Return whether some values are no whole numbers, and so no names."""
+    values = np.asarray(values)
+    return values.dtype.kind == "f" and bool(np.any(values[np.isfinite(values)] % 1 > 0))
 
 
 def faces_of_columns(columns, given, pattern=None, labels=None):

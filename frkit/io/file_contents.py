@@ -3,7 +3,7 @@
 A form is recognised by its header, or by the cells of its first lines. It says what the columns
 are, and who is who where they do not: "linked" (names that genuine pairs link are one person),
 "models" (references are models and no images) or "repeats" (a name may mean two images, as in RFW,
-where 13 people are listed under two races).
+where 13 people are listed under two groups).
 """
 
 from dataclasses import dataclass, field
@@ -19,12 +19,17 @@ from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import READERS, are_vectors_by_name, read_npy, vectors_by_name
 from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.frames import read_frame
-from frkit.io.json_files import by_row, read_json
-from frkit.io.names import are_attacks, kinds_of_scores, simplified, words_of_truth
+from frkit.io.json_files import by_row
+from frkit.io.names import are_attacks, kinds_of_scores, words_of_truth
 from frkit.io.text import text_layout, warn_of_comments
 
-TABLES = ("text", "parquet", "json lines", "frame")
-OF_FACES = ("netcdf", "folder")  # files that contain embeddings and nothing else
+TABLES = ("text", "parquet", "json", "json lines", "frame")
+OF_XARRAY = {  # files that xarray opens
+    "zarr": "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads "
+    "them when they are compared",
+    "netcdf": "embeddings in a netCDF file are opened by fk.faces(xr.open_dataset(path)), and an "
+    "evaluation by fk.open_evaluation(path)",
+}
 HEAD = 100  # lines that show what cells contain
 SIDES_OF_LINES = {  # what the names in a line without a header are, by how many there are
     0: (),
@@ -41,16 +46,7 @@ RFW = {
     "distance": "dist",
     "ethnicity": "ethnicity",
 }
-BFW = {
-    "probe": "p1",
-    "reference": "p2",
-    "probe_identity": "id1",
-    "reference_identity": "id2",
-    "genuine": "label",
-    "subgroup": ("att1", "att2"),
-}
-MORE_OF_BFW = {"gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
-NO_SCORES_OF_BFW = ("fold", "a1", "a2", "")
+RFW_NO_GROUP = "ambiguous"
 BOB = {
     "probe_identity": "probe_subject_id",
     "reference_identity": "bio_ref_subject_id",
@@ -58,8 +54,6 @@ BOB = {
 }
 # of bob's columns of a side, the first that is present names its image
 IMAGES_OF_BOB = ("reference_id", "key", "template_id", "subject_id")
-RFW_NO_GROUP = "ambiguous"
-BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")
 
 
 @dataclass
@@ -91,51 +85,46 @@ class Contents:
 
 
 def read_contents(path, options):
-    """Read a file, or take a DataFrame.
-
-    options : of `open_data`; its kind may be the name of a form.
-    """
+    """Read a file, or take a DataFrame; options : of `open_data`."""
     kind = options.get("kind", "")
     require(
-        kind in ("", "faces", "matrix", "pairs", *FORMS),
-        f"kind must be 'faces', 'matrix', 'pairs' or a form ({', '.join(FORMS)}), got {kind!r}",
+        kind in ("", "faces", "matrix", "pairs"),
+        f"kind must be 'faces', 'matrix' or 'pairs', got {kind!r}",
     )
-    if kind in FORMS:
-        return FORMS[kind](path)
     contents = _read(path)
     contents.kind = kind or contents.kind
     if not contents.is_table() or kind in ("faces", "matrix"):
         return contents
+    table = contents.data
     columns = options.get("columns") or {}
     are_given = any(str(name).isdigit() for name in columns.values())
-    is_text = file_kind(path) == "text"
-    if is_text and not are_given and [*contents.data] == _numbered(contents.data):
-        return _lines(contents)
-    if not columns and not kind:
-        for form, roles in ((_rfw_table, RFW), (_bfw_table, BFW), (_bob_table, BOB)):
-            if len(_present(roles, contents.data)) == len(roles):
-                return form(contents)
-    return contents
+    if file_kind(path) == "text" and not are_given and [*table] == _numbered(table):
+        return _lines(contents, "scores" in options)
+    if {*RFW.values()} <= {*table}:
+        return _rfw(contents)
+    return _bob(contents) if {*BOB.values()} <= {*table} else contents
 
 
 def _read(path):
     """Read a table or arrays; lines in LFW's form become a table of pairs."""
     kind = file_kind(path)
     if kind == "text" and _has_numbered_pairs(path):
-        return read_lfw(path)
+        table = _numbered_pairs(path)
+        return Contents(path, table, "pairs", {name: name for name in table})
     if kind in TABLES:
         return Contents(path, read_frame(path))
-    require(
-        kind != "zarr",
-        "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads them "
-        "when they are compared",
-    )
-    data = read_json(path) if kind == "json" else READERS[kind](path)
-    is_of_faces = kind in OF_FACES
-    if isinstance(data, dict) and are_vectors_by_name(data):
-        data, is_of_faces = vectors_by_name(data), True
-    is_of_faces |= kind == "json" and isinstance(data, dict)
-    return Contents(path, data, "faces" if is_of_faces else "")
+    require(kind not in OF_XARRAY, OF_XARRAY.get(kind, ""))
+    arrays = {name: _flat(array) for name, array in READERS[kind](path).items()}
+    are_vectors = are_vectors_by_name(arrays)
+    if are_vectors:
+        arrays = vectors_by_name(arrays)
+    return Contents(path, arrays, "faces" if are_vectors or kind == "folder" else "")
+
+
+def _flat(array):
+    """Return names that are stored as one column, or as one row, in one dimension."""
+    is_line = isinstance(array, np.ndarray) and array.ndim == 2 and 1 in array.shape
+    return array.ravel() if is_line else array
 
 
 def first_rows(path):
@@ -168,10 +157,12 @@ def _numbered(table):
     return [str(place + 1) for place in range(len(table.columns))]
 
 
-def _lines(contents):
+def _lines(contents, are_scored):
     """Return lines of names of two sides, perhaps a score, and perhaps words of truth.
 
     Other lines, such as those of embeddings, are returned as they are.
+
+    are_scored : whether another file has the scores
     """
     table = contents.data
     head = table.head(HEAD)
@@ -185,7 +176,7 @@ def _lines(contents):
     if not scores and len(wholes) == 1 and len(texts) > 1:
         scores, wholes = wholes, []  # whole scores beside names
     names = [name for name in table if name in wholes or name in texts]
-    is_list = len(scores) + len(truths) > 0 and max(len(scores), len(truths)) < 2
+    is_list = len(scores) + len(truths) + are_scored > 0 and max(len(scores), len(truths)) < 2
     is_alone = not names and len(scores) + len(truths) < 2
     is_bob = len(names) > 2 and (truths or not scores)
     if not is_list or is_alone or is_bob or len(names) not in SIDES_OF_LINES:
@@ -222,95 +213,29 @@ def _cells(column):
 # --- forms with a name ----------------------------------------------------------------------------
 
 
-def _present(roles, table):
-    """Return the roles whose columns are in a table."""
-    return {role: name for role, name in roles.items() if {*np.atleast_1d(name)} <= {*table}}
-
-
-def read_rfw(path):
-    """Read RFW: a table of scores, one `<Race>_pairs.txt`, or a folder of them."""
-    if not isinstance(path, Path) or path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        return _rfw_table(Contents(path, read_frame(path)))
-    paths = sorted(path.rglob("*_pairs.txt")) if path.is_dir() else [path]
-    require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
-    races = []
-    for each in paths:
-        with named(each):
-            race = each.name.removesuffix(".gz").removesuffix("_pairs.txt")
-            races.append(_numbered_pairs(each, race).assign(ethnicity=race))
-    table = pd.concat(races, ignore_index=True)
-    return Contents(path, table, "pairs", {name: name for name in table})
-
-
-def _rfw_table(contents):
+def _rfw(contents):
     """Return RFW's table of scores; its label for unclear groups becomes blank, and is counted."""
-    table = contents.data
-    roles = _present(RFW, table)
-    if "ethnicity" in table:
-        is_unclear = table["ethnicity"] == RFW_NO_GROUP
-        if is_unclear.any():
-            warn(
-                f"{is_unclear.sum()} pairs have no clear label ({RFW_NO_GROUP!r}): they count in "
-                "global rates and in no group of that attribute"
-            )
-        table = table.assign(ethnicity=table["ethnicity"].mask(is_unclear))
-    return Contents(contents.path, table, "pairs", roles, "repeats")
+    groups = contents.data["ethnicity"]
+    is_unclear = groups == RFW_NO_GROUP
+    if is_unclear.any():
+        warn(
+            f"{is_unclear.sum()} pairs have no clear label ({RFW_NO_GROUP!r}): they count in "
+            "global rates and in no group of that attribute"
+        )
+    table = contents.data.assign(ethnicity=groups.mask(is_unclear))
+    return Contents(contents.path, table, "pairs", RFW, "repeats")
 
 
-def read_bfw(path):
-    """Read BFW's data table."""
-    return _bfw_table(Contents(path, read_frame(path)))
-
-
-def _bfw_table(contents):
-    """Return BFW's table, of which by default all other numbers are scores."""
-    table = contents.data
-    roles = _present(BFW | MORE_OF_BFW, table)
-    used = np.hstack([*roles.values(), NO_SCORES_OF_BFW])
-    others = table.columns.difference(used, sort=False)
-    roles["score"] = [name for name in others if is_number_column(table[name])]
-    return Contents(contents.path, table, "pairs", roles)
-
-
-def read_bob(path):
-    """Read bob's scores: CSV, or lines of four or five columns."""
-    contents = Contents(path, read_frame(path))
-    is_lines = [*contents.data] == _numbered(contents.data)
-    return _lines(contents) if is_lines else _bob_table(contents)
-
-
-def _bob_table(contents):
-    """Return bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
-    table = _without_presented_attacks(contents.data)
-    roles = _present(BOB, table)
-    for name in reversed(IMAGES_OF_BOB):
-        roles |= _present({"probe": f"probe_{name}", "reference": f"bio_ref_{name}"}, table)
-    fields = table.columns.str.extract(r"^(?:probe|bio_ref)_(.*)", expand=False).dropna().unique()
-    for name in fields.drop([*IMAGES_OF_BOB], errors="ignore"):
-        sides = [f"probe_{name}", f"bio_ref_{name}"]
-        roles[name] = [side if side in table else None for side in sides]
-    return Contents(contents.path, table, "pairs", roles, "models")
-
-
-def _without_presented_attacks(table):
-    """Return a table without presentation attacks; a warning counts them."""
-    attacks = [name for name in table if simplified(name).endswith("attacktype")]
-    is_attack = pd.Series(False, table.index)
-    for name in attacks:
-        types = table[name].astype(object).fillna("").map(simplified)
-        is_attack |= ~types.isin(BONA_FIDE)
-    if is_attack.any():
-        warn(f"{is_attack.sum():,} rows of presentation attacks are left out")
-    return table[~is_attack].drop(columns=attacks)
+def _bob(contents):
+    """Return bob's CSV: genuine where the subject ids are equal; a reference is a model."""
+    roles = dict(BOB)
+    for side, mark in zip(SIDES, ("probe", "bio_ref")):
+        names = [f"{mark}_{name}" for name in IMAGES_OF_BOB]
+        roles[side] = next(name for name in names if name in contents.data)
+    return Contents(contents.path, contents.data, "pairs", roles, "models")
 
 
 # --- LFW ------------------------------------------------------------------------------------------
-
-
-def read_lfw(path):
-    """Read LFW's pairs.txt, or another list of the same form."""
-    table = _numbered_pairs(path)
-    return Contents(path, table, "pairs", {name: name for name in table})
 
 
 def _has_numbered_pairs(path):
@@ -329,11 +254,8 @@ def _is_count(cells):
     return len(cells) < 3 and all(cell.isdigit() for cell in cells)
 
 
-def _numbered_pairs(path, race=None):
-    """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`.
-
-    Images are in the folder of the person, or of the race: 13 people are listed under two races.
-    """
+def _numbered_pairs(path):
+    """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
     lines, comments = {}, []
     with reading("the list"), open_text(path) as file:
         for number, line in enumerate(file, 1):
@@ -356,7 +278,7 @@ def _numbered_pairs(path, race=None):
     for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
         people, numbers = table[name], table[number]
         refuse_cells(numbers, ~numbers.str.fullmatch("[0-9]+").to_numpy(), "is no image number")
-        pairs[side] = (race or people) + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
+        pairs[side] = people + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
         pairs[identity] = people
     return pairs
 
@@ -374,9 +296,11 @@ def read_two_kinds(genuine, impostor):
         both = [table.assign(genuine=int(kind == "genuine")) for kind, table in tables.items()]
         table = by_row(pd.concat(both, ignore_index=True))
         return Contents(table, table, "pairs", {name: name for name in table})
-    scores = {kind: table["score"] for kind, table in tables.items()}
-    table = by_row(pd.DataFrame(scores))
-    return Contents(table, table, "pairs")
+    scores = [
+        each[["score"]].assign(genuine=int(kind == "genuine")) for kind, each in tables.items()
+    ]
+    table = by_row(pd.concat(scores, ignore_index=True))
+    return Contents(table, table, "pairs", {name: name for name in table})
 
 
 def _names_and_scores(path):
@@ -404,6 +328,3 @@ def stacked_kinds(table):
         tables.append(pd.DataFrame({"score": scores, "genuine": is_genuine}))
     pairs = pd.concat(tables, ignore_index=True)
     return None if pairs["score"].isin([0, 1]).all() else pairs
-
-
-FORMS = {"lfw": read_lfw, "rfw": read_rfw, "bfw": read_bfw, "bob": read_bob}

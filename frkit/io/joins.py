@@ -31,19 +31,19 @@ def identities_from(names, pattern):
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are ignored.
     A name that does not fit may be a person that other names contain; else it is an error.
     """
-    require_text("identity=", pattern, "a pattern of image names such as '{name}_{number}.jpg'")
+    require_text("identity", pattern, "a pattern of image names such as '{name}_{number}.jpg'")
     fields = re.findall(r"\{(\w+)\}", pattern)
     person = {*fields} & {*PERSON_FIELDS}
     require(
         len(person) == 1,
-        f"identity={pattern!r} must be a pattern with one field that says who it is: "
+        f"the pattern {pattern!r} must have one field that says who it is: "
         f"{', '.join(PERSON_FIELDS)}",
     )
     people = _people_by_pattern(names, pattern, fields, person.pop())
     misfits = np.unique(np.asarray(names, str)[people.isna()])
     require(
         len(misfits) == 0,
-        f"identity={pattern!r} does not fit the image names {listed(misfits, 3)}",
+        f"the pattern {pattern!r} does not fit the image names {listed(misfits, 3)}",
     )
     return people.to_numpy(str)
 
@@ -175,7 +175,9 @@ def ask_who(roles, header, why, images, scores, *remedies, **options):
     if lines:
         why = (
             f"{why}; names such as {str(images.names[0])!r} may say it. frkit does not guess who "
-            "is who; by these patterns there would be\n  " + "\n  ".join(lines.values())
+            "is who; by these patterns there would be\n  "
+            + "\n  ".join(lines.values())
+            + "\n  or by another, such as {name}x{number}.jpg"
         )
     roles.ask(header, why, *remedies, identity=next(iter(lines), None), **options)
 

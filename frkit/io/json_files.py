@@ -1,46 +1,30 @@
-"""JSON: a table of objects or of columns, or embeddings by name."""
+"""JSON: a table, as a list of objects or as an object of columns."""
 
 import json
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
 from frkit.data.files import open_text, reading
-from frkit.io.arrays import vectors_by_name
-from frkit.io.names import is_known_name
 
-EMBEDDING = "embedding"  # of an object for each face, as DeepFace.represent returns
 NO_TABLE = (
-    "JSON must contain a table (a list of objects, or an object of lists of one length), or "
-    "embeddings as {person: [vector, ...]} or {image: vector}; read other tables with pandas, by "
-    "the orient that they were written with, such as fk.open_data(pd.read_json(path, orient="
-    "'split'))"
+    "JSON must contain a table, as a list of objects or an object of lists of one length; others "
+    "become one in pandas: with contents = json.loads(Path(path).read_text()), a part by "
+    "pd.DataFrame(contents['pairs']); vectors by name by pd.DataFrame({'image': list(contents), "
+    "'embedding': list(contents.values())}); another orient by pd.read_json(path, orient='split')"
 )
 
 
 def read_json(path):
-    """Read a file of JSON.
-
-    Returns
-    -------
-    pd.DataFrame or dict of array
-        A table; or embeddings, and names of people or images.
-    """
+    """Read a file of JSON as a table."""
     with reading("the JSON"), open_text(path) as file:
         data = json.load(file, object_pairs_hook=_object)
     if isinstance(data, dict):
         is_report = data.get("schema") == "frkit-report"
         require(not is_report, "is a report of frkit and no data: frkit check reads it")
-        records = [value for value in data.values() if _are_records(value)]
-        embeddings = _embeddings_by_name(data)
-        if len(records) == 1 and (len(data) > 1 or embeddings is None):
-            data = records[0]  # with facts about all of them around
-        elif embeddings is not None:
-            return embeddings
-        elif any(isinstance(value, dict) for value in data.values()):
-            require(_are_columns(data), NO_TABLE)
+        has_objects = any(isinstance(value, dict) for value in data.values())
+        require(not has_objects or _are_columns(data), NO_TABLE)
     try:
         is_list = isinstance(data, list)
         table = pd.json_normalize(data, sep="_") if is_list else pd.DataFrame(data)
@@ -55,11 +39,6 @@ def _object(pairs):
     data = dict(pairs)
     require(len(data) == len(pairs), f"a name occurs twice in the object of {listed(data)}")
     return data
-
-
-def _are_records(value):
-    """Return whether something is a list of objects."""
-    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
 
 
 def _are_columns(data):
@@ -104,39 +83,3 @@ def _has_no_labels(column):
     except UnicodeDecodeError:
         return True
     return False
-
-
-# --- embeddings ----------------------------------------------------------------------------------
-
-
-def _embeddings_by_name(data):
-    """Return the columns of {name: [vectors]} or {image: vector}; None of anything else.
-
-    A vector may be the `embedding` of an object.
-    """
-    if not data or any(map(is_known_name, data)):
-        return None
-    vectors = {name: _vectors(value) for name, value in data.items()}
-    if not all(vectors.values()):
-        return None
-    widths = sorted({str(len(vector)) for several in vectors.values() for vector in several})
-    require(
-        len(widths) == 1,
-        f"embeddings of {listed(data, 3)} have {' and '.join(widths)} numbers: all need as many",
-    )
-    return vectors_by_name({name: np.array(rows, float) for name, rows in vectors.items()})
-
-
-def _vectors(value):
-    """Return the vectors of one name, each a list of numbers; an empty list if there is none."""
-    items = value if isinstance(value, list) else []
-    if items and all(map(_is_number, items)):
-        items = [items]
-    items = [item.get(EMBEDDING) if isinstance(item, Mapping) else item for item in items]
-    is_vector = [isinstance(item, list) and all(map(_is_number, item)) for item in items]
-    return items if all(is_vector) and all(items) else []
-
-
-def _is_number(cell):
-    """Return whether a cell is a number, and not True or False."""
-    return type(cell) in (int, float)

@@ -1,6 +1,7 @@
 """Whether contents are embeddings, a matrix of scores or a list of pairs, from names and cells."""
 
 import numpy as np
+import pandas as pd
 
 from frkit.base import InputError, listed
 from frkit.io.arrays import CELLS
@@ -8,11 +9,17 @@ from frkit.io.cells import is_number_column, without_words
 from frkit.io.face_roles import has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
-from frkit.io.matrix_files import are_places, both_sides, is_matrix, matrix_roles, names_people
+from frkit.io.matrix_files import are_places, both_sides, is_matrix, matrix_roles, name_columns
 from frkit.io.names import NAMES, PREFIXES, kinds_of_scores, side_columns, words_of, words_of_truth
 from frkit.io.pair_roles import fractions, looks_like_pairs
 from frkit.io.roles import OF_PAIRS
 
+GAPS = [  # answers where nothing is known
+    {"columns": {"score": "...", "genuine": "..."}},
+    {"columns": {"score": "...", "probe_identity": "...", "reference_identity": "..."}},
+    {"columns": {"embedding": "...", "identity": "..."}},
+    {"kind": "matrix"},
+]
 PREVIEW = 200  # rows that show what a table contains
 
 
@@ -32,12 +39,23 @@ def guessed_kind(contents, options):
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
     if not contents.is_table():
         return _kind_of_arrays(contents, options, are_faces, are_pairs)
-    table = without_words(contents.data.head(PREVIEW), options.get("missing"))
+    table = without_words(_preview(contents.data), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     n_rows = len(contents.data)
     if are_places(numbered) and not are_faces and n_rows == len(numbered):
         _ask_square("the table", (n_rows, len(numbered)))
     return _kind_of_table(table, options, are_faces, are_pairs)
+
+
+def _preview(table):
+    """Return the first rows, with the texts that occur in them alone."""
+    head = table.head(PREVIEW)
+    columns = [head.iloc[:, place] for place in range(len(head.columns))]
+    columns = [
+        column.cat.remove_unused_categories() if column.dtype == "category" else column
+        for column in columns
+    ]
+    return pd.concat(columns, axis=1)
 
 
 def _kind_of_arrays(contents, options, are_faces, are_pairs):
@@ -52,11 +70,18 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
         return "matrix"
     tables = [name for name, array in arrays.items() if np.ndim(array) > 1]
     if len(tables) == 1 and not words_of(tables[0]) & (NAMES["embedding"] | PREFIXES):
-        _ask_square(f"array {tables[0]!r}", arrays[tables[0]].shape)
+        name, shape = tables[0], arrays[tables[0]].shape
+        _ask_square(f"array {name!r}", shape)
+        labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
+        if any(column.nunique() == shape[1] for column in labels):
+            _ask_kind(
+                f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
+                "scores of images (rows) with people (columns)"
+            )
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
-    return _kind_of_table(contents.data.head(PREVIEW), options, are_faces, are_pairs)
+    return _kind_of_table(_preview(contents.data), options, are_faces, are_pairs)
 
 
 def _kind_of_table(table, options, are_faces, are_pairs):
@@ -82,11 +107,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     if len({*header}) < len(header) and are_numbers:  # of a table, names would be distinct
         return "matrix"
     check_header(header)
-    if are_numbers and names_people(table):
-        _ask_kind(
-            "names in the first column contain names of other columns: are these scores of images "
-            "(rows) with people (columns)"
-        )
+    ask_about_people(table, [table[name] for name in header])
     is_list = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_list and side_columns(header)):
         return "faces"
@@ -95,6 +116,19 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     if header[0] == "" and are_numbers:
         return "matrix"
     _ask_what(table)
+
+
+def ask_about_people(table, labels):
+    """Ask whether a table with columns that are called like people has scores of images with them.
+
+    labels : columns that may contain people
+    """
+    numbers = [name for name in table if is_number_column(table[name])]
+    if any(name_columns(column, {*numbers} - {column.name}) for column in labels):
+        _ask_kind(
+            "labels of the rows contain names of columns: are these scores of images (rows) with "
+            "people (columns)"
+        )
 
 
 def _ask_square(what, shape):
@@ -107,7 +141,7 @@ def _ask_square(what, shape):
 def _ask_kind(why):
     """Ask whether a table or array is a matrix of scores."""
     raise InputError(
-        f"{why}, or features of images? Say kind='matrix' or kind='faces'",
+        f"{why}, or features of images?",
         [{"kind": "matrix"}, {"kind": "faces"}],
     )
 
@@ -125,9 +159,6 @@ def _ask_what(table):
     raise InputError(
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
-        f"genuine) or a matrix of scores\ncolumns: {listed(table, 30)}\nsay what they are: "
-        "columns={'score': '...', 'genuine': '...'} (or 'distance'; or 'probe_identity' and "
-        "'reference_identity'), or columns={'embedding': '...', 'identity': '...'}, or "
-        "kind='matrix'" + "".join(f"\nperhaps columns={it['columns']!r}" for it in answers),
-        answers,
+        f"genuine) or a matrix of scores\ncolumns: {listed(table, 30)}",
+        answers or GAPS,
     )

@@ -7,6 +7,7 @@ from frkit.base import UNKNOWN, listed, require, require_path, warn
 from frkit.data.files import file_kind, named, not_read
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.io.arrays import read_npy
+from frkit.io.cells import as_numbers, is_number_column
 from frkit.io.file_contents import TABLES, read_contents, table_of
 from frkit.io.frames import read_frame
 from frkit.io.names import IDS, NAMES, simplified
@@ -31,7 +32,28 @@ def read_labels(labels):
         table = read_frame(labels)
         if [*table] == ["1"]:
             table.columns = ["image" if table["1"].is_unique else "identity"]
-        return table.drop(columns="", errors="ignore")
+        if "" in table and not is_number_column(table[""]):
+            return table.rename(columns={"": "image"})  # names of rows
+        return table
+
+
+def labels_in_order(labels):
+    """Read labels of data that name nothing: a row for each image, in their order.
+
+    A column that numbers the rows in another order is refused: which order is meant?
+    """
+    table = read_labels(labels)
+    for name in table:
+        numbers, _ = as_numbers(table[name])
+        first = numbers.min()
+        is_counter = first in (0, 1) and set(numbers - first) == set(range(len(numbers)))
+        require(
+            not is_counter or (np.diff(numbers) > 0).all(),
+            f"column {name or 'without a name'!r} of the labels numbers the rows in another order "
+            "than they have. If a number is the row of the array, sort the table by this column; "
+            "if not, remove the column",
+        )
+    return table.drop(columns="", errors="ignore")
 
 
 def labels_by_name(labels, names):
@@ -49,7 +71,7 @@ def labels_by_name(labels, names):
     dict of str to tuple of array
         The other columns of the table, for each side; None where the table lacks the name.
     """
-    table = read_labels(labels)
+    table = read_labels(labels).drop(columns="", errors="ignore")
     called = "labels" if isinstance(labels, pd.DataFrame) else labels
     names = {
         kind: [clean_labels(side, len(side), kind) for side in sides]
@@ -82,13 +104,22 @@ def labels_by_name(labels, names):
 def attributes_by_name(labels, names, taken):
     """Return attributes of both sides of pairs, as `labels_by_name`.
 
+    Where no people are known, and one column says who is in the images, it is called "identity".
+
     taken : names of attributes that exist already
     """
     attributes = labels_by_name(labels, names)
+    people = [name for name in attributes if simplified(name) in NAMES["identity"]]
+    says_who = len(people) == 1 and "identity" not in names
+    if says_who:
+        attributes["identity"] = attributes.pop(people[0])
     there = {name.lower() for name in taken}
     again = [name for name in attributes if name.lower() in there]
     require(not again, f"columns {listed(again)} are also in the data: remove one")
-    unusable = [name for name in attributes if not can_be_named(name)]
+    usable = {name for name in attributes if can_be_named(name)} | (
+        {"identity"} if says_who else set()
+    )
+    unusable = [name for name in attributes if name not in usable]
     not_read(unusable, "frkit uses such a name itself; rename it")
     return {name: sides for name, sides in attributes.items() if name not in unusable}
 
@@ -100,25 +131,43 @@ def _best_column(rows, names):
     rows, which may be equal to numbers of people.
     """
     shares = {
-        (kind, column): np.isin(names[kind], rows[column]).mean()
+        (kind, column): _shared(names[kind], rows[column])
         for kind in names
         for column in rows
+        if _may_match(kind, column)
     }
     usual = {name: share for name, share in shares.items() if simplified(name[1]) in KEYS}
     shares = usual if max(usual.values(), default=0) > 0 else shares
+    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
+    require(
+        max(shares.values(), default=0) > 0,
+        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
+        f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
+        "where the data name images or people",
+    )
     best = max(shares, key=shares.get)
     of_kind = {column: share for (kind, column), share in shares.items() if kind == best[0]}
-    equal = [column for column, share in of_kind.items() if share == shares[best] > 0]
+    equal = [column for column, share in of_kind.items() if share == shares[best]]
     require(
         len(equal) < 2,
         f"columns {listed(equal)} contain the same names: nothing says which of them names the "
         "images or people; leave one",
     )
-    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
-    require(
-        shares[best] > 0,
-        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
-        f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
-        "where the data name images or people",
-    )
     return best
+
+
+def _shared(names, column):
+    """Return the share of names in a column, times that of the column among the names.
+
+    So numbers of images are told from those of people, which they contain.
+    """
+    return np.isin(names, column).mean() * np.isin(column, names).mean()
+
+
+def _may_match(kind, column):
+    """Return whether a column may have such names; numbers of images may equal those of people."""
+    kinds = [
+        {role for role in ("image", "identity") if simplified(name) in NAMES[role]}
+        for name in (kind, column)
+    ]
+    return not all(kinds) or kinds[0] == kinds[1]

@@ -52,21 +52,20 @@ DOUBTFUL = 2.0  # standard errors below one half from which on frkit asks about 
 OTHER_ORDER = (
     "the same people are on the rows and the columns of this matrix, in another order. If rows and "
     "columns are the same images, scores of an image with itself would count as genuine: give "
-    "names of images on both sides, probe= and reference=, or put both in one order. If they are "
-    "other images, say same_images=False"
+    "names of images on both sides, or put both in one order; or they are other images"
 )
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
-    "one image, so that the diagonal compares images with themselves and is left out? Say "
-    "same_images=True; or same_images=False if they are two images of one person, a genuine pair"
+    "one image, so that the diagonal compares images with themselves and is left out? Or are they "
+    "two images of one person, a genuine pair?"
 )
 IMAGES_OR_PEOPLE = (
     "names of rows and columns, such as {!r}, occur once on each side: they may be names of images "
-    "or of people; nothing says whom an image shows. If they are people, and a row and a column of "
-    "one name are two images of that person, say same_images=False"
+    "or of people, where a row and a column of one name are two images of that person, and not the "
+    "same; nothing says whom an image shows"
 )
 DISTANCES = (
-    "scores of one person are not clearly higher than those of strangers: are these distances? Say "
+    "scores of one person are not clearly higher than those of strangers: are these distances?"
 )
 
 
@@ -175,7 +174,7 @@ def score_matrix(
             values = values[(slice(None),) * axis + (in_rows["the matrix"].to_numpy(),)]
         sides.append(in_order)
     probes, references = sides
-    with asking(frame, {"missing": missing}):
+    with asking(frame, {"kind": "matrix", "missing": missing}):
         _take_names(values, names, sides, missing, distance, same_images, is_distance_given)
     has_names = _on_both_sides(probes, references)
     for side, labels, n in zip(SIDES, sides, values.shape):
@@ -198,11 +197,11 @@ def score_matrix(
         raise InputError(OTHER_ORDER, [{"same_images": False}])
     require(
         has_equal_sides or not same_images,
-        "same_images=True takes a square with the same labels on rows and columns",
+        "one set of images is a square with the same labels on rows and columns",
     )
     require(
         not (has_names and has_equal_sides) or same_images is not False,
-        "rows and columns have the same names of images: leave same_images= out, or names",
+        "rows and columns have the same names of images, so they are the same images",
     )
     if same_images:
         references["image"] = probes["image"]
@@ -210,7 +209,7 @@ def score_matrix(
     if images is not None:
         probes = references = _labels_of_images(images, probes, references)
     has_equal_sides |= images is not None
-    ask_about_marks(_scores_with_ends(values, missing), missing)
+    ask_about_marks(_scores_with_ends(values, missing), missing, distance)
     is_one_set = has_equal_sides and np.array_equal(probes["image"], references["image"])
     symmetric = is_one_set and equals_transpose(values, number_marks(missing))
     side = block_size(chunks, max(values.shape))
@@ -276,7 +275,7 @@ def _are_same_images(values, missing):
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "
         "column i are taken as one image, so that its diagonal is left out and each pair counts "
-        "once; if they are different images, give same_images=False"
+        "once; the option same_images says so if they are different images"
     )
     return True
 
@@ -312,6 +311,12 @@ def _names_of_matrix(values):
     """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
     names = [None, None]
     if isinstance(values, pd.DataFrame):
+        require(
+            values.index.nlevels == values.columns.nlevels == 1,
+            "names of rows and of columns have one level: keep that of images, as in "
+            "frame.droplevel('person').droplevel('person', axis=1), and give probe_identity= and "
+            "reference_identity=",
+        )
         names = [values.index, as_written(values.columns, values.index)]
     elif isinstance(values, xr.DataArray):
         names = [values.indexes.get(dim) for dim in values.dims]
@@ -393,12 +398,7 @@ def check_direction(values, people, missing, is_distance, has_name, name=None):
     is_clear = errors > CLEAR or area == 1
     if is_lower or not (has_name or is_clear) and role_of_square(values) == "distance":
         directions = [{"columns": {role: name or CELLS}} for role in ("distance", "score")]
-        words = [f"columns={direction['columns']!r}" for direction in directions]
-        if name is None:
-            words = ["distance=True", "distance=False"]
-        raise InputError(
-            f"{DISTANCES}{words[0]}, or {words[1]} where larger means more alike", directions
-        )
+        raise InputError(DISTANCES, directions)
 
 
 def some_rows(values):

@@ -5,14 +5,14 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import require
+from frkit.base import listed, require
 from frkit.data.checks import completed
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import CELLS, OnDisk, labels_beside
 from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers, without_words
 from frkit.io.joins import identities_from, is_pattern
-from frkit.io.labels_table import attributes_by_name, labels_by_name, read_labels
+from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.matrix import as_written, ask_whom, check_direction, occur_again, score_matrix
 from frkit.io.names import NAMES, WEAK, side_columns, simplified
 from frkit.io.notices import warn_of_parts
@@ -23,7 +23,7 @@ from frkit.io.roles import as_mapping, given_roles
 SHOWN = 30  # rows and columns that show what a table contains
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 PEOPLE = NAMES["identity"] | WEAK["identity"]
-NO_NAMES = "identity= reads names of images, but it is not clear which arrays have them"
+NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
 
 
 def matrix_of_contents(contents, options):
@@ -37,7 +37,7 @@ def matrix_of_contents(contents, options):
         labels = labels_beside(contents.path)
     names = _names_in(arrays)
     if labels is not None and not names:
-        table = read_labels(labels)
+        table = labels_in_order(labels)
         if len(table.columns) == 1:  # names of images, or of people
             table.columns = ["image"]
         arrays |= {name: table[name] for name in table}
@@ -109,14 +109,27 @@ def _arrays(contents, missing):
         return {CELLS: np.column_stack(columns)} | labels
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
-    columns = [to_numbers(table.iloc[:, number]) for number in range(1, len(table.columns))]
-    values = np.column_stack(columns)
+    columns = [table.iloc[:, place] for place in range(1, len(table.columns))]
+    texts = [column.name for column in columns if _is_text(column)]
+    require(
+        not texts,
+        f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
+        f"fk.score_matrix(frame.set_index({texts[:1]!r})[columns]) takes those "
+        "of rows from another one",
+    )
+    values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
     sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
     if not occur_again(sides):
         values, images = completed(values, *sides, equal_cells=True)
         sides = sides if images is None else [images.to_numpy()] * 2
     return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
+
+
+def _is_text(column):
+    """Return whether no cell of a column is a number, and some are not blank."""
+    values, is_missing = as_numbers(column)
+    return np.isnan(values).all() and not is_missing.all()
 
 
 def _names_in(arrays):
@@ -229,8 +242,9 @@ def _who(columns, roles, missing, pattern, same_images):
     if people is None:
         roles.ask(
             columns,
-            "no array says who is on each row and each column of the matrix; labels= is a table "
-            "with a row for each image; in Python also fk.score_matrix(values, identity, identity)",
+            "no array says who is on each row and each column of the matrix; a table of labels "
+            "may have a row for each image; in Python also "
+            "fk.score_matrix(values, identity, identity)",
             {"probe_identity": "...", "reference_identity": "..."},
         )
     return people, images
@@ -242,7 +256,8 @@ def _require_genuine_pairs(scores):
     require(
         not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
         f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
-        "names of images, say who is in them: identity='{name}_{number}.jpg'",
+        "names of images, a pattern says who is in them",
+        [{"identity": "{name}_{number}.jpg"}],
     )
 
 
@@ -265,16 +280,20 @@ def is_matrix(table):
     return n_shared >= min(len({*names}), len({*rows})) / 2
 
 
-def names_people(table):
-    """Return whether most names of the first column contain the name of another column.
+def name_columns(labels, columns):
+    """Return whether most labels contain the name of a column, as S001_01.jpg contains S001.
 
-    Then rows may be images of the people in the header: S001_01.jpg and S001.
+    Then rows may be images of the people in the header. Numbers may also count features, so that
+    all have to be there.
     """
-    columns = {str(name) for name in table.columns[1:] if not str(name).isdigit()}
-    if is_number_column(table.iloc[:, 0]) or len(columns) < 2:
+    numbered = {name for name in columns if str(name).isdigit()}
+    if is_number_column(labels):
+        distinct = {*labels.dropna().astype(str).str.removesuffix(".0")}
+        return len(numbered) > 2 and distinct == numbered
+    names = {str(name) for name in columns} - numbered
+    if len(names) < 2:
         return False
-    names = table.iloc[:, 0].astype(str)
-    contain = [bool({*re.split(r"[-_./\\ ]", name)} & columns) for name in names]
+    contain = [bool({*re.split(r"[-_./\\ ]", name), name} & names) for name in map(str, labels)]
     return np.mean(contain) > 0.5
 
 

@@ -9,8 +9,7 @@ from frkit.io.cells import refuse_cells
 def ask_about_models(column):
     """Ask about a column called model, or the like."""
     raise InputError(
-        f"{column!r} may say which model a row is of: then columns={ {'model': column}!r}; if it "
-        f"says something else, columns={ {'model': None}!r}",
+        f"{column!r} may say which model a row is of, or something else",
         [{"columns": {"model": column}}, {"columns": {"model": None}}],
     )
 
@@ -46,7 +45,8 @@ def read_by_model(contents, options, read):
             require(
                 data.sizes["model"] == 1,
                 f"{column!r} says which model a row is of, so only one column can be its score, "
-                "and one its embedding: name it, as columns={'score': 'cosine'}",
+                "and one its embedding: name it",
+                [{"columns": {"score": "..."}}],
             )
             data = data.isel(model=0, drop=True)
         data.attrs["columns"] = f"model: {column!r}\n{data.attrs['columns']}"

@@ -65,22 +65,29 @@ NO_SCORE = _WITHIN["no_score"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
-        sameperson samesubject sameidentity wahr vrai verdadero vero ja oui si sí sim tak да
+        sameperson samesubject sameidentity pos gen authentic
+        wahr vrai verdadero vero ja oui si sí sim tak да
         gleich même igual bonafide""",
     impostor="""0 -1 false no n falsch faux falso nein non nie não nao nee нет verschieden ungleich
         différent diferente spoof spoofed attack presentationattack nonmatch nonmated nontarget
         impostor imposter
         different diff differentperson differentsubject differentidentity
-        negative mismatch nonmate inter interclass""",
+        negative neg imp mismatch nonmate inter interclass""",
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
-LONG_MARKS = "probe-reference probe-gallery probe-ref query-gallery query-reference enrol-test "
+LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
+LONG_MARKS += "enrol-test "
 LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
 LONG_MARKS += "model-utterance model-utt "
 LONG_MARKS += "query-candidate probe-candidate source-target query-target reference-test ref-test "
 LONG_MARKS += "known-unknown"
-SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
+# a word of the name of a column that names images
+OF_IMAGES = NAMES["image"].union(
+    LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()
+)
+OF_IMAGES |= {"enrolled", "verified"}
+SHORT_MARKS = "p-g left-right first-second a-b l-r x-y 1-2"
 MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 

@@ -60,7 +60,7 @@ def listed_pairs(
     is_of_two = ~images.is_same() if images else np.ones(n, bool)
     signs = np.where(np.atleast_1d(is_distance), -1, 1)
     for sign, scores_of_model in zip(signs, np.atleast_2d(values)):
-        ask_about_marks(sign * scores_of_model[is_of_two], missing)
+        ask_about_marks(sign * scores_of_model[is_of_two], missing, sign < 0)
     is_genuine = _genuine(genuine, people, n)
     check_names(attributes)
     labels = {"identity": people} if people else {}
@@ -147,7 +147,7 @@ def _rank_correlation(scores):
     return scores.corr("spearman", min_periods=FEWEST_DISTINCT).iloc[0, 1]
 
 
-def ask_about_marks(scores: np.ndarray, missing=None) -> None:
+def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None:
     """Ask about scores apart from all others, which may mark failed comparisons.
 
     Parameters
@@ -156,27 +156,29 @@ def ask_about_marks(scores: np.ndarray, missing=None) -> None:
         As they were given, NaN where missing.
     missing : number, word or sequence of such, optional
         The marks that the user names. Another one is a notice then; `[]` says that there is none.
+    is_distance : bool
+        Whether smaller is more alike.
     """
     if missing is not None and not several_marks(missing):
         return
     distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    marks = marks_apart(distinct, counts)
     question = {}
-    for mark in dict.fromkeys([*marks, *_frequent(distinct, counts)]):
+    apart = marks_apart(distinct, counts)
+    marks = list(dict.fromkeys([*apart, *_repeated(distinct, counts, is_distance)]))
+    for mark in marks:
         others = distinct[distinct != mark]
-        how = "is apart from" if mark in marks else "is far more frequent than"
+        how = "is apart from" if mark in apart else "is far more frequent than"
         question[mark] = (
             f"the score {mark:g} {how} the others, which are from {others[0]:g} to "
-            f"{others[-1]:g}: if it marks failed comparisons, or images compared with themselves, "
-            f"give missing={mark:g}"
+            f"{others[-1]:g}: does it mark failed comparisons, or images compared with themselves?"
         )
     if marks and missing is None:
         raise InputError(
-            "; ".join(question[mark] for mark in marks) + "; if it is a score, missing=[]",
+            "; ".join(question[mark] for mark in marks),
             [{"missing": marks}, {"missing": []}],
         )
     for text in question.values():
-        warn(text)
+        warn(f"{text} The option missing says so")
 
 
 def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
@@ -206,16 +208,25 @@ def _is_apart(distinct, counts, end):
     return gap > spread or is_mark and gap > APART * spread
 
 
-def _frequent(distinct, counts):
-    """Return a score in the lower half that is far more frequent than all others.
+def _repeated(distinct, counts, is_distance):
+    """Return a score that is far more frequent than all others: a whole number among fractions.
 
-    The highest does not count: it may be that of images with themselves.
+    Of other scores, which repeat by chance, one that is still more frequent, and not 0, which may
+    be that of most strangers. The most alike counts if it is 0: others are those of images with
+    themselves, or of copies.
     """
     if len(distinct) < FEWEST_DISTINCT:
         return []
-    second, first = np.argsort(counts[:-1])[-2:]
-    is_frequent = counts[first] > max(FREQUENT * counts[second], counts.sum() / 100)
-    return [distinct[first]] if is_frequent and counts[:first].sum() < counts.sum() / 2 else []
+    second, first = np.argsort(counts)[-2:]
+    mark, most = distinct[first], counts[second]
+    is_most_alike = first == (0 if is_distance else len(distinct) - 1)
+    are_fractions = (distinct % 1 > 0).mean() > 0.5
+    if are_fractions and mark % 1 == 0:
+        is_mark = counts[first] > 2 * most and (mark == 0 or not is_most_alike)
+    else:
+        is_mark = counts[first] > max(FREQUENT * most, counts.sum() / 100)
+        is_mark &= not is_most_alike and mark != 0
+    return [float(mark)] if is_mark else []
 
 
 def _is_distance(distance, models):
@@ -271,7 +282,7 @@ def warn_of_failed(n_genuine: int, n_impostor: int) -> None:
     if n_genuine or n_impostor:
         warn(
             f"{n_genuine} genuine and {n_impostor} impostor comparisons failed (NaN or marked as "
-            "missing): they are left out of every rate; failed='rejected' rejects them"
+            "missing): they are left out of every rate; the option failed can reject them"
         )
 
 

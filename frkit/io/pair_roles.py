@@ -1,7 +1,6 @@
 """Which column of a list of pairs is what: guessed from names and contents, then checked."""
 
 import re
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -10,13 +9,14 @@ from frkit.base import listed, warn
 from frkit.data.labels import can_be_named, coded_labels
 from frkit.data.sides import SIDES, WHO
 from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
-from frkit.io.joins import CLEAR, share_above
+from frkit.io.joins import share_above
 from frkit.io.names import (
     DECISION,
     IDS,
     NAMES,
     NO_SCORE,
     NO_TRUTH,
+    OF_IMAGES,
     WEAK,
     are_attacks,
     side_columns,
@@ -34,11 +34,12 @@ WORDS = {  # within a name, that say which of both it is
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 MOST = 0.5  # share of numbers above which a column called "score" is one
-MOST_REPEATED = 0.05  # share of rows that repeat a pair of images
+MOST_WRONG = 0.05  # share of pairs in which identities contradict the truth and may be right
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
-    "same; or 0, false, no, impostor ..."
+    "same; or 0, false, no, impostor ...; leave other rows out, or give None for this role if the "
+    "column says something else"
 )
 
 
@@ -77,7 +78,7 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     roles = given_roles("pairs", columns, list(table.columns))
     sample = some_rows(table)
     if needs_score and not roles.given & {*WORDS}:
-        _find_named_scores(roles, sample)
+        _find_scores(roles, sample)
     if not roles.given & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
     genuine = _truth(roles, table)
@@ -85,7 +86,7 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     if genuine is None and all(map(roles.column, WHO)):
         genuine = _is_same(table, map(roles.column, WHO))
     if needs_score and not roles.scores():
-        _find_other_scores(roles, table, sample, genuine)
+        _ask_scores(roles, table, sample)
     for name in roles.free(table):
         is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
         if is_text and can_be_named(name) and not words_of(name) & DECISION:
@@ -94,37 +95,61 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
             roles.unused.append(name)
     roles.given &= {*from_user}
     if needs_score:
-        _check_directions(roles, table, genuine)
+        check_directions(
+            roles, table, genuine, {name: to_numbers(table[name]) for name in roles.scores()}
+        )
     return roles, genuine
 
 
 # --- scores --------------------------------------------------------------------------------------
 
 
-def _find_named_scores(roles, sample):
-    """Take the columns that are named score or distance, also with a number or letter behind."""
-    for name in roles.free(sample):
-        stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
-        for role in ("score", "distance"):
-            if stems & NAMES[role] and is_number_column(sample[name], MOST):
-                roles.columns.setdefault(role, []).append(name)
-    names_of_sides = [name for sides in side_columns(roles.scores()).values() for name in sides]
+def _find_scores(roles, sample):
+    """Take the columns that are named score or distance; else those with a word that says so."""
+    numbers = [name for name in roles.free(sample) if is_number_column(sample[name], MOST)]
+    named = _by_role(numbers, _role_of_whole_name)
+    unnamed = [name for name in numbers if not _role_of_whole_name(name)]
+    worded = _by_role(unnamed, role_of_score)
+    of_sides = {name for pair in side_columns(unnamed).values() for name in pair}
+    others = [
+        name
+        for name in fractions(sample[unnamed])
+        if not (role_of_score(name) or words_of(name) & NO_SCORE or name in of_sides)
+    ]
+    if worded and others and not named:
+        why = f"{listed(others)} may be scores, too"
+        first = next(iter(worded))
+        roles.ask(sample, why, worded, worded | {first: [*others, *worded[first]]})
+    both = {
+        role: [*named.get(role, []), *worded.get(role, [])]
+        for role in WORDS
+        if role in named | worded
+    }
+    roles.columns |= named or worded
+    sides = side_columns(roles.scores()).values() if named else []
+    names_of_sides = [name for pair in sides for name in pair]
     others = [name for name in roles.scores() if name not in names_of_sides]
     if names_of_sides and others:
         why = f"{listed(names_of_sides)} may be scores of two models, or values of the two sides"
         roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
-    unnamed = [
-        name
-        for name in roles.free(sample)
-        if role_of_score(name) and is_number_column(sample[name], MOST)
-    ]
-    if roles.scores() and unnamed:
-        first = next(role for role in WORDS if roles.columns.get(role))
-        several = {first: list(roles.columns[first])}
-        for name in unnamed:
-            several.setdefault(role_of_score(name), []).append(name)
-        why = f"{listed(unnamed)} may be scores, too"
-        roles.ask(sample, why, {first: roles.columns[first]}, several)
+    if named and worded:
+        why = f"{listed(set().union(*worded.values()))} may be scores, too"
+        roles.ask(sample, why, named, both)
+
+
+def _by_role(names, role_of):
+    """Return the names of each role, without those that have none."""
+    columns = {}
+    for name in names:
+        if role_of(name):
+            columns.setdefault(role_of(name), []).append(name)
+    return columns
+
+
+def _role_of_whole_name(name):
+    """Return "score" or "distance" where a name is that, perhaps with a number or letter behind."""
+    stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
+    return next((role for role in WORDS if stems & NAMES[role]), None)
 
 
 def role_of_score(name):
@@ -134,32 +159,21 @@ def role_of_score(name):
     return roles[0] if roles else None
 
 
-def _find_other_scores(roles, table, sample, genuine):
-    """Take columns with a word for scores in their name, or the only fractions, if data agree."""
+def _ask_scores(roles, table, sample):
+    """Ask which columns are scores, where no name says it."""
+    for name in filter(role_of_score, roles.free(table)):
+        to_numbers(table[name])  # which names the cell that is no number
     numbers = [
         name
         for name in roles.free(table)
         if is_number_column(sample[name]) and not words_of(name) & NO_SCORE
     ]
-    candidates = {name: role_of_score(name) for name in numbers if role_of_score(name)}
-    if not candidates:
-        for name in filter(role_of_score, roles.free(table)):
-            to_numbers(table[name])  # which names the cell that is no number
-        candidates = dict.fromkeys(fractions(sample[numbers]), "score")
-        if len(candidates) > 1:
-            names = [*candidates]
-            why = f"{listed(names)} could be scores; which are, and are they distances?"
-            roles.ask(table, why, {"score": names}, {"distance": names})
-    if not candidates:
-        why = "no column looks like scores; name one as score, or as distance"
-        roles.ask(table, why, {"score": "..."})
-    for name, role in candidates.items():
-        area, errors = _separation(as_numbers(table[name])[0], genuine, role)
-        if errors < CLEAR and area < 1:
-            role = OPPOSITE[role] if errors < -CLEAR else role
-            why = f"{name!r} may be a {role}, but neither its name nor the data make that sure"
-            roles.ask(table, why, {role: name})
-        roles.columns.setdefault(role, []).append(name)
+    names = fractions(sample[numbers])
+    if names:
+        why = f"{listed(names)} could be scores; which are, and are they distances?"
+        roles.ask(table, why, {"score": names}, {"distance": names})
+    why = "no column looks like scores; name one as score, or as distance"
+    roles.ask(table, why, {"score": "..."})
 
 
 def fractions(table):
@@ -174,13 +188,20 @@ def _separation(values, genuine, role):
     return share_above(values if role == "score" else -values, genuine)
 
 
-def _check_directions(roles, table, genuine):
-    """Stop where genuine scores lie below impostors' in a column whose direction was guessed."""
+def check_directions(roles, table, genuine, scores):
+    """Stop where genuine scores lie below impostors' in a column whose direction was guessed.
+
+    scores : dict of array, by column
+    """
     for role in {*WORDS} - roles.given:
         for name in roles.columns.get(role, []):
-            area, errors = _separation(to_numbers(table[name]), genuine, role)
+            area, errors = _separation(scores[name], genuine, role)
             if area == 0 or area < 0.5 and errors < -2:
-                remedies = [{OPPOSITE[role]: name}]
+                others = [other for other in roles.columns[role] if other != name]
+                turned = [*roles.columns.get(OPPOSITE[role], []), name]
+                remedies = [{OPPOSITE[role]: turned if len(turned) > 1 else name}]
+                if others:
+                    remedies[0][role] = others
                 truth = next(filter(roles.column, ("impostor", "genuine")), None)
                 if truth and truth not in roles.given and not roles.column(WHO[0]):
                     remedies.append({OPPOSITE[truth]: roles.column(truth)})
@@ -215,9 +236,7 @@ def _says_truth(name, cells):
         return False
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     if not is_clear.all():  # the other cells of a column with such a name are refused by line
-        words = {*cells[is_clear].dropna().astype(str).str.lower()}
-        is_named = truth_of(name) in NAMES["genuine"] or truth_of(name) in TRUTH and words - FLAGS
-        return bool(is_named) and is_clear.mean() > MOST
+        return truth_of(name) in TRUTH and is_clear.mean() > MOST
     if truth_of(name) in TRUTH:
         return (is_genuine | is_impostor).any()
     # words such as "mated" need no name; 1, true and yes may be anything
@@ -232,7 +251,8 @@ def _truth(roles, table):
         if roles.column(role):
             column = table[roles.column(role)]
             verdicts = words_of_truth(column)
-            refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT)
+            remedies = [{"columns": {role: None}}]
+            refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT, remedies)
             return verdicts[place]
     return None
 
@@ -273,10 +293,9 @@ def check_unconfirmed(roles, table, genuine, scores, is_preset):
         roles.ask(table, why, {"genuine": truth}, {"genuine": "..."}, {"genuine": None} | people)
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
     if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
-        turned = {"impostor": truth, OPPOSITE[role]: name}
         warn(
             f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
-            f"file confirms both; if both are the other way round, say columns={turned!r}"
+            f"file confirms both; they may be impostor and {OPPOSITE[role]}"
         )
 
 
@@ -296,62 +315,37 @@ def _find_sides(roles, table, truth):
     if people is not None and not roles.given & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
-        is_image = simplified(stem) in NAMES["image"] | IDS | {"p"} or _name_images(table, columns)
+        is_image = simplified(stem) in NAMES["image"] | IDS
         if is_image and not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
-        elif stem in roles.unused or not can_be_named(stem or columns[0]):
-            roles.unused += columns
-        else:
-            roles.attributes.setdefault(stem or columns[0], list(columns))
-    if not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
-        _find_images(roles, table, truth)
-
-
-def _find_images(roles, table, truth):
-    """Take the two columns that name images by their contents; ask where it is not clear."""
     names = [name for name in roles.free(table) if _are_names(table[name])]
-    pairs = [pair for pair in combinations(names, 2) if _name_images(table, pair)]
-    are_people_known = any(map(roles.column, WHO))
-    if len(pairs) == 1:
-        is_same = _is_same(table, pairs[0])
+    is_said = any(map(roles.column, (*SIDES, *WHO))) or roles.given & {*SIDES}
+    images = [name for name in names if words_of(name) & OF_IMAGES]
+    if len(images) == 2 and not is_said:
+        is_same = _is_same(table, images)
         are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
-        if are_people and not are_people_known:
-            roles.columns |= {who: [name] for who, name in zip(WHO, pairs[0])}
-        elif truth is None or not (is_same & ~truth).any():
-            roles.columns |= {side: [name] for side, name in zip(SIDES, pairs[0])}
-    if len(names) > 1 and not (are_people_known or any(map(roles.column, (*SIDES, *WHO)))):
-        first, second = pairs[0] if pairs else names[:2]
+        roles.columns |= {role: [name] for role, name in zip(WHO if are_people else SIDES, images)}
+    elif len(names) > 1 and not is_said:
         why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
-        of_images = {"probe": first, "reference": second}
-        of_people = dict(zip(WHO, (first, second)))
-        roles.ask(table, why, of_images, of_people, dict.fromkeys(names))
+        answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
+        roles.ask(table, why, *answers, dict.fromkeys(names))
+    for stem, columns in sides.items():
+        if stem in roles.unused or not can_be_named(stem or columns[0]):
+            roles.unused += columns
+        elif {*columns} <= {*roles.free(table)}:
+            roles.attributes.setdefault(stem or columns[0], list(columns))
 
 
 def _are_names(column):
     """Return whether a column contains many names, as of images; whole numbers may be names."""
     values = some_rows(column)
-    if np.ndim(values.iloc[0]) > 0:
+    if np.ndim(values.iloc[0]) > 0 or role_of_score(column.name):
         return False
     if is_number_column(values):
         is_other = words_of(column.name) & NO_SCORE - {"id"}
         if is_other or (as_numbers(values)[0] % 1 > 0).any():
             return False
     return values.nunique() > min(MOST_MODELS, len(values) / 2)
-
-
-def _name_images(table, columns):
-    """Return whether two columns of names look like one vocabulary, and hardly a pair repeats."""
-    first, second = (table[name] for name in columns)
-    if not (_are_names(first) and _are_names(second)):
-        return False
-    names = [{*side.astype(str)} for side in (first, second)]
-    are_shared = len(names[0] & names[1]) > min(map(len, names)) / 2
-    shapes = [
-        side.astype(str).replace({"[A-Za-z]+": "a", "[0-9]+": "0"}, regex=True).mode()[0]
-        for side in map(some_rows, (first, second))
-    ]
-    is_repeated = table[[*columns]].duplicated().mean() > MOST_REPEATED
-    return (are_shared or shapes[0] == shapes[1]) and not is_repeated
 
 
 def _identities(roles, sides, table, truth):
@@ -375,7 +369,7 @@ def _identities(roles, sides, table, truth):
             else:
                 is_wrong = is_same != truth
                 are_people = not is_wrong.any()
-                if is_same.any() and 0 < is_wrong.mean() <= MOST_REPEATED:
+                if is_same.any() and 0 < is_wrong.mean() <= MOST_WRONG:
                     truth_role = "genuine" if roles.column("genuine") else "impostor"
                     people = {truth_role: None} | dict(zip(WHO, columns))
                     attribute = {stem or columns[0]: list(columns)}
@@ -405,6 +399,6 @@ def refuse_truth(roles, table, others, is_wrong, columns=(), answers=()):
         why = f"{name!r} contradicts {others} in {is_wrong.sum():,} pairs"
         is_turned = is_wrong.mean() > 0.9
         remedies = [{OPPOSITE[role]: name} if is_turned else {role: None}]
-        if columns and not is_turned and _name_images(table, columns):
+        if columns and not _is_same(table, columns).any():  # images, then
             remedies = [dict(zip(SIDES, columns))]
         roles.ask(table, why, *(answers or remedies))

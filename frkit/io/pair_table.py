@@ -15,17 +15,18 @@ from frkit.io.arrays import read_npy
 from frkit.io.cells import refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import stacked_kinds, table_of
-from frkit.io.frames import read_frame
+from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import are_attacks, side_columns, words_of_truth
+from frkit.io.names import NAMES, are_attacks, side_columns, simplified, words_of_truth
 from frkit.io.notices import warn_of_parts
 from frkit.io.pair_list import listed_pairs
 from frkit.io.pair_roles import (
-    MOST_REPEATED,
+    MOST_WRONG,
     OPPOSITE,
     WORDS,
+    check_directions,
     check_unconfirmed,
     pair_roles,
     refuse_truth,
@@ -33,6 +34,7 @@ from frkit.io.pair_roles import (
 from frkit.io.repeated import are_turned, refuse_two, repeats, warn_of_equal_rows
 from frkit.io.roles import models_column
 
+BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")  # no attack
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -49,10 +51,12 @@ def pairs_of_contents(contents, options):
     has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
     require(
         has_scores or "scores" in options,
-        "this list has no scores: give scores=, a file with one score per line, or with lines "
+        "this list has no scores: it needs a file with one score per line, or with lines "
         "`enrol test score`",
+        [{"scores": "..."}],
     )
     require(len(table) > 0, "the table has no row")
+    check_header([*table])
     table = _without_attacks(without_words(table, options.get("missing")))
     columns = dict(options.pop("columns", {}))
     if not (contents.roles or "scores" in options or "model" in columns):
@@ -66,17 +70,25 @@ def pairs_of_contents(contents, options):
 
 
 def _without_attacks(table):
-    """Return a table without attacks beside genuine and impostor pairs; a warning counts them."""
+    """Return a table without presentation attacks; a warning counts them."""
     for name in table.select_dtypes(exclude="number"):
-        is_attack = are_attacks(table[name])
-        if not is_attack.any():
-            continue
-        is_genuine, is_impostor = words_of_truth(table[name][~is_attack])
-        if is_genuine.any() and is_impostor.any():
+        is_attack = _says_attack(table[name])
+        if is_attack.any():
             what = listed(table[name][is_attack].unique())
             warn(f"{is_attack.sum():,} rows with {what} in column {name!r} are left out")
-            return table[~is_attack]
+            table = table[~is_attack]
     return table
+
+
+def _says_attack(column):
+    """Return which rows are attacks: beside genuine and impostor pairs, or of bob's attack type."""
+    if simplified(column.name).endswith("attacktype"):
+        return ~column.astype(object).fillna("").map(simplified).isin(BONA_FIDE).to_numpy()
+    is_attack = are_attacks(column)
+    if not is_attack.any():
+        return is_attack
+    is_genuine, is_impostor = words_of_truth(column[~is_attack])
+    return is_attack & is_genuine.any() & is_impostor.any()
 
 
 def _list_of_pairs(
@@ -136,7 +148,7 @@ def _list_of_pairs(
         scores = {name: to_numbers(table[name]) for name in roles.scores()}
         distances = roles.columns.get("distance", [])
     else:
-        require(not roles.scores(), "the file contains its scores: leave scores= out")
+        require(not roles.scores(), "the file contains its scores: leave the other ones out")
         scores = read_scores(scores, table, images)
         distances = _named_distances(of_scores, scores)
         roles.columns["distance"] = distances
@@ -145,9 +157,15 @@ def _list_of_pairs(
         images = images.apart()
     if images and people and not preset and not roles.given & {*SIDES}:
         who = pd.DataFrame({"image": images.both(), "person": people.both()})
-        if who.drop_duplicates().image.duplicated().any():  # so the guess was wrong
-            images = None
-            roles.unused += [name for side in SIDES for name in roles.columns.pop(side)]
+        who = who.drop_duplicates()
+        of_two = who[who.image.duplicated(keep=False)].sort_values("image")
+        if len(of_two) > 0:
+            image, others = images.names[of_two.image.iloc[0]], people.names[of_two.person[:2]]
+            why = (
+                f"image {str(image)!r} shows two people, {listed(others)}: correct the name that "
+                f"is misspelt; or, if {listed(map(roles.column, SIDES))} name no images, say so"
+            )
+            roles.ask(table, why, dict.fromkeys(SIDES))
     if images and rule != "repeats":
         keep, images = _first_of_each(table, images, scores, genuine, roles)
         if not keep.all():
@@ -155,9 +173,13 @@ def _list_of_pairs(
             people = people and people.rows(keep)
             genuine = genuine if genuine is None else genuine[keep]
             scores = {name: values[keep] for name, values in scores.items()}
+    attributes = _attributes(table, roles)
+    if labels is not None and images and not (people or identity) and genuine is None:
+        people = _with_labels(labels, images, people, attributes)
+        labels = None
     if identity:
         if not images:
-            why = "identity= reads names of images, but it is not clear which columns have them"
+            why = "a pattern reads names of images, but it is not clear which columns have them"
             roles.ask(table, why, dict.fromkeys(SIDES, "..."))
         people = images.mapped(identities_from(images.names, identity))
         roles.who = f"by the pattern {identity!r} of names of images"
@@ -174,19 +196,50 @@ def _list_of_pairs(
         if genuine is None:
             roles.ask(table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, table, genuine, scores, bool(preset))
+    if not (needs_score or of_scores):
+        is_genuine = people.is_same() if genuine is None else genuine
+        check_directions(roles, table, is_genuine, scores)
     if people and not images:
         warn_of_equal_rows(table, next(iter(scores.values())))
-    attributes = _attributes(table, roles)
     if labels is not None:
-        names = {"image": images, "identity": people}
-        names = {kind: sides.columns() for kind, sides in names.items() if sides}
-        attributes |= attributes_by_name(labels, names, attributes)
+        people = _with_labels(labels, images, people, attributes)
     if len(scores) == 1 and not (roles.are_models and needs_score):
         [scores] = scores.values()
         distances = bool(distances)
     pairs = listed_pairs(scores, genuine, images, people, attributes, distance=distances, **options)
     pairs.attrs.update(roles.attrs())
     return pairs
+
+
+def _with_labels(labels, images, people, attributes):
+    """Put the labels of a table among the attributes; return people, of whom they may know."""
+    names = {"image": images, "identity": people}
+    names = {kind: sides.columns() for kind, sides in names.items() if sides}
+    attributes |= attributes_by_name(labels, names, attributes)
+    if people:
+        _refuse_others(people, attributes)
+    who = attributes.pop("identity", None)
+    return people if who is None else coded_sides(who, WHO, len(who[0]))
+
+
+def _refuse_others(people, attributes):
+    """Refuse labels that say who is in the images, where the list says something else.
+
+    Their names may differ, but each of one is one of the other.
+    """
+    for name, sides in attributes.items():
+        if simplified(name) in NAMES["identity"] and isinstance(sides, tuple):
+            labels = np.concatenate([side for side in sides if side is not None])
+            if len(labels) < 2 * len(people.probe):
+                continue  # of one side
+            both = pd.DataFrame({"list": people.both(), "labels": labels})
+            both = both.dropna().drop_duplicates()
+            n_others = both["list"].duplicated().sum() + both["labels"].duplicated().sum()
+            require(
+                n_others == 0,
+                f"column {name!r} of the labels contradicts the people of the list in {n_others} "
+                "people: correct one of them, or remove the column",
+            )
 
 
 def _named_distances(of_scores, scores):
@@ -228,7 +281,7 @@ def _people_by_name(images, genuine, rule, roles, table):
     for reading in readings:
         if reading.is_wrong.all():
             refuse_truth(roles, table, "names of images", reading.is_wrong)
-    nearly = [reading for reading in readings if reading.is_wrong.mean() <= MOST_REPEATED]
+    nearly = [reading for reading in readings if reading.is_wrong.mean() <= MOST_WRONG]
     if nearly and role not in roles.given:
         nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
         names = {"columns": {role: None}, "identity": nearest.pattern}
@@ -283,13 +336,14 @@ def _first_of_each(table, images, scores, genuine, roles):
     columns = [roles.column(side) for side in SIDES]
     remedy = (
         "remove one; scores of several models need a column each, or a column that says which "
-        "model a row is of, such as columns={'model': 'network'}"
+        "model a row is of"
     )
+    answers = [{"columns": {"model": "..."}}]
     if not roles.given & {*SIDES} and not roles.column(WHO[0]):
-        people = dict(zip(WHO, columns))
-        remedy += f"; or, if {listed(columns)} name people and no images, columns={people!r}"
+        remedy += f"; or {listed(columns)} name people and no images"
+        answers.insert(0, {"columns": dict(zip(WHO, columns))})
     what = "has two scores" if is_same else "is called genuine and impostor"
-    refuse_two(images, differing, table.index, what, remedy)
+    refuse_two(images, differing, table.index, what, remedy, answers)
 
 
 # --- scores from a separate file ------------------------------------------------------------------
@@ -317,7 +371,7 @@ def read_scores(scores, table, images):
             scores_of_model = real_numbers("scores", source)
         require(
             scores_of_model.shape == (len(table),),
-            f"there are {len(table)} pairs, but the scores in {source if is_file else 'scores='} "
+            f"there are {len(table)} pairs, but the scores in {source if is_file else 'the list'} "
             f"have shape {scores_of_model.shape}",
         )
         values[str(model)] = scores_of_model

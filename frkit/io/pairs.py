@@ -11,17 +11,12 @@ from numpy.typing import ArrayLike
 from frkit.base import require
 from frkit.data.alignment import aligned
 from frkit.data.sides import SIDES, WHO
-from frkit.io.file_contents import Contents
-from frkit.io.frames import read_frame
 from frkit.io.pair_list import listed_pairs
-from frkit.io.pair_table import pairs_of_contents
-from frkit.io.questions import asking
-from frkit.io.roles import as_mapping
 from frkit.scores.kept import refuse_file_name
 
 
 def pairs(
-    score: ArrayLike | Mapping[str, ArrayLike] | pd.DataFrame,
+    score: ArrayLike | Mapping[str, ArrayLike],
     genuine: ArrayLike | None = None,
     probe: ArrayLike | None = None,
     reference: ArrayLike | None = None,
@@ -32,7 +27,6 @@ def pairs(
     distance: bool | Sequence[str] = False,
     missing: ArrayLike | None = None,
     failed: str = "left out",
-    columns: Mapping | None = None,
     **attributes: ArrayLike | tuple,
 ) -> xr.DataTree:
     """Collect scored pairs, with labels of their two sides, as kept pairs.
@@ -43,8 +37,6 @@ def pairs(
     ----------
     score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to scores
         Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
-        Or a DataFrame with a row for each pair: its columns are guessed as in `open_data`, unless
-        `columns` says what they are.
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
@@ -58,13 +50,11 @@ def pairs(
         True where smaller means more alike: the sign is changed. Or the names of the models whose
         scores are distances.
     missing : float, str or sequence of such, optional
-        The value(s), before a change of sign, that mark a comparison which failed; in a DataFrame
-        also words; [] for none. Where a score such as -1 stands apart from all others, frkit asks.
+        The value(s), before a change of sign, that mark a comparison which failed; [] for none.
+        Where a score such as -1 stands apart from all others, frkit asks.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, which a warning counts, or
         it is rejected at every threshold (its score becomes one just below all others).
-    columns : mapping, optional
-        With a DataFrame: what its columns are, such as {"genuine": "mated?", "distance": "l2"}.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
         One label per pair (both sides have it), or a tuple (labels of probes, labels of
         references). Missing labels become "unknown". Where one side of the tuple is None, a pair
@@ -107,22 +97,25 @@ def pairs(
     """
     refuse_file_name(score)
     sides = dict(zip((*SIDES, *WHO), (probe, reference, probe_identity, reference_identity)))
-    options = {"missing": missing, "failed": failed}
-    if isinstance(score, pd.DataFrame):
-        arrays = [genuine, *sides.values(), *attributes.values()]
-        require(
-            all(column is None for column in arrays) and distance is False,
-            "name columns of a DataFrame by columns=, such as columns={'distance': 'l2'}",
-        )
-        with asking(score, {"columns": columns} | options):
-            contents = Contents(score, read_frame(score))
-            return pairs_of_contents(contents, {"columns": as_mapping(columns)} | options)
-    require(columns is None, "columns= says what the columns of a DataFrame are")
+    require(
+        not isinstance(score, pd.DataFrame),
+        "a table of pairs is opened by fk.open_data(frame), columns= says which column is what",
+    )
     scores = score if isinstance(score, Mapping) else {"score": score}
     inputs = {"genuine": genuine, **sides}
     scores, inputs, attributes = aligned(scores, inputs, attributes, dim="pair")
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))
-    options |= {"model": model, "distance": distance, "each_once": True}
-    return listed_pairs(scores, inputs["genuine"], images, people, attributes, **options)
+    return listed_pairs(
+        scores,
+        inputs["genuine"],
+        images,
+        people,
+        attributes,
+        model=model,
+        distance=distance,
+        missing=missing,
+        failed=failed,
+        each_once=True,
+    )

@@ -1,13 +1,12 @@
-"""A question to the user ends with the line of Python, and the command, that answer it."""
+"""A question to a user of Python ends with the calls that answer it."""
 
-import shlex
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from frkit.base import InputError
-from frkit.io.command_words import report_words, with_answer
+from frkit.io.command_words import with_answer
 
 
 @contextmanager
@@ -23,15 +22,8 @@ def asking(source, options):
     try:
         yield
     except InputError as error:
-        is_array = hasattr(source, "dims") or hasattr(source, "dtype")
-        if error.answers and not is_array:
-            error.question = getattr(error, "question", str(error))
+        if not (hasattr(source, "dims") or hasattr(source, "dtype")):
             error.calls = [python_line(source, options, answer) for answer in error.answers]
-            lines = [f"Python: {call}" for call in error.calls]
-            if isinstance(source, (str, Path, list, tuple)):
-                commands = [report_words(source, with_answer(options, it)) for it in error.answers]
-                lines += [f"command: {shlex.join(command)}" for command in commands]
-            error.args = ("\n".join([error.question, *lines]),)
         raise
 
 

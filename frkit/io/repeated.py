@@ -76,11 +76,12 @@ def first_of_each(images, scores, genuine):
     return keep & ~are_turned(images, values, keep)
 
 
-def refuse_two(sides, rows, lines, what, remedy="remove one"):
+def refuse_two(sides, rows, lines, what, remedy="remove one", answers=()):
     """Refuse two rows of a pair that contradict each other."""
     first, second = rows
     pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
-    raise InputError(f"the pair {pair} {what} (lines {lines[first]} and {lines[second]}): {remedy}")
+    where = f"lines {lines[first]} and {lines[second]}"
+    raise InputError(f"the pair {pair} {what} ({where}): {remedy}", answers)
 
 
 def warn_of_equal_rows(table, score):

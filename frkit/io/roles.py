@@ -95,18 +95,10 @@ class Roles:
         """
         roles = "; ".join(self.lines()) or "none"
         of_options = [{name: value} for name, value in options.items() if value is not None]
-        answers = [*of_options, *({"columns": remedy} for remedy in remedies), *answers]
-        answers_text = [
-            " with ".join(f"{name}={value!r}" for name, value in answer.items())
-            for answer in answers
-        ]
-        error = InputError(
-            f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
-            + (f"\nsay which it is: {', or '.join(answers_text)}" if answers else ""),
-            answers,
+        raise InputError(
+            f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}",
+            [*of_options, *({"columns": remedy} for remedy in remedies), *answers],
         )
-        error.roles = dict(self.columns)
-        raise error
 
 
 def as_mapping(columns):

@@ -57,6 +57,8 @@ def read_text(path):
         columns = [_clean(table[name], layout) for name in table]
         table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
         is_blank = table.isna().all(axis=1)
+        if len(layout.names) == 1:  # between others, it is a comparison that failed
+            is_blank &= table.index > (table.iloc[:, 0].last_valid_index() or 0)
         table = table[~is_blank] if is_blank.any() else table
         if len(layout.names) > 1 and layout.names[-1] == "" and table.iloc[:, -1].isna().all():
             table = table.iloc[:, :-1]  # each line ends with a separator
@@ -166,6 +168,8 @@ def text_layout(path):
     with reading("the table"), open_text(path) as file:
         head = enumerate(islice(file, HEAD), 1)
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
+        if lines and re.fullmatch('"?sep=.?"?', next(iter(lines.values())), re.IGNORECASE):
+            del lines[next(iter(lines))]  # for Excel
         require(lines, "the file is empty")
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])
@@ -184,6 +188,7 @@ def text_layout(path):
     cells = [rows[number] for number in (first, *others)]
     has_header = _has_header(cells)
     names = cells[0] if has_header else [str(place + 1) for place in range(len(cells[0]))]
+    names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
     if has_header and body and all(len(row) == len(names) + 1 for row in body):
         is_mark = all(row[-1] == "" for row in body)  # a separator at the end of each line
@@ -247,6 +252,8 @@ def _number_columns(layout):
     """
     is_wide = len(layout.names) > WIDE
     places = []
+    if len(layout.names) == 1:
+        return places  # a word such as FTA is no blank line
     for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):

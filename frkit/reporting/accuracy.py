@@ -38,7 +38,7 @@ NEAR = 0.1  # a FAR that is so near below its level, as a share of it, is at the
 NOBODY_NAMED = (
     "nothing says whom the images show: intervals treat pairs as independent and are too narrow "
     "where pairs share images or people; give identities (columns such as id1 and id2, or a "
-    "pattern: identity='{name}_{number}.jpg')"
+    "pattern of names such as {name}_{number}.jpg)"
 )
 
 

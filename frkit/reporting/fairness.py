@@ -125,7 +125,7 @@ def fairness_measures(inputs):
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
-            left_out.setdefault(str(error), []).append(short_name(name))
+            left_out.setdefault(getattr(error, "text", str(error)), []).append(short_name(name))
             continue
         section.results.update({name: result, f"{name}, floor": fair})
         rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two

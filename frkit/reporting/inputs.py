@@ -90,8 +90,8 @@ class Inputs:
             names = listed(turned) if turned[0] else "these scores"
             raise InputError(
                 f"read as {role}, {names} would have an EER above one half: strangers are more "
-                f"alike than images of one person; name such columns as {other}, columns="
-                f"{ {other: turned[0] or '...'}!r}"
+                f"alike than images of one person; are they a {other}?",
+                [{"columns": {other: turned[0] or "..."}}],
             )
         blind = [name for name, rate in self.by_model(eer) if np.all(rate.lower > NEAR_CHANCE)]
         if blind:
@@ -150,7 +150,7 @@ class Inputs:
 
     def require_groups(self):
         """Refuse what compares groups where there are none."""
-        require(self.by is not None, "no attribute is named: give one, by=...")
+        require(self.by is not None, "no attribute is named")
         require(
             self.rates.sizes["group"] > 1,
             f"there is only one group, {self.rates['group'].values.tolist()}",

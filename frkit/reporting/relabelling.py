@@ -1,4 +1,4 @@
-"""Data with other labels: of groups that are too small, and of people without a label."""
+"""Data in which the images of groups that are too small have no label."""
 
 import numpy as np
 
@@ -14,21 +14,6 @@ def without_labels(data, by, groups):
     for side, columns in _labels_of_sides(data, names).items():
         unlabelled = np.isin(crossed([*columns.values()]), groups)
         changed[side + names[0]] = np.where(unlabelled, UNKNOWN, columns[names[0]])
-    return _relabelled(data, changed)
-
-
-def with_named_blanks(data, attribute, name):
-    """Faces, scores or kept pairs in which people without any label have this one."""
-    sides = _labels_of_sides(data, [attribute, "identity"]) or _labels_of_sides(data, [attribute])
-    labelled = set()
-    for columns in sides.values():
-        people = columns.get("identity", np.empty(0))
-        labelled.update(people[columns[attribute][: len(people)] != UNKNOWN])
-    changed = {}
-    for side, columns in sides.items():
-        label = columns[attribute]
-        has_none = ~np.isin(columns.get("identity", label), [*labelled])
-        changed[side + attribute] = np.where((label == UNKNOWN) & has_none, name, label)
     return _relabelled(data, changed)
 
 

@@ -248,11 +248,11 @@ def _sections(inputs, step):
     for name, (title, make) in PARTS.items():
         step(title)
         try:
-            require(not (inputs.quick and name in LONG), "quick=True")
+            require(not (inputs.quick and name in LONG), "the report is quick")
             require(inputs.has_enough_people or name in OF_FEW_PEOPLE, say("too_few_for_parts"))
             sections[name] = make(inputs)
         except InputError as error:
-            reasons.setdefault(str(error), []).append(title)
+            reasons.setdefault(error.text, []).append(title)
     return sections, [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
 
 

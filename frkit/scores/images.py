@@ -220,8 +220,8 @@ def _note_varying(label, identity, by, stratified, of_people):
         )
         warn(
             f"{by!r} varies within {len(varying)} of {len(n_labels)} people ({listed(varying, 3)}):"
-            " each pair counts in the group that its own row names; varying='first' or 'most "
-            "frequent' gives a person one label"
+            " each pair counts in the group that its own row names; the option varying "
+            "('first' or 'most frequent') gives a person one label"
         )
     return len(varying)
 

@@ -148,7 +148,7 @@ def require_one_person(image, identity) -> None:
         len(first) == 0,
         f"image {listed(image[first])} shows {listed(identity[np.append(first, first + 1)])}: give "
         "different images different names; if these are parts of one person whose label varies, "
-        "say varying='first'",
+        "the option varying gives a person one label",
     )
 
 

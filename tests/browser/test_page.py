@@ -60,7 +60,7 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots, tmp_path):
     (tmp_path / "odd.csv").write_text("\n".join(["u,v,w", *lines]))
     page.get_by_placeholder("path").fill(str(tmp_path / "odd.csv"))
     page.get_by_role("button", name="Read").click()
-    page.get_by_text("say what they are").wait_for()
+    page.get_by_text("options: --kind matrix").wait_for()
     page.screenshot(path=shots / "app-question.png")
     options = page.get_by_placeholder("--columns score=cosine genuine=mated")
     options.fill("--columns score=w probe_identity=u reference_identity=v")

@@ -68,10 +68,11 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
     expected = faces(values, IDENTITY, image=list("vwxyz"), gender=list("ffmmm"))
     names = dict(identity="person", image="file", gender="sex")
     frame = pd.DataFrame(labels).assign(emb=list(values))
-    xr.testing.assert_identical(faces(frame, columns=names).drop_attrs(deep=False), expected)
+    from_frame = fk.open_data(frame, columns=names).drop_attrs(deep=False)
+    xr.testing.assert_identical(from_frame, expected)
     wide = pd.concat([pd.DataFrame(labels), pd.DataFrame(values).add_prefix("q_")], axis=1)
     for columns in ("q", ["q_0", "q_1", "q_2"]):
-        from_frame = faces(wide, columns={"embedding": columns} | names)
+        from_frame = fk.open_data(wide, columns={"embedding": columns} | names)
         from_frame = from_frame[[*expected.coords, "embedding"]].drop_attrs(deep=False)
         xr.testing.assert_identical(from_frame, expected)
 
@@ -79,11 +80,11 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
 def test_a_data_frame_names_what_it_lacks():
     frame = pd.DataFrame({"person": IDENTITY, "emb": list(embedding())})
     with pytest.raises(InputError, match="no column 'sex'; the columns are"):
-        faces(frame, columns={"gender": "sex"})
+        fk.open_data(frame, columns={"gender": "sex"})
     with pytest.raises(InputError, match="columns={'identity': 'person'"):
         faces(frame, "person")
-    with pytest.raises(InputError, match="emb must be numbers, in rows of one length"):
-        faces(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3))
+    with pytest.raises(InputError, match="row 2, column .emb.: .* another length"):
+        fk.open_data(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3))
 
 
 BAD_LABELS = {

@@ -56,7 +56,7 @@ FORMATS |= {
     "matrix.csv": (MATRIX.to_csv, partial(fk.open_data, kind="matrix", same_images=True)),
     "pairs.csv": (PAIRS.to_csv, open_pairs("pairs", columns=COLUMNS)),
     "pairs.json": (write_json, open_pairs("pairs", columns=COLUMNS)),
-    "pairs.txt": (write_lfw, open_pairs("lfw", scores=np.arange(4.0))),
+    "pairs.txt": (write_lfw, open_pairs("pairs", scores=np.arange(4.0, 0.0, -1))),
 }
 # files of which everything is guessed
 GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt", "scores-dev")

@@ -213,7 +213,7 @@ def test_chosen_impostors(kind, form, weighting):
 @pytest.mark.parametrize("kind", [{"race": "different"}, {"sex": "same"}, "none"])
 def test_kinds_of_impostors_that_are_none(kind):
     pairs = listed_pairs(race=np.where(np.arange(1200) % 2, "a", "b"))[0]
-    with pytest.raises(fk.InputError, match="impostors|by='sex'"):
+    with pytest.raises(fk.InputError, match="impostors|'sex' is not"):
         fk.evaluate(pairs, far=[0.1], impostors=kind)
 
 

@@ -185,7 +185,7 @@ def test_characters_without_width_are_no_part_of_a_name(tmp_path, character):
     table.loc[::7, "subject_2"] += character
     table.loc[::5, "subject_1"] = character + table.subject_1[::5]
     assert frr_of_text(tmp_path, table) == OF_LIST
-    assert frr_of(fk.pairs(table)) == OF_LIST
+    assert frr_of(fk.open_data(table)) == OF_LIST
     sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
     assert frr_of(fk.pairs(SCORE, **sides)) == OF_LIST
 
@@ -196,7 +196,7 @@ def test_two_forms_of_unicode_are_one_name(tmp_path):
     table = pd.DataFrame({"subject_1": np.array(one)[A], "subject_2": np.array(other)[B]})
     table["score"] = SCORE
     assert frr_of_text(tmp_path, table) == OF_LIST
-    assert frr_of(fk.pairs(table)) == OF_LIST
+    assert frr_of(fk.open_data(table)) == OF_LIST
 
 
 LINES = LIST.to_csv(index=False).splitlines()
@@ -275,7 +275,7 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
     sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
     for opened in (
         lambda: frr_of_text(tmp_path, table),
-        lambda: frr_of(fk.pairs(table)),
+        lambda: frr_of(fk.open_data(table)),
         lambda: frr_of(fk.pairs(table.score, **sides)),
     ):
         with pytest.warns(fk.DataWarning, match="^60 lines are equal to another one"):
@@ -285,7 +285,7 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
 def test_lines_with_few_scores_are_equal_by_chance():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fk.pairs(OF_PEOPLE.assign(score=OF_PEOPLE.score.round(1)))
+        fk.open_data(OF_PEOPLE.assign(score=OF_PEOPLE.score.round(1)))
     assert not any("are equal to another one" in str(warning.message) for warning in caught)
 
 
@@ -353,7 +353,7 @@ def test_a_numbered_column_can_be_the_identity(tmp_path, identity):
     np.testing.assert_allclose(frr_of(fk.open_data(path, identity=identity)), ALL_PAIRS)
     named = {"identity": identity}
     np.testing.assert_allclose(frr_of(fk.open_data(path, columns=named)), ALL_PAIRS)
-    np.testing.assert_allclose(frr_of(fk.faces(table, columns=named)), ALL_PAIRS)
+    np.testing.assert_allclose(frr_of(fk.open_data(table, columns=named)), ALL_PAIRS)
 
 
 @pytest.mark.parametrize("sides", ["some are missing", "in another order"])
@@ -539,9 +539,8 @@ def test_pairs_of_another_model_in_the_other_direction_are_named(tmp_path):
 
 def test_columns_of_two_levels_are_refused():
     frame = pd.DataFrame({"id1": list("aab"), "id2": list("abb"), "score": [0.9, 0.1, 0.8]})
-    for call in (fk.open_data, fk.pairs, fk.faces):
-        with pytest.raises(fk.InputError, match="several levels of names"):
-            call(pd.concat({"arcface": frame}, axis=1))
+    with pytest.raises(fk.InputError, match="several levels of names"):
+        fk.open_data(pd.concat({"arcface": frame}, axis=1))
 
 
 def test_a_score_that_is_no_number_is_named(tmp_path):
@@ -594,3 +593,316 @@ def test_a_decision_that_contradicts_names_of_images_is_asked_about():
     by_decision, by_names = [fk.open_data(table, **answer) for answer in asked.value.answers]
     np.testing.assert_array_equal(by_names["pairs"].genuine, same)
     np.testing.assert_array_equal(by_decision["pairs"].genuine, table.match == 1)
+
+
+# --- what a stranger found in a fourth walk ------------------------------------------------------
+
+LIGHT = np.where(np.arange(120) % 4 < 2, "dark", "bright")
+
+
+@pytest.mark.parametrize("counter", ["image", "index", ""])
+@pytest.mark.parametrize("first", [0, 1])
+def test_labels_whose_rows_are_numbered_in_another_order_are_refused(tmp_path, counter, first):
+    vectors, who = spread_faces()
+    np.save(tmp_path / "f.npy", vectors)
+    labels = pd.DataFrame({counter: np.arange(120) + first, "person": who, "light": LIGHT})
+    turned = labels.sample(frac=1, random_state=0)
+    with pytest.raises(fk.InputError, match="numbers the rows in another order"):
+        fk.open_data(tmp_path / "f.npy", labels=written(tmp_path, turned))
+    joined = fk.open_data(tmp_path / "f.npy", labels=written(tmp_path, labels))
+    direct = frr_of_groups(fk.faces(vectors, who, light=LIGHT), "light")
+    np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
+
+
+def test_labels_of_a_numbered_matrix_are_refused_in_another_order(tmp_path):
+    vectors, who = spread_faces()
+    numbers = np.arange(120) + 1
+    pd.DataFrame(vectors @ vectors.T, numbers, numbers).to_csv(tmp_path / "m.csv")
+    labels = pd.DataFrame({"image": numbers, "person": who}).sample(frac=1, random_state=0)
+    with pytest.raises(fk.InputError, match="numbers the rows in another order"):
+        fk.open_data(tmp_path / "m.csv", kind="matrix", labels=written(tmp_path, labels))
+    scores = fk.open_data(
+        tmp_path / "m.csv", kind="matrix", labels=written(tmp_path, labels.sort_values("image"))
+    )
+    assert scores.probe_identity.values.tolist() == who.astype(str).tolist()
+
+
+def written(folder, table):
+    """A file of labels; a column without a name is first."""
+    table.to_csv(folder / "labels.csv", index=False)
+    return folder / "labels.csv"
+
+
+def test_numbers_of_images_are_not_those_of_people(tmp_path):
+    vectors, who = spread_faces()
+    np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
+    labels = pd.DataFrame({"image": np.arange(120), "light": LIGHT})
+    with pytest.raises(fk.InputError, match="no column contains identity names"):
+        fk.open_data(tmp_path / "f.npz", labels=labels)
+    np.savez(tmp_path / "g.npz", embedding=vectors, identity=who, image=np.arange(120))
+    labels = pd.DataFrame({"number": np.arange(120), "light": LIGHT})
+    joined = fk.open_data(tmp_path / "g.npz", labels=labels.sample(frac=1, random_state=0))
+    direct = frr_of_groups(fk.faces(vectors, who, light=LIGHT), "light")
+    np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
+
+
+def list_of_all(n_people=20, n_images=3, seed=0):
+    """All pairs of some images, with their names and people, and each image with itself."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_people), n_images)
+    first, second = np.triu_indices(len(who))
+    same = who[first] == who[second]
+    score = (same + rng.normal(size=len(first))).round(6)
+    people = np.array([f"p{k:02d}" for k in who])
+    names = np.array([f"{person}_{k}.jpg" for k, person in enumerate(people)])
+    sides = {"img1": names[first], "img2": names[second]}
+    sides |= {"person1": people[first], "person2": people[second]}
+    return pd.DataFrame(sides | {"score": np.where(first == second, 9, score)})
+
+
+def pooled_frr(table):
+    """Of different images, by sorting."""
+    table = table[table.img1 != table.img2]
+    same = table.person1 == table.person2
+    impostors = np.sort(table.score[~same])[::-1]
+    return np.mean(table.score[same] <= impostors[int(0.1 * len(impostors) + 1e-9)])
+
+
+def test_an_image_of_two_people_is_a_question():
+    table = list_of_all()
+    options = dict(far=[0.1], weighting="pair")
+    frr = fk.evaluate(fk.open_data(table), **options)["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table))
+    table.loc[table.index[table.person1 != table.person2][5], "person2"] = "p9999"
+    with pytest.raises(fk.InputError, match="shows two people, 'p[0-9]+', 'p[0-9]+'") as asked:
+        fk.open_data(table)
+    [answer] = asked.value.answers
+    with pytest.raises(fk.InputError, match="or images compared with themselves") as asked:
+        fk.open_data(table, **answer)
+    without_names = fk.open_data(table, **answer, **asked.value.answers[0])
+    assert "image" not in without_names["images"]
+
+
+@pytest.mark.parametrize("word", ["unknown", "ignore"])
+def test_a_third_class_beside_people_is_refused_and_may_be_left_out(word):
+    table = list_of_all()
+    label = (table.person1 == table.person2).astype(int).astype(str)
+    table["label"] = label.where(np.arange(len(table)) % 40 > 0, word)
+    with pytest.raises(fk.InputError, match=f"'{word}' does not say whether") as asked:
+        fk.open_data(table)
+    [answer] = asked.value.answers
+    assert answer == {"columns": {"genuine": None}}
+    fk.open_data(table, **answer)
+    rest = table[table.label != word]
+    evaluation = fk.evaluate(fk.open_data(rest), far=[0.1], weighting="pair")
+    assert float(evaluation["empirical"].frr[0]) == pytest.approx(pooled_frr(rest))
+
+
+def test_a_mean_beside_scores_without_a_usual_name_is_asked_about():
+    table = (
+        list_of_all().rename(columns={"score": "arcface"}).assign(mean_score=np.arange(1830) / 7)
+    )
+    with pytest.raises(fk.InputError, match="'arcface' may be scores, too") as asked:
+        fk.open_data(table)
+    answers = [answer["columns"] for answer in asked.value.answers]
+    assert answers == [{"score": ["mean_score"]}, {"score": ["arcface", "mean_score"]}]
+
+
+def test_embeddings_of_two_files_without_names_are_joined_with_a_notice(tmp_path):
+    vectors, who = spread_faces()
+    for name in "ab":
+        np.savez(tmp_path / f"{name}.npz", embedding=vectors, identity=who)
+    with pytest.warns(fk.DataWarning, match="nothing names the images of 'a', 'b'"):
+        fk.open_data([tmp_path / "a.npz", tmp_path / "b.npz"])
+
+
+@pytest.mark.parametrize("role", ["score", "distance"])
+def test_zeros_among_fractions_are_asked_about(role):
+    table = list_of_all()
+    table = table[table.img1 != table.img2].reset_index(drop=True)
+    failed = np.arange(7, 400, 100)
+    marked = table.assign(**{role: 8 - table.score if role == "distance" else table.score})
+    marked.loc[failed, role] = 0
+    marked = marked[["img1", "img2", "person1", "person2", role]]
+    with pytest.raises(fk.InputError, match="the score -?0 is") as asked:
+        fk.open_data(marked)
+    assert asked.value.answers[1] == {"missing": []}
+    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+        data = fk.open_data(marked, **asked.value.answers[0])
+    frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table.drop(index=failed)))
+
+
+def test_whole_scores_may_often_be_zero():
+    table = list_of_all()
+    fk.open_data(table.assign(score=np.maximum(table.score * 10, 0).astype(int)))
+
+
+def test_labels_say_who_is_in_the_images_of_a_list():
+    table = list_of_all()
+    people = pd.DataFrame(
+        {"image": table.img1.unique(), "subject": table.groupby("img1").person1.first().values}
+    )
+    people = people.sample(frac=1, random_state=0)
+    data = fk.open_data(table[["img1", "img2", "score"]], labels=people)
+    frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table))
+
+
+def test_a_header_that_is_repeated_is_named_by_its_line(tmp_path):
+    names = ["probe", "reference", "probe_identity", "reference_identity", "score"]
+    table = list_of_all().set_axis(names, axis=1)
+    text = table.to_csv(index=False).splitlines()
+    (tmp_path / "t.csv").write_text("\n".join([*text[:50], text[0], *text[50:]]))
+    with pytest.raises(fk.InputError, match="line 51 repeats the header"):
+        fk.open_data(tmp_path / "t.csv")
+
+
+def test_an_answer_takes_the_column_from_its_other_role():
+    table = list_of_all()[["img1", "img2", "score"]]
+    table["label"] = (list_of_all().person1 != list_of_all().person2).astype(int)
+    with pytest.raises(fk.InputError, match="strangers are more alike") as asked:
+        fk.open_data(table)
+    for call in asked.value.calls:
+        assert not ("'genuine': 'label'" in call and "'impostor': 'label'" in call)
+
+
+def test_lists_of_two_lengths_in_cells_are_named_by_their_row(tmp_path):
+    for bad, words in (("", "a blank cell has no numbers"), ("[1.5]", "another length")):
+        cells = ["[1.0, 2.0]", "[1.5, 0.5]", bad, "[2.0, 1.0]"]
+        table = pd.DataFrame({"identity": list("aabb"), "embedding": cells})
+        table.to_csv(tmp_path / "t.csv", index=False)
+        with pytest.raises(fk.InputError, match=f"line 4, column 'embedding': .*{words}"):
+            fk.open_data(tmp_path / "t.csv")
+
+
+def test_a_matrix_with_two_levels_of_names_is_refused():
+    names = pd.MultiIndex.from_product([["ann", "bob"], ["1.jpg", "2.jpg"]])
+    with pytest.raises(fk.InputError, match="have one level"):
+        fk.score_matrix(pd.DataFrame(np.eye(4), names, names))
+
+
+# --- what a stranger found in a fifth walk -------------------------------------------------------
+
+
+def scores_with_people(n_people=14, n_images=3):
+    """Scores of images with people, by names such as s00, and who is in the images."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(n_people), n_images)
+    scores = (who[:, None] == np.arange(n_people)) + rng.normal(size=(len(who), n_people))
+    return scores.round(6), who
+
+
+@pytest.mark.parametrize("name", ["s{:02}", "n{:06}", "person{}", "{}"])
+@pytest.mark.parametrize("form", ["a column", "labels", "an array"])
+def test_columns_that_are_called_like_the_people_are_a_question(tmp_path, name, form):
+    scores, who = scores_with_people()
+    names = [name.format(number) for number in range(14)]
+    table = pd.DataFrame(scores, columns=names)
+    people = np.array(names)[who]
+    options = {}
+    if form == "a column":
+        source = table.assign(subject=people)
+    elif form == "labels":
+        images = [f"i{number}.jpg" for number in range(len(who))]
+        source = table.assign(image=images)
+        options["labels"] = pd.DataFrame({"image": images, "subject": people})
+    else:
+        source = tmp_path / "s.npz"
+        np.savez(source, logits=scores, subject=people)
+    with pytest.raises(fk.InputError, match="scores of images .rows. with people") as asked:
+        fk.open_data(source, **options)
+    assert {"kind": "matrix"} in asked.value.answers
+    if form == "a column" and name != "{}":
+        with pytest.raises(fk.InputError, match="names in its first column alone"):
+            fk.open_data(source, kind="matrix")
+        data = fk.score_matrix(source.set_index("subject")[names])
+        assert data.probe_identity.values.tolist() == people.tolist()
+    assert fk.open_data(source, kind="faces", **options).sizes["feature"] == 14
+
+
+@pytest.mark.parametrize("shape", ["floats", "one column", "one row"])
+def test_names_of_images_that_are_floats_or_one_column_join_labels(tmp_path, shape):
+    vectors, who = spread_faces()
+    number = np.arange(1000, 1120)
+    forms = {"floats": number.astype(float), "one column": number[:, None], "one row": number[None]}
+    np.savez(tmp_path / "f.npz", embedding=vectors, image=forms[shape])
+    labels = pd.DataFrame({"image": number, "subject": who, "light": LIGHT})
+    joined = fk.open_data(tmp_path / "f.npz", labels=labels.sample(frac=1, random_state=0))
+    assert joined.identity.values.tolist() == who.astype(str).tolist()
+    with pytest.raises(fk.InputError, match="never joined by their order"):
+        fk.open_data(tmp_path / "f.npz", labels=labels.drop(columns="image"))
+
+
+@pytest.mark.parametrize("word", ["nan", "FTA"])
+def test_failed_lines_of_genuine_and_impostor_scores_are_counted(tmp_path, word):
+    table = list_of_all()
+    table = table[table.img1 != table.img2]
+    same = (table.person1 == table.person2).to_numpy()
+    for kind, rows in (("genuine", same), ("impostor", ~same)):
+        lines = table.score[rows].astype(str).tolist()
+        lines[-5:] = [word] * 5
+        (tmp_path / f"{kind}.txt").write_text("\n".join(lines))
+    files = [tmp_path / "genuine.txt", tmp_path / "impostor.txt"]
+    with pytest.warns(fk.DataWarning, match="5 genuine and 5 impostor comparisons failed"):
+        fk.open_data(files)
+    data = fk.open_data(files, failed="rejected")
+    assert data["pairs"].sizes["pair"] == len(table)
+
+
+def test_a_blank_line_or_a_word_among_scores_of_a_list_is_a_failed_comparison(tmp_path):
+    table = list_of_all()
+    table = table[table.img1 != table.img2].reset_index(drop=True)
+    lines = table.score.astype(str).tolist()
+    lines[10], lines[20] = "nan", ""
+    (tmp_path / "s.txt").write_text("\n".join(lines) + "\n\n")
+    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+        data = fk.open_data(table.drop(columns="score"), scores=tmp_path / "s.txt")
+    frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table.drop(index=[10, 20])))
+    (tmp_path / "s.txt").write_text("\n".join([*lines, "0.5"]))
+    with pytest.raises(fk.InputError, match="there are .* pairs, but the scores"):
+        fk.open_data(table.drop(columns="score"), scores=tmp_path / "s.txt")
+
+
+def test_distances_of_a_list_in_a_file_of_their_own_are_a_question(tmp_path):
+    table = list_of_all()
+    table = table[table.img1 != table.img2].reset_index(drop=True)
+    (8 - table.score).rename("distance").to_csv(tmp_path / "d.csv", index=False)
+    options = dict(scores=tmp_path / "d.csv")
+    with pytest.raises(fk.InputError, match="strangers are more alike") as asked:
+        fk.open_data(table.drop(columns="score"), **options)
+    data = fk.open_data(table.drop(columns="score"), **options, **asked.value.answers[0])
+    frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table))
+
+
+@pytest.mark.parametrize("mark", [-1, 2, 0])
+def test_a_whole_number_that_is_frequent_among_fractions_is_asked_about(mark):
+    table = list_of_all()
+    table = table[table.img1 != table.img2].reset_index(drop=True)
+    table.loc[::30, "score"] = mark
+    with pytest.raises(fk.InputError, match=f"the score {mark} is far more frequent") as asked:
+        fk.open_data(table)
+    assert asked.value.answers == [{"missing": [mark]}, {"missing": []}]
+
+
+def test_labels_that_contradict_the_people_of_a_list_are_refused():
+    table = list_of_all()
+    table = table[table.img1 != table.img2]
+    people = table.groupby("img1").person1.first().rename("subject").rename_axis("image")
+    people = people.reset_index()
+    last = pd.DataFrame({"image": [table.img2.iloc[-1]], "subject": [table.person2.iloc[-1]]})
+    people = pd.concat([people, last], ignore_index=True)
+    fk.open_data(table, labels=people.assign(subject="another " + people.subject, light="dark"))
+    people.loc[3, "subject"] = "p00"
+    with pytest.raises(fk.InputError, match="'subject' of the labels contradicts the people"):
+        fk.open_data(table, labels=people)
+
+
+def test_a_first_line_that_names_the_separator_for_excel_is_skipped(tmp_path):
+    table = list_of_all()
+    table = table[table.img1 != table.img2]
+    (tmp_path / "t.csv").write_text("sep=;\n" + table.to_csv(index=False, sep=";"))
+    frr = fk.evaluate(fk.open_data(tmp_path / "t.csv"), far=[0.1], weighting="pair")
+    assert float(frr["empirical"].frr[0]) == pytest.approx(pooled_frr(table))

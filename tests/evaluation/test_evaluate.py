@@ -49,7 +49,7 @@ def test_scores_that_are_none_are_refused(scores):
         fk.evaluate(np.ones((4, 4)), far=FAR)
     with pytest.raises(fk.InputError, match="contain no image"):
         fk.evaluate(fk.score_tensor(people("equal")).isel(probe=[]), far=[0.1])
-    with pytest.raises(fk.InputError, match="by='model' is not an attribute"):
+    with pytest.raises(fk.InputError, match="'model' is not an attribute"):
         fk.evaluate(fk.score_tensor(fk.open_data({"A": people("equal")})), by="model")
     with pytest.raises(fk.InputError, match="far must lie in"):
         fk.sweep(fk.sweep(scores), far=2)

@@ -227,7 +227,7 @@ def test_what_cannot_be_had():
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_accuracy_of_the_rfw_protocol():
     """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
-    metrics = fk.verification_metrics(fk.open_data(TABLE, kind="rfw"), by="ethnicity")
+    metrics = fk.verification_metrics(fk.open_data(TABLE), by="ethnicity")
     table = pd.read_csv(TABLE)
     for race in ("African", "Caucasian"):
         pairs = table[table.ethnicity == race]

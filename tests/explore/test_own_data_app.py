@@ -92,7 +92,7 @@ def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_named(t
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
     table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)
     app = OwnData(tmp_path / "odd.csv")
-    assert "say what they are" in app.status.value and app.work.button.disabled
+    assert "options: --kind matrix" in app.status.value and app.work.button.disabled
     assert app.mapping.layout.display == "" and app.options.value == ""
     app.options.value = "--columns score=w probe_identity=u reference_identity=v"
     assert "3,000 pairs" in app.status.value and not app.work.button.disabled
@@ -218,33 +218,3 @@ def test_smaller_scores_may_be_more_alike(tmp_path):
     )
     assert not app.work.button.disabled
     assert app.data.attrs["distance"]
-
-
-@pytest.mark.slow
-def test_people_without_a_label_can_be_a_group(tmp_path):
-    """A person of whom some image has a label keeps it; a list says so for both sides."""
-    table = pd.DataFrame({"identity": np.repeat([f"p{k:02}" for k in range(30)], 4)})
-    table["sex"] = np.where(np.arange(120) < 40, "", np.where(np.arange(120) % 8 < 4, "f", "m"))
-    table.loc[80, "sex"] = ""
-    rng = np.random.default_rng(0)
-    centres = np.repeat(rng.normal(size=(30, 6)), 4, axis=0)
-    vectors = centres + 0.4 * rng.normal(size=(120, 6))
-    table[[f"f{k}" for k in range(6)]] = vectors
-    table.to_csv(tmp_path / "faces.csv", index=False)
-    probe, reference = np.triu_indices(120, 1)
-    pairs = pd.DataFrame({"score": (vectors[probe] * vectors[reference]).sum(1)})
-    for number, side in enumerate((probe, reference), 1):
-        pairs[f"id{number}"] = table["identity"].values[side]
-        pairs[f"sex{number}"] = table["sex"].values[side]
-    pairs.to_csv(tmp_path / "pairs.csv", index=False)
-    for name in ("faces.csv", "pairs.csv"):
-        app = OwnData(tmp_path / name)
-        app.far.value, app.blanks.value = "10%", "no label"
-        app.work.start()
-        assert "done in" in app.work.words.value, app.work.words.value
-        groups = app.report.evaluation["empirical"]["group"].values.tolist()
-        assert groups == ["f", "m", "no label"]
-        assert app.report.arguments["data"] is None
-        if name == "faces.csv":
-            people = app.report.tables["Groups"]["people"].to_dict()
-            assert people == {"f": "10", "m": "10", "no label": "10"}

@@ -257,7 +257,7 @@ def refuse(message, scores, **options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "race"}, "by='race' is not an attribute of these scores; there is 'group'"),
+        ({"by": "race"}, "'race' is not an attribute of these scores; there is 'group'"),
         ({"by": None}, "name an attribute with by="),
         ({"subsets": 1}, "subsets must be a whole number of at least 2, got 1"),
         ({"fpr": 1.0}, r"fpr must lie in \(0, 1\), got 1.0"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from paths import ROOT
 
 import frkit as fk
@@ -54,17 +55,13 @@ def names(tmp_path_factory):
         (folder / name).write_text("\n".join(labels.subject))
     distances = np.sqrt(np.maximum(2 - 2 * scores, 0))
     np.savetxt(folder / "square.txt", distances)
-    encodings = {
-        who: vectors[rows].tolist() for who, rows in labels.groupby("subject").indices.items()
-    }
+    encodings = dict(zip(labels.image, vectors.tolist()))
     (folder / "encodings.json").write_text(json.dumps(encodings))
     for who, image, vector in zip(labels.subject, labels.image, vectors):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
     (folder / "ids.txt").write_text("\n".join(labels.subject))
-    (folder / "features").mkdir()
-    np.save(folder / "features/features.npy", vectors)
-    labels.to_csv(folder / "features/labels.csv", index=False)
+    faces.to_netcdf(folder / "faces.nc")
     columns = {
         "identity": labels.subject.to_numpy(str),
         "gender": labels.gender.to_numpy(str),
@@ -82,10 +79,8 @@ def names(tmp_path_factory):
     pairs["L2 dist"] = np.sqrt(2 - 2 * scores[probe, reference]).round(3)
     pairs["mated?"] = np.where(is_genuine, "yes", "no")
     pairs.to_csv(folder / "pairs.csv", index=False)
-    (folder / "scores").mkdir()
     for name, kind in {"genuine.txt": is_genuine, "impostor.txt": ~is_genuine}.items():
-        for place in (folder, folder / "scores"):
-            np.savetxt(place / name, scores[probe, reference][kind])
+        np.savetxt(folder / name, scores[probe, reference][kind])
     marked = pairs.drop(columns="L2 dist").assign(score=scores[probe, reference].round(3))
     marked.loc[::20, "score"] = -1000
     marked.to_csv(folder / "marks.csv", index=False)
@@ -98,7 +93,7 @@ def names(tmp_path_factory):
 def test_the_python_lines_run(names, monkeypatch):
     monkeypatch.chdir(names["folder"])
     for block in blocks("python"):
-        exec(block, {"fk": fk, "np": np, "Path": Path} | names)
+        exec(block, {"fk": fk, "json": json, "np": np, "pd": pd, "xr": xr, "Path": Path} | names)
 
 
 def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):

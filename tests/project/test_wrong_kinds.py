@@ -90,7 +90,10 @@ WRONG = {
     "mixture": (lambda ev: fk.studies.bootstrap_bias(None), "mixture must be what fk.vmf.mixt"),
     "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
     "path": (lambda ev: fk.open_data(None), "path must be the path of a file"),
-    "kind": (lambda ev: fk.open_data("README.md", kind=["lfw"]), "kind must be a text"),
+    "kind": (
+        lambda ev: fk.open_data("README.md", kind=["lfw"]),
+        "kind must be .faces., .matrix. or .pairs.",
+    ),
     "figure": (
         lambda ev: fk.plot.score_histograms(SCORES),
         "result must be what a function of frkit returned",

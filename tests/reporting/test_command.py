@@ -61,6 +61,7 @@ def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:nothing names the images of 'one', 'two'")
 def test_a_report_of_two_files(written):
     files = {"report.html", "report.json", "evaluation.nc", "report.ipynb"}
     assert {path.name for path in written.iterdir()} == files | {"tables", "figures"}
@@ -428,9 +429,9 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
     evaluation_options += " --weighting pair"
     more = "--failed rejected --same-images --missing -1 --scores f --labels l"
     columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
-    last = ["--identity", "{id}.jpg", "--kind", "lfw", "-o", tmp_path / "new"]
+    last = ["--identity", "{id}.jpg", "--kind", "pairs", "-o", tmp_path / "new"]
     assert run("report", two[0], *evaluation_options.split(), *more.split(), *columns, *last) == 2
-    opening = {"kind": "lfw", "scores": "f", "labels": "l", "same_images": True}
+    opening = {"kind": "pairs", "scores": "f", "labels": "l", "same_images": True}
     opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected"}
     opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}
     opened.assert_called_once_with(two[0], opening)
@@ -452,8 +453,8 @@ def test_every_option_arrives(two, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--far 2 0.1", "--far must lie in (0, 1), got 2: "),
-        ("--level 2", "--level must lie in (0, 1), got 2"),
+        ("--far 2 0.1", "far must lie in (0, 1), got 2: "),
+        ("--level 2", "level must lie in (0, 1), got 2"),
     ],
 )
 def test_a_number_out_of_range_is_named_as_it_was_given(two, tmp_path, capsys, options, message):

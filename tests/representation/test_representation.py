@@ -224,7 +224,7 @@ def varying():
     [
         (pairs_of_images(["a"] * 10), {}, r"has 1 class\(es\), 'a'; at least two"),
         (pairs_of_images(["a"] * 10 + ["b"] * 4), {}, "has 4 of the 5 people.*at most 4 folds"),
-        (varying(), {}, "varies within 15 of 16 identities.*varying="),
+        (varying(), {}, "varies within 15 of 16 identities.*split .one"),
         (spoiled(TWO, np.nan, 5, 0), {}, "of model 1 at row 5, column 0"),
         (spoiled(TWO, 2.0), {}, "is constant among (18|20) images of a fold"),
     ],

@@ -42,7 +42,7 @@ def test_lists_in_another_order_are_joined_by_names():
     both = together({"a": fk.open_data(a), "b": fk.open_data(shuffled)})
     np.testing.assert_array_equal(both["pairs"].score.values, [a.score, b.score])
     assert both.model.values.tolist() == ["a", "b"]
-    np.testing.assert_allclose(frr(both), [frr(fk.pairs(a))[0], frr(fk.pairs(b))[0]])
+    np.testing.assert_allclose(frr(both), [frr(fk.open_data(a))[0], frr(fk.open_data(b))[0]])
 
 
 def test_matrices_in_another_order_are_joined_by_names(tmp_path):
@@ -80,7 +80,7 @@ def test_images_that_one_model_lacks_are_counted():
 @pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
 def test_lists_without_names_are_not_joined_by_position_in_silence():
     bare = table(0)[["genuine", "score"]]
-    ordered, shuffled = fk.pairs(bare), fk.pairs(bare.sample(frac=1, random_state=0))
+    ordered, shuffled = fk.open_data(bare), fk.open_data(bare.sample(frac=1, random_state=0))
     with pytest.warns(fk.DataWarning, match="same line in both is taken as the same pair"):
         together({"a": ordered, "b": ordered})
     with pytest.raises(fk.InputError, match="no names of images join them"):

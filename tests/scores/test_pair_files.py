@@ -48,7 +48,7 @@ def sides(pairs, name=""):
 
 def test_lfw(tmp_path):
     path, scores = put(tmp_path, "pairs.txt.gz", LFW), put(tmp_path, "scores.txt", FOUR)
-    pairs = opened(path, kind="lfw", scores=scores)
+    pairs = opened(path, scores=scores)
     assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
     assert pairs.genuine.values.tolist() == [True, True, False, False]
     images = ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
@@ -57,33 +57,19 @@ def test_lfw(tmp_path):
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    several = opened(path, kind="lfw", scores=models, columns={"distance": [*"ABC"]})
+    several = opened(path, scores=models, columns={"distance": [*"ABC"]})
     assert several.model.values.tolist() == ["A", "B", "C"]
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
-
-
-def test_rfw_protocols_of_two_races(tmp_path):
-    genuine = "".join(f"m.{k}\t1\t2\n" for k in range(300))
-    impostor = "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(300))
-    for race in ("Asian", "African"):
-        put(tmp_path, f"{race}_pairs.txt", genuine + impostor)
-    pairs = opened(tmp_path, kind="rfw", scores=np.arange(1200))
-    assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
-    assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
-    assert [side[300] for side in sides(pairs)] == ["African/m.0_0002.jpg", "African/m.1_0001.jpg"]
-    assert sides(pairs, "_identity")[1][900] == "m.1"
-    lone = opened(tmp_path / "Asian_pairs.txt", kind="rfw", scores=np.arange(600))
-    assert set(lone.reference_ethnicity.values) == {"Asian"}
 
 
 def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
     path = put(tmp_path, "t.csv", RFW_TABLE)
     with pytest.warns(fk.DataWarning, match="1 pairs have no clear label .'ambiguous'"):
-        pairs = opened(path, kind="rfw")
+        pairs = opened(path)
     assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
     assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
     with pytest.warns(fk.DataWarning, match="ambiguous"):
-        assert opened(path, kind="rfw", columns={"score": "dist"}).score.values[0] == 0.5
+        assert opened(path, columns={"score": "dist"}).score.values[0] == 0.5
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
@@ -92,20 +78,27 @@ def test_bfw(tmp_path, name):
     if name.endswith("parquet"):
         path = tmp_path / name
         pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
-    pairs = opened(path, kind="bfw")
+    with pytest.raises(fk.InputError, match="could be scores") as asked:
+        fk.open_data(path)
+    of_scores = asked.value.answers[0]["columns"]
+    columns = {
+        "probe": "p1",
+        "reference": "p2",
+        "gender": ("g1", "g2"),
+        "subgroup": ("att1", "att2"),
+    }
+    pairs = opened(path, columns=of_scores | columns)
     assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
     assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
-    assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
+    assert sides(pairs, "_e")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
-    assert opened(path, kind="bfw", columns={"score": ["vgg16"]}).model.values.tolist() == ["vgg16"]
 
 
 @pytest.mark.parametrize(("text", "model"), [(BOB4, "model k"), (BOB5, "model k-model")])
-@pytest.mark.parametrize("options", [{}, {"kind": "bob"}])
-def test_bob_columns(tmp_path, options, text, model):
-    pairs = opened(put(tmp_path, "scores-dev.gz", text), **options)
+def test_bob_columns(tmp_path, text, model):
+    pairs = opened(put(tmp_path, "scores-dev.gz", text))
     assert pairs.genuine.values.tolist() == [True, False]
     assert pairs.score.values.tolist() == [0.9, -0.3]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
@@ -113,9 +106,7 @@ def test_bob_columns(tmp_path, options, text, model):
 
 
 def test_bob_csv(tmp_path):
-    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV), kind="bob")
-    assert pairs.probe_age.values.tolist() == ["30", "unknown"]
-    assert "reference_age" not in pairs.coords
+    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV))
     assert pairs.genuine.values.tolist() == [True, False]
     assert sides(pairs, "_race")[0] == ["Asian", "White"]
     assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
@@ -193,17 +184,18 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
 FOUR_SCORES = {"scores": FOUR}
 MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
-    "lfw, twice": ("lfw", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES, "two scores .lines 2 and 4"),
-    "lfw, cells": ("lfw", LFW + "bo\t1\n", FOUR_SCORES, "line 6 has 2 cells"),
-    "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
-    "bob4, fields": ("bob", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
+    "lfw, twice": ("pairs", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES,
+                   "two scores .lines 2 and 4"),
+    "lfw, cells": ("pairs", LFW + 30 * LFW[4:] + "bo\t1\n", FOUR_SCORES, "line 126 has 2 cells"),
+    "lfw, score": ("pairs", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
+    "bob4, fields": ("pairs", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
     "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "contains its scores"),
     "kaldi, none": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
     "kaldi, twice": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
                      "'id1-u1', 'id1-u2' has two scores .lines 1 and 2"),
-    "rfw table, scores": ("rfw", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
-                          "leave scores= out"),
-    "bob-csv, id": ("bob", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
+    "rfw table, scores": ("pairs", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
+                          "leave the other ones out"),
+    "bob-csv, id": ("pairs", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
     "columns, blank": ("pairs", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
 }  # fmt: skip
 
@@ -220,19 +212,17 @@ def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
 
 
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
-    with pytest.raises(fk.InputError, match="kind must be .*lfw, rfw.*got 'rwf'"):
+    with pytest.raises(fk.InputError, match="kind must be .*got 'rwf'"):
         opened(put(tmp_path, "x", "a"), kind="rwf")
     bob = put(tmp_path, "scores-dev", BOB4)
     with pytest.raises(fk.InputError, match="contains its scores"):
-        opened(bob, kind="bob", scores=[1, 2])
-    with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
-        opened(tmp_path, kind="rfw")
+        opened(bob, scores=[1, 2])
     with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
-        opened(tmp_path / "nothing.csv", kind="bfw")
+        opened(tmp_path / "nothing.csv", kind="pairs")
 
 
 def test_labels_are_checked(tmp_path):
-    trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
+    trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "2\n1\n")
     options = dict(kind="pairs", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
     with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):

@@ -117,7 +117,7 @@ NAMELESS, IMAGELESS = dict(names=False, identities=False), dict(names=False)
 BY_PERSON, BY_IMAGE = fk.Resampling("identity", n=2), fk.Resampling("image", n=2)
 REFUSED = [
     (NAMELESS, dict(resampling=BY_PERSON), "nobody can be drawn"),
-    (NAMELESS, dict(weighting="identity"), "carry no identities.*weighting='pair'"),
+    (NAMELESS, dict(weighting="identity"), "carry no identities.*another weighting"),
     (IMAGELESS, dict(resampling=BY_IMAGE), "carry no image names.*Resampling.'identity'"),
 ]
 

@@ -19,7 +19,7 @@ KNOWN = [0.025, 0.007, 0.003, 0.005]
 def rfw():
     """24,000 pairs of four races; 27 are "ambiguous": 13 people stand under two races."""
     with pytest.warns(fk.DataWarning, match="^27 pairs have no clear label .'ambiguous'"):
-        return fk.open_data(TABLE, kind="rfw")
+        return fk.open_data(TABLE)
 
 
 def evaluated(pairs, scheme=None, **options):
