@@ -88,11 +88,11 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     """Return what a table is, from its names and its first rows."""
     if are_pairs:
         return "pairs"
-    if are_faces:
-        return "faces"
     columns = options.get("columns", {})
     header = [*map(str, table.columns)]
-    if is_matrix(table):
+    if "embedding" in columns:
+        return "faces"
+    if is_matrix(table) and not are_faces:
         if {columns.get("identity"), options.get("identity")} & {*header}:
             return "faces"
         if are_places(header) or are_places(header[1:]):
@@ -101,13 +101,15 @@ def _kind_of_table(table, options, are_faces, are_pairs):
                 "scores of images or people with these numbers"
             )
         return "matrix"
-    if "identity" in columns or "labels" in options and not looks_like_pairs(table):
-        return "faces"
+    are_faces |= "identity" in columns
+    are_faces |= "labels" in options and not looks_like_pairs(table)
     are_numbers = all(is_number_column(table.iloc[:, place]) for place in range(1, len(header)))
-    if len({*header}) < len(header) and are_numbers:  # of a table, names would be distinct
-        return "matrix"
+    if not are_faces and len({*header}) < len(header) and are_numbers:
+        return "matrix"  # of a table, names would be distinct
     check_header(header)
     ask_about_people(table, [table[name] for name in header])
+    if are_faces:
+        return "faces"
     is_list = looks_like_pairs(table) or kinds_of_scores(header)
     if has_embedding(table) and not (is_list and side_columns(header)):
         return "faces"
@@ -123,8 +125,10 @@ def ask_about_people(table, labels):
 
     labels : columns that may contain people
     """
-    numbers = [name for name in table if is_number_column(table[name])]
-    if any(name_columns(column, {*numbers} - {column.name}) for column in labels):
+    numbers = {name for name in table if is_number_column(table[name])}
+    are_numbered = any(str(name).isdigit() for name in numbers)
+    labels = [column for column in labels if are_numbered or column.name not in numbers]
+    if any(name_columns(column, numbers - {column.name}) for column in labels):
         _ask_kind(
             "labels of the rows contain names of columns: are these scores of images (rows) with "
             "people (columns)"

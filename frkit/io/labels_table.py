@@ -47,11 +47,11 @@ def labels_in_order(labels):
         numbers, _ = as_numbers(table[name])
         first = numbers.min()
         is_counter = first in (0, 1) and set(numbers - first) == set(range(len(numbers)))
+        called = f"column {name!r}" if name else "the first column"
         require(
             not is_counter or (np.diff(numbers) > 0).all(),
-            f"column {name or 'without a name'!r} of the labels numbers the rows in another order "
-            "than they have. If a number is the row of the array, sort the table by this column; "
-            "if not, remove the column",
+            f"{called} of the labels numbers the rows in another order than they have. If a number "
+            "is the row of the array, sort the table by this column; if not, remove the column",
         )
     return table.drop(columns="", errors="ignore")
 
@@ -116,10 +116,9 @@ def attributes_by_name(labels, names, taken):
     there = {name.lower() for name in taken}
     again = [name for name in attributes if name.lower() in there]
     require(not again, f"columns {listed(again)} are also in the data: remove one")
-    usable = {name for name in attributes if can_be_named(name)} | (
-        {"identity"} if says_who else set()
-    )
-    unusable = [name for name in attributes if name not in usable]
+    unusable = [name for name in attributes if not can_be_named(name)]
+    if says_who:
+        unusable.remove("identity")
     not_read(unusable, "frkit uses such a name itself; rename it")
     return {name: sides for name, sides in attributes.items() if name not in unusable}
 

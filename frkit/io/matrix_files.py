@@ -290,7 +290,7 @@ def name_columns(labels, columns):
     if is_number_column(labels):
         distinct = {*labels.dropna().astype(str).str.removesuffix(".0")}
         return len(numbered) > 2 and distinct == numbered
-    names = {str(name) for name in columns} - numbered
+    names = {str(name) for name in columns if name} - numbered
     if len(names) < 2:
         return False
     contain = [bool({*re.split(r"[-_./\\ ]", name), name} & names) for name in map(str, labels)]

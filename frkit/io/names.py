@@ -87,7 +87,7 @@ OF_IMAGES = NAMES["image"].union(
     LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()
 )
 OF_IMAGES |= {"enrolled", "verified"}
-SHORT_MARKS = "p-g left-right first-second a-b l-r x-y 1-2"
+SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 

@@ -31,6 +31,7 @@ FEWEST_OTHERS = 3  # distinct scores besides a mark
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 FEW = 100  # pairs that show that two models differ
 SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
+TWICE = 2  # among fractions, which hardly repeat, a mark is so much more frequent than any other
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
 
 
@@ -209,11 +210,11 @@ def _is_apart(distinct, counts, end):
 
 
 def _repeated(distinct, counts, is_distance):
-    """Return a score that is far more frequent than all others: a whole number among fractions.
+    """Return a score that is far more frequent than all others, if there is one.
 
-    Of other scores, which repeat by chance, one that is still more frequent, and not 0, which may
-    be that of most strangers. The most alike counts if it is 0: others are those of images with
-    themselves, or of copies.
+    A whole number among fractions is soon conspicuous; scores that are all whole repeat by chance,
+    and most strangers may have 0. The score that is most alike is that of images with themselves,
+    or with copies, unless it is a distance of 0, which failures have, too.
     """
     if len(distinct) < FEWEST_DISTINCT:
         return []
@@ -222,7 +223,7 @@ def _repeated(distinct, counts, is_distance):
     is_most_alike = first == (0 if is_distance else len(distinct) - 1)
     are_fractions = (distinct % 1 > 0).mean() > 0.5
     if are_fractions and mark % 1 == 0:
-        is_mark = counts[first] > 2 * most and (mark == 0 or not is_most_alike)
+        is_mark = counts[first] > TWICE * most and (mark == 0 or not is_most_alike)
     else:
         is_mark = counts[first] > max(FREQUENT * most, counts.sum() / 100)
         is_mark &= not is_most_alike and mark != 0

@@ -231,6 +231,8 @@ def _find_truth(roles, table, sample):
 
 def _says_truth(name, cells):
     """Return whether a column says which pairs are genuine, by its name or by its words."""
+    if pd.api.types.is_float_dtype(cells) and (cells % 1 > 0).mean() > MOST:
+        return False
     is_genuine, is_impostor = words_of_truth(cells)
     if are_attacks(cells).any():
         return False
@@ -319,13 +321,16 @@ def _find_sides(roles, table, truth):
         if is_image and not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
     names = [name for name in roles.free(table) if _are_names(table[name])]
-    is_said = any(map(roles.column, (*SIDES, *WHO))) or roles.given & {*SIDES}
+    is_said = any(map(roles.column, (*SIDES, *WHO))) or bool(roles.given & {*SIDES})
     images = [name for name in names if words_of(name) & OF_IMAGES]
     if len(images) == 2 and not is_said:
         is_same = _is_same(table, images)
         are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
-        roles.columns |= {role: [name] for role, name in zip(WHO if are_people else SIDES, images)}
-    elif len(names) > 1 and not is_said:
+        if truth is None or are_people or not (is_same & ~truth).any():
+            of_names = WHO if are_people else SIDES
+            roles.columns |= {role: [name] for role, name in zip(of_names, images)}
+    is_said |= any(map(roles.column, (*SIDES, *WHO)))
+    if len(names) > 1 and not is_said:
         why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
         answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
         roles.ask(table, why, *answers, dict.fromkeys(names))

@@ -215,9 +215,10 @@ def _with_labels(labels, images, people, attributes):
     """Put the labels of a table among the attributes; return people, of whom they may know."""
     names = {"image": images, "identity": people}
     names = {kind: sides.columns() for kind, sides in names.items() if sides}
-    attributes |= attributes_by_name(labels, names, attributes)
+    others = attributes_by_name(labels, names, attributes)
     if people:
-        _refuse_others(people, attributes)
+        _refuse_others(people, others)
+    attributes |= others
     who = attributes.pop("identity", None)
     return people if who is None else coded_sides(who, WHO, len(who[0]))
 
@@ -225,14 +226,11 @@ def _with_labels(labels, images, people, attributes):
 def _refuse_others(people, attributes):
     """Refuse labels that say who is in the images, where the list says something else.
 
-    Their names may differ, but each of one is one of the other.
+    People may have other names there, but each name of one stands for one of the other.
     """
     for name, sides in attributes.items():
-        if simplified(name) in NAMES["identity"] and isinstance(sides, tuple):
-            labels = np.concatenate([side for side in sides if side is not None])
-            if len(labels) < 2 * len(people.probe):
-                continue  # of one side
-            both = pd.DataFrame({"list": people.both(), "labels": labels})
+        if simplified(name) in NAMES["identity"]:
+            both = pd.DataFrame({"list": people.both(), "labels": np.concatenate(sides)})
             both = both.dropna().drop_duplicates()
             n_others = both["list"].duplicated().sum() + both["labels"].duplicated().sum()
             require(

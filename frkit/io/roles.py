@@ -19,7 +19,7 @@ MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turne
 # may be any kind of answer; spreadsheets translate true and false
 FLAGS = frozenset(
     "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero ja nein oui "
-    "non si sí sim tak nie não nao nee да нет".split()
+    "non si sí sim tak nie não nao nee да нет pos neg gen imp".split()
 )
 SAMPLE = 2000  # rows that show what a column contains
 SHOWN = 30  # columns of a message

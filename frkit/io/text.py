@@ -57,9 +57,8 @@ def read_text(path):
         columns = [_clean(table[name], layout) for name in table]
         table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
         is_blank = table.isna().all(axis=1)
-        if len(layout.names) == 1:  # between others, it is a comparison that failed
-            is_blank &= table.index > (table.iloc[:, 0].last_valid_index() or 0)
-        table = table[~is_blank] if is_blank.any() else table
+        if len(layout.names) > 1 and is_blank.any():  # of scores alone, it is one that failed
+            table = table[~is_blank]
         if len(layout.names) > 1 and layout.names[-1] == "" and table.iloc[:, -1].isna().all():
             table = table.iloc[:, :-1]  # each line ends with a separator
         return _without_comments(table)
@@ -71,6 +70,8 @@ def _parsed(path, layout):
         content = file.read()
     if encoding_of(path) == "utf-16":
         content = content.decode("utf-16").encode()
+    if len(layout.names) == 1:
+        content = content.rstrip()
     if layout.mark is None:
         content = _with_single_blanks(content)
     try:
@@ -252,8 +253,6 @@ def _number_columns(layout):
     """
     is_wide = len(layout.names) > WIDE
     places = []
-    if len(layout.names) == 1:
-        return places  # a word such as FTA is no blank line
     for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):

@@ -90,7 +90,7 @@ class Inputs:
             names = listed(turned) if turned[0] else "these scores"
             raise InputError(
                 f"read as {role}, {names} would have an EER above one half: strangers are more "
-                f"alike than images of one person; are they a {other}?",
+                f"alike than images of one person; are they {other}s?",
                 [{"columns": {other: turned[0] or "..."}}],
             )
         blind = [name for name, rate in self.by_model(eer) if np.all(rate.lower > NEAR_CHANCE)]

@@ -813,6 +813,9 @@ def test_columns_that_are_called_like_the_people_are_a_question(tmp_path, name, 
     with pytest.raises(fk.InputError, match="scores of images .rows. with people") as asked:
         fk.open_data(source, **options)
     assert {"kind": "matrix"} in asked.value.answers
+    if form == "a column":
+        with pytest.raises(fk.InputError, match="scores of images .rows. with people"):
+            fk.open_data(source, identity="subject")
     if form == "a column" and name != "{}":
         with pytest.raises(fk.InputError, match="names in its first column alone"):
             fk.open_data(source, kind="matrix")
@@ -906,3 +909,31 @@ def test_a_first_line_that_names_the_separator_for_excel_is_skipped(tmp_path):
     (tmp_path / "t.csv").write_text("sep=;\n" + table.to_csv(index=False, sep=";"))
     frr = fk.evaluate(fk.open_data(tmp_path / "t.csv"), far=[0.1], weighting="pair")
     assert float(frr["empirical"].frr[0]) == pytest.approx(pooled_frr(table))
+
+
+@pytest.mark.parametrize("words", ["pos neg", "gen imp"])
+def test_short_words_of_truth_need_a_name(words):
+    table = list_of_all()
+    table = table[table.img1 != table.img2]
+    same = table.person1 == table.person2
+    bare = table[["score"]].assign(genuine=np.where(same, *words.split()))
+    frr = fk.evaluate(fk.open_data(bare), far=[0.1], weighting="pair")["empirical"].frr
+    assert float(frr[0]) == pytest.approx(pooled_frr(table))
+    with pytest.raises(fk.InputError):
+        fk.open_data(bare.rename(columns={"genuine": "mood"}))
+
+
+def test_names_of_images_that_contradict_the_truth_are_a_question():
+    table = list_of_all(30).rename(columns={"person1": "id_photo", "person2": "selfie"})
+    order = np.arange(len(table))
+    table = table.assign(mated=(order % 9 == 0).astype(int), score=order * 7 % 101 / 3)
+    with pytest.raises(fk.InputError, match="which two name the images of a pair, or people"):
+        fk.open_data(table[["id_photo", "selfie", "mated", "score"]])
+
+
+def test_people_of_a_list_under_two_names_are_no_contradiction_of_its_labels():
+    table = list_of_all()
+    table = table[table.img1 != table.img2]
+    table = table.assign(client_1="c" + table.person1, client_2="d" + table.person2)
+    labels = pd.DataFrame({"image": pd.unique(table[["img1", "img2"]].to_numpy().ravel())})
+    fk.open_data(table, labels=labels.assign(light="dark"))
