@@ -12,7 +12,7 @@ from frkit.io.names import is_known_name
 
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 CELLS = "all cells"  # of a file that is one array
-FEWEST_NAMES = 8  # arrays of which each can be a person, or an image
+FEWEST_NAMES = 8  # arrays of which each can be an image
 
 MATLAB_TYPES = (
     "a MATLAB string array, one of several structs, object or complex array; save strings as "
@@ -41,53 +41,35 @@ def read_npy(path, mmap_mode=None):
 
 
 def read_folder(path):
-    """Read a folder with a file of embeddings for each image or for each person.
-
-    The files are .npy, or .npz with one array of embeddings, perhaps in folders of people.
-    """
-    files = sorted(file for file in path.rglob("*.np[yz]") if not file.name.startswith("."))
+    """Read a folder with an .npy for each image, perhaps in folders of people."""
+    files = sorted(file for file in path.rglob("*.npy") if not file.name.startswith("."))
     others = listed(file.name for file in path.iterdir()) or "nothing"
-    require(len(files) > 0, f"is a folder without .npy or .npz files; it contains {others}")
+    require(len(files) > 0, f"is a folder without .npy files; it contains {others}")
     vectors = {}
     for file in files:
         with named(file):
-            embedding = _only_embedding(file)
-            vectors[file.relative_to(path).with_suffix("").as_posix()] = embedding
+            vector = read_npy(file).squeeze()
+            vectors[file.relative_to(path).with_suffix("").as_posix()] = vector
             first = next(iter(vectors.values())).shape
             require(
-                0 < embedding.ndim < 3 and embedding.shape[-1] == first[-1],
-                f"has shape {embedding.shape}; the first file of the folder has {first}",
+                vector.ndim == 1 and vector.shape == first,
+                f"must have one embedding, of as many numbers as the first file of the folder, "
+                f"but has shape {vector.shape}; the first has {first}",
             )
     return vectors_by_name(vectors)
 
 
-def _only_embedding(file):
-    """Return the array of an .npy, or the one of an .npz that has most dimensions."""
-    arrays = [read_npy(file)] if file.suffix == ".npy" else [*read_npz(file).values()]
-    most = max(array.ndim for array in arrays)
-    embeddings = [array for array in arrays if array.ndim == most]
-    require(len(embeddings) == 1, "has several arrays that may be embeddings: leave one")
-    return embeddings[0]
-
-
 def vectors_by_name(vectors):
-    """Return the columns of {image: vector}, or of {name: vectors} as images name/0, name/1, ..."""
-    rows = [np.atleast_2d(array) for array in vectors.values()]
-    are_images = all(len(several) == 1 for several in rows)
-    names = [
-        name if are_images else f"{name}/{place}"
-        for name, several in zip(vectors, rows)
-        for place in range(len(several))
-    ]
-    return {"embedding": np.concatenate(rows), "image": np.array(names)}
+    """Return the embeddings and names of images as columns."""
+    return {"embedding": np.stack([*vectors.values()]), "image": np.array([*vectors])}
 
 
 def are_vectors_by_name(arrays):
-    """Return whether each array has the vectors of one name, of a person or an image."""
+    """Return whether each array is the embedding of the image that has its name."""
     if len(arrays) < FEWEST_NAMES or any(map(is_known_name, arrays)):
         return False
-    is_numeric = all(array.dtype.kind == "f" and 0 < array.ndim < 3 for array in arrays.values())
-    return is_numeric and len({array.shape[-1:] for array in arrays.values()}) == 1
+    is_vector = all(array.dtype.kind == "f" and array.ndim == 1 for array in arrays.values())
+    return is_vector and len({len(array) for array in arrays.values()}) == 1
 
 
 def labels_beside(path):

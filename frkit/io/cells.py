@@ -45,7 +45,6 @@ def to_numbers(column, blank=True):
     values, is_missing = as_numbers(column)
     is_allowed = np.isfinite(values) | (is_missing & blank)
     _refuse_words(column, ~is_allowed, blank)
-    _refuse_some_percent(column, values)
     _refuse_thousands(column, values)
     is_large = np.abs(values) >= LARGEST_WHOLE
     if is_large.any() and pd.Series(values).nunique() < column.nunique():
@@ -53,23 +52,6 @@ def to_numbers(column, blank=True):
             column, is_large, "is so large that different scores become equal: subtract a constant"
         )
     return values
-
-
-def _refuse_some_percent(column, values):
-    """Refuse a column in which only some numbers have a percent sign; values : what they are."""
-    if pd.api.types.is_numeric_dtype(column):
-        return
-    is_percent = column.astype(str).str.strip().str.endswith("%").to_numpy(bool)
-    is_bare = np.isfinite(values) & (values != 0) & ~is_percent
-    if is_percent.any() and is_bare.any():
-        bare = int(np.argmax(is_bare))
-        other = str(column.iloc[bare])
-        refuse_cells(
-            column,
-            is_percent,
-            f"is a percentage, but {other!r} in {_place(column, bare)} has no sign: "
-            "write all numbers of a column with it, or none",
-        )
 
 
 def _refuse_thousands(column, values):
@@ -118,7 +100,7 @@ def as_numbers(column):
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_numeric_dtype(column):
         # as text, because pandas then reads neither 1_0 nor digits that are not ASCII
-        column = column.astype(str).str.strip().str.removesuffix("%")
+        column = column.astype(str).str.strip()
         is_missing = is_missing | column.isin(NO_NUMBER).to_numpy()
     values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     return values, is_missing

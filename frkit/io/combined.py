@@ -8,7 +8,7 @@ import xarray as xr
 from frkit.base import require, warn
 from frkit.data.alignment import in_one_order, places_in_order, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
-from frkit.io.pair_list import warn_of_distances, warn_of_same_order
+from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 
 
@@ -22,7 +22,6 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
     in_order = {first_name: first}
     for name, pairs in [*lists.items()][1:]:
         in_order[name] = _in_order(first_name, first, name, pairs)
-    warn_of_same_order({name: pairs["score"].values for name, pairs in in_order.items()})
     joined = _stacked(in_order)
     sides = {}
     for name in {name for kept in models.values() for name in kept[IMAGES].variables}:

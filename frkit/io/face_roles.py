@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
 from frkit.data.labels import clean_labels
@@ -46,7 +46,6 @@ def face_roles(columns, given=None, by_name=False):
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
         refuse_scores(columns[name], [{"kind": "matrix"}, {"columns": {"embedding": name}}])
-    _turn_upright(columns, roles.column("embedding"))
     n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
     if "image" not in roles.given:
         labels = _labels(roles, columns, n_images)
@@ -75,15 +74,6 @@ def face_roles(columns, given=None, by_name=False):
             _ask_who(roles, columns)
         roles.columns["identity"] = [name]
     return roles, columns.get(roles.column("identity"))
-
-
-def _turn_upright(columns, name):
-    """Transpose an embedding that has a column for each image, as is usual in MATLAB."""
-    shape = np.shape(columns[name])
-    lengths = {len(values) for values in columns.values() if np.ndim(values) == 1}
-    if len(shape) == 2 and shape[1] in lengths and shape[0] not in lengths:
-        columns[name] = columns[name].T
-        warn(f"{name!r} has {shape[0]} rows and a column for each of {shape[1]} labels: turned")
 
 
 def _labels(roles, columns, n_images):
@@ -169,7 +159,10 @@ def _is_class(roles, columns, name):
 
 def _ask_who(roles, columns):
     """Ask who is in images, and show what patterns of their names would say."""
-    why = "no column says whom an image shows (a table of labels may have a row for each image)"
+    name = roles.column("embedding")
+    n_rows = np.shape(columns[name])[-2]
+    why = f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r}"
+    why += " (a table of labels may have a row for each image)"
     if not roles.column("image"):
         roles.ask(columns, why, {"identity": "..."})
     names = np.asarray(columns[roles.column("image")]).astype(str)

@@ -6,6 +6,7 @@ are, and who is who where they do not: "linked" (names that genuine pairs link a
 where 13 people are listed under two groups).
 """
 
+import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -256,28 +257,33 @@ def _is_count(cells):
 
 def _numbered_pairs(path):
     """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
-    lines, comments = {}, []
     with reading("the list"), open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.startswith("#"):
-                comments.append(number)
-                continue
-            cells = [stripped(cell) for cell in line.split("\t" if "\t" in line else None)]
-            if line.strip() and (lines or not _is_count(cells)):
-                require(
-                    len(cells) in (3, 4),
-                    f"line {number} has {len(cells)} cells; a line is: name n1 n2, or name n1 "
-                    "other n2",
-                )
-                lines[number] = cells if len(cells) == 4 else [*cells[:2], cells[0], cells[2]]
-    require(len(lines) > 0, "the list has no pair")
-    if comments:
-        warn_of_comments(comments)
-    table = pd.DataFrame.from_dict(lines, "index", columns=["name", "n1", "other", "n2"], dtype=str)
+        table = pd.read_csv(
+            file,
+            sep=text_layout(path).mark or r"\s+",
+            names=["name", "n1", "other", "n2"],
+            dtype=str,
+            keep_default_na=False,
+            skip_blank_lines=False,
+            quoting=csv.QUOTE_NONE,
+        )
+    table = table.map(stripped)
+    table.index += 1
+    is_comment = table.name.str.startswith("#")
+    if is_comment.any():
+        warn_of_comments(table.index[is_comment])
+    table = table[~is_comment & (table != "").any(axis=1)]
+    if _is_count([cell for cell in table.iloc[0] if cell]):
+        table = table.iloc[1:]
+    is_of_one = table.n2 == ""
+    table.n2 = table.n2.mask(is_of_one, table.other)
+    table.other = table.other.mask(is_of_one, table.name)
     pairs = pd.DataFrame({"genuine": (table.name == table.other).astype(int)})
     for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
         people, numbers = table[name], table[number]
-        refuse_cells(numbers, ~numbers.str.fullmatch("[0-9]+").to_numpy(), "is no image number")
+        is_bad = ~numbers.str.fullmatch("[0-9]+").to_numpy()
+        reason = "is no image number; a line is: name n1 n2, or name n1 other n2"
+        refuse_cells(numbers, is_bad, reason)
         pairs[side] = people + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
         pairs[identity] = people
     return pairs

@@ -5,7 +5,7 @@ from importlib import import_module
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.files import file_kind, open_text, reading
+from frkit.data.files import file_kind, reading
 from frkit.io.json_files import by_row, read_json
 from frkit.io.text import read_text
 
@@ -27,7 +27,7 @@ def read_frame(path):
     readers = {
         "frame": _as_table,
         "parquet": _read_arrow,
-        "json lines": _read_records,
+        "json lines": read_json,
         "json": read_json,
     }
     kind = file_kind(path)
@@ -62,14 +62,6 @@ def _as_table(frame):
         index = frame.index.to_frame(index=False).set_axis(names, axis=1)
         frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
     return by_row(frame)
-
-
-def _read_records(path):
-    """Read a file with one JSON object per line."""
-    with reading("the JSON"), open_text(path) as file:
-        table = pd.read_json(file, lines=True, dtype=False, precise_float=True)
-        require(isinstance(table, pd.DataFrame), "a line is not a JSON object")
-    return by_row(table)
 
 
 def check_header(header):

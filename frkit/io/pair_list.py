@@ -1,7 +1,6 @@
 """A list of scored pairs, from clean or raw columns to kept pairs: every check of one."""
 
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -25,12 +24,10 @@ from frkit.io.repeated import first_of_each, warn_of_equal_rows
 from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
-FEWEST_DISTINCT = 20  # scores that can show a mark, or that two models are one
+FEWEST_DISTINCT = 20  # scores that can show a mark
 USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
-FEW = 100  # pairs that show that two models differ
-SAME = 1 - 1e-7  # rank correlation of two columns that differ by rounding only
 TWICE = 2  # among fractions, which hardly repeat, a mark is so much more frequent than any other
 FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
 
@@ -68,8 +65,6 @@ def listed_pairs(
     labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     sides = {"image": images} | labels if images else labels
-    if models is not None:
-        warn_of_same_order(dict(zip(models, values)))
     if each_once and images:
         keep = first_of_each(images, np.atleast_2d(values), is_genuine)
         values, is_genuine = values[..., keep], is_genuine[keep]
@@ -122,30 +117,6 @@ def warn_of_distances(models) -> None:
         f"scores of {listed(models)} are distances: they and their thresholds are shown with the "
         "sign changed, so that larger means more alike"
     )
-
-
-def warn_of_same_order(scores: Mapping) -> None:
-    """Warn of models that put all pairs in the same order, as a cosine and its distance do.
-
-    scores : of each model by its name, larger = more alike.
-    """
-    table = pd.DataFrame(scores)
-    for first, second in combinations(table, 2):
-        two_models = table[[first, second]]
-        if not two_models[first].isna().equals(two_models[second].isna()):
-            continue  # they differ in the comparisons that failed
-        # the first pairs suffice to tell most models apart
-        if _rank_correlation(two_models.head(FEW)) > SAME and _rank_correlation(two_models) > SAME:
-            warn(
-                f"'{first}' and '{second}' put all pairs in the same order, as one "
-                "model's similarities and distances do: they accept the same pairs, and a "
-                "comparison of the two says nothing; remove one"
-            )
-
-
-def _rank_correlation(scores):
-    """Return Spearman's correlation of two columns; NaN where too few pairs have both."""
-    return scores.corr("spearman", min_periods=FEWEST_DISTINCT).iloc[0, 1]
 
 
 def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None:

@@ -192,9 +192,9 @@ def text_layout(path):
     names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
     if has_header and body and all(len(row) == len(names) + 1 for row in body):
-        is_mark = all(row[-1] == "" for row in body)  # a separator at the end of each line
-        # R writes names of rows under no name
-        names = [*names, ""] if is_mark else ["", *names]
+        are_closed = all(row[-1] == "" for row in body)
+        require(are_closed, "the lines have one cell more than the header: name each column")
+        names = [*names, ""]  # a separator ends each line
     is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
     return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
 

@@ -98,15 +98,6 @@ def images(folder):
     return "faces"
 
 
-def sessions(folder):
-    """A file of embeddings for each session of a person."""
-    (folder / "faces").mkdir()
-    for who in np.unique(PEOPLE):
-        for session, rows in enumerate(np.split(X[who == PEOPLE], 2)):
-            np.save(folder / "faces" / f"{who}_{session}.npy", rows)
-    return "faces"
-
-
 def features(folder):
     """A table of names of images and numbered columns."""
     pd.DataFrame(X).add_prefix("f").assign(image=NAMES).to_csv(folder / "wide.csv", index=False)
@@ -164,7 +155,6 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
         OF_PAIRS,
     ),
     "a folder of images": (images, [{"identity": "{name}/{file}"}], OF_PAIRS),
-    "a folder of sessions": (sessions, [{"identity": "{name}_{session}/{number}"}], OF_PAIRS),
     "embeddings": (features, [{"identity": BY_NUMBER}], OF_PAIRS),
 }
 

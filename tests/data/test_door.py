@@ -509,10 +509,7 @@ def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
 
 def test_columns_of_both_directions_have_thresholds_of_their_own(tmp_path):
     FORMS["two_directions.csv"][0](tmp_path / "t.csv")
-    with (
-        pytest.warns(fk.DataWarning, match="'cosine' and 'l2' put all pairs in the same order"),
-        pytest.warns(fk.DataWarning, match="scores of 'l2' are distances"),
-    ):
+    with pytest.warns(fk.DataWarning, match="scores of 'l2' are distances"):
         data = fk.open_data(tmp_path / "t.csv")
     rates = fk.evaluate(data, far=[FAR], weighting="pair")["empirical"].isel(far_level=0)
     np.testing.assert_allclose(rates.frr, [OF_PAIRS, OF_PAIRS])
@@ -567,21 +564,6 @@ def test_a_model_that_is_an_image_or_a_remark_names_no_system(tmp_path):
         fk.open_data(remark)
     data = fk.open_data(written(tmp_path, remark), **question.value.answers[1])
     np.testing.assert_allclose(frr_of(data), OF_PAIRS)
-
-
-@pytest.mark.filterwarnings("ignore:scores of")
-@pytest.mark.parametrize(("seed", "is_same"), [(0, False), (1, True)])
-def test_one_score_in_two_columns_is_noticed(seed, is_same):
-    rng = np.random.default_rng(seed)
-    other = 1 / (3 + LONG.score) if is_same else OTHER.score
-    other = other.where(rng.random(len(other)) > 0.01)  # some failed, in both
-    table = LONG.assign(score=LONG.score.where(other.notna()), other=other)
-    of_two_kinds = {"score": "score", "distance": "other"}
-    columns = of_two_kinds if is_same else {"score": ["score", "other"]}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fk.open_data(table, columns=columns)
-    assert any("same order" in str(warning.message) for warning in caught) == is_same
 
 
 @pytest.mark.parametrize("names", [["subject", "image"], ["subject"]])
@@ -703,7 +685,6 @@ def test_names_that_contradict_the_truth_name_nobody(tmp_path):
     assert "the identities of people are unknown" in fk.look(tmp_path / "t.csv")
 
 
-@pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
 def test_people_are_read_from_names_by_the_pattern_that_is_proposed(tmp_path):
     table = renamed(img1="image1", img2="image2", l2="distance", score="cosine")
     np.testing.assert_allclose(frr_of(opened(table[["img1", "img2", "l2"]])), OF_PAIRS)

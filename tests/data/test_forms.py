@@ -40,34 +40,10 @@ def paths_beside(path):
     path.with_suffix(".txt").write_text("\n".join(lines))
 
 
-def deepface(path):
-    area = {"x": 0, "y": 0, "w": 9, "h": 9}
-    rows = [
-        {"img_path": f"db/{who}/{image}", "results": [{"embedding": row, "facial_area": area}]}
-        for who, image, row in zip(PEOPLE, IMAGES, EMBEDDING.tolist())
-    ]
-    path.write_text(json.dumps(rows))
-
-
 def with_structs(path):
     columns = {"identity_id": CODES, "facial_area": [{"x": 1, "y": 2}] * 48, "emb": [*EMBEDDING]}
     pictures = [{"bytes": b"\x89PNG\xff", "path": name} for name in IMAGES]
     pd.DataFrame(columns).assign(image=pictures, tags=[["a"]] * 48).to_parquet(path)
-
-
-def frame_by_columns(path):
-    columns = {"img": IMAGES, "person": PEOPLE, "embedding": EMBEDDING.tolist()}
-    pd.DataFrame(columns).to_json(path, double_precision=15)
-
-
-def vectors_of_people():
-    return {str(who): EMBEDDING[who == PEOPLE] for who in np.unique(PEOPLE)}
-
-
-def file_for_each_person(path):
-    path.mkdir()
-    for who, vectors in vectors_of_people().items():
-        np.savez(path / f"{who}.npz", emb=vectors, quality=np.ones(3))
 
 
 def array_and_labels(path):
@@ -83,9 +59,7 @@ def lines_of_numbers(path):
 
 
 FACES = {
-    "people.npz": lambda path: np.savez(path, **vectors_of_people()),
     "images.npz": lambda path: np.savez(path, **dict(zip(IMAGES, EMBEDDING))),
-    "file for each person": file_for_each_person,
     "array and labels": array_and_labels,
     "lines.csv": lines_of_numbers,
     "names in the index.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path),
@@ -93,9 +67,7 @@ FACES = {
     "numbered.csv": lambda path: pd.DataFrame(EMBEDDING).assign(label=CODES).to_csv(path),
     "group.hdf5": in_one_group,
     "paths.npy": paths_beside,
-    "represent.json": deepface,
     "structs.parquet": with_structs,
-    "frame.json": frame_by_columns,
 }
 
 
@@ -120,13 +92,6 @@ def nested_lines(path):
     path.write_text("\n".join(map(json.dumps, lines)))
 
 
-def percent(path):
-    cells = [f"{50 + 50 * score!r}%" for score in SCORE.tolist()]
-    verdict = np.where(GENUINE, "same person", "different person")
-    columns = {"img_a": IMAGES[FIRST], "img_b": IMAGES[SECOND], "score (%)": cells}
-    pd.DataFrame(columns | {"ground truth": verdict}).to_csv(path, index=False)
-
-
 def five_cells(path):
     sides = [PEOPLE[FIRST], IMAGES[FIRST], PEOPLE[SECOND], IMAGES[SECOND]]
     lines = ["\t".join(map(str, cells)) for cells in zip(*sides, SCORE.tolist())]
@@ -148,7 +113,6 @@ PAIRS = {
     "issame.npz": lambda path: np.savez(path, dist=2 - 2 * SCORE, actual_issame=GENUINE),
     "scores.mat": lambda path: savemat(path, {"sims": SCORE, "genuine": GENUINE.astype(float)}),
     "nested.jsonl": nested_lines,
-    "percent.csv": percent,
     "five.tsv": five_cells,
 }
 
@@ -383,11 +347,10 @@ def test_arrays_of_any_name_are_embeddings_once_the_identity_is_named(tmp_path):
     assert faces.identity.values.tolist() == CODES.astype(str).tolist()
 
 
-def test_an_embedding_with_a_column_for_each_image_is_turned(tmp_path):
+def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
     savemat(tmp_path / "f.mat", {"feat": EMBEDDING.T, "id": CODES})
-    with pytest.warns(fk.DataWarning, match="'feat' has 6 rows and a column for each of 48"):
-        faces = fk.open_data(tmp_path / "f.mat")
-    np.testing.assert_array_equal(faces.embedding.values, EMBEDDING)
+    with pytest.raises(fk.InputError, match="each of the 6 rows of 'feat'"):
+        fk.open_data(tmp_path / "f.mat")
 
 
 def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):

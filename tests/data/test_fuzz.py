@@ -37,7 +37,7 @@ def open_faces(path):
 
 
 def write_json(path):
-    path.write_text(json.dumps(PAIRS.to_dict("list")))
+    path.write_text(json.dumps(PAIRS.to_dict("records")))
 
 
 def write_lfw(path):

@@ -61,7 +61,7 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
 
 
 # --- JSON ---
-def test_json_by_rows_and_by_columns(tmp_path):
+def test_json_is_a_list_of_objects(tmp_path):
     scores = scores_of(NAMES)
     options = {"identity": "{name}_{number}.jpg"}
     rows = [
@@ -69,15 +69,14 @@ def test_json_by_rows_and_by_columns(tmp_path):
         for probe, row in scores.items()
         for reference, score in row.items()
     ]
-    lists = {name: [row[name] for row in rows] for name in rows[0]}
-    for form in rows, lists:
-        table = named(fk.open_data(put(tmp_path, "t.json.gz", json.dumps(form)), **options))
-        assert table.score.values.tolist() == [row["score"] for row in rows]
-        assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
+    table = named(fk.open_data(put(tmp_path, "t.json.gz", json.dumps(rows)), **options))
+    assert table.score.values.tolist() == [row["score"] for row in rows]
+    assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
 
 
 BAD_JSON = [
     '{"genuine": [0.9, 0.8], "impostor": [0.1]}',
+    '{"genuine": [1, 0], "score": [0.9, 0.1]}',
     '{"ann": {"ann": 0.9, "bo": 0.1}, "bo": {"ann": 0.1, "bo": 0.8}}',
     '{"0": {"probe": "a", "score": 0.9}, "1": {"probe": "b", "score": 0.8}}',
     '{"columns": ["probe", "score"], "data": [["a", 0.9], ["b", 0.8]]}',

@@ -174,12 +174,6 @@ def write_folder(path):
         np.save(path / person / image[:-4], vector)
 
 
-def write_folder_of_people(path):
-    path.mkdir()
-    for person in np.unique(SUBJECT):
-        np.save(path / person, VECTORS[person == SUBJECT])
-
-
 def write_kinds(path):
     cosines = PAIRS.cosine.to_numpy()
     np.savez(path, genuine_scores=cosines[SAME], impostor_scores=cosines[~SAME])
@@ -204,11 +198,6 @@ JSON = [
     {"probe": first, "gallery": second, "score": score, "mated": bool(same)}
     for first, second, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
 ]
-ROWS = "probe reference similarity genuine\n"
-ROWS += "".join(
-    f'"{k + 1}" "{first}" "{second}" {score} {"TRUE" if same else "FALSE"}\n'
-    for k, (first, second, score, same) in enumerate(zip(*IMAGES, PAIRS.cosine, SAME))
-)
 COMMENTED = "# a system\n# and its date\n" + TESTED.to_csv(sep="\t", index=False)
 PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
 PRINTED = PRINTED[["subject", "embedding", "image", "age"]]  # which extends over several lines
@@ -270,7 +259,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "numbers_as_names.csv": (write_csv(CLASSES), OF_FACES),
     "numpy_cells.csv": (write_csv(ARRAYS), OF_FACES),
     "unnamed_corner.csv": (write_csv(UNNAMED), OF_FACES),
-    "of_r.txt": (write_text(ROWS), OF_PAIRS),
     "commented.tsv": (write_text(COMMENTED), OF_PAIRS),
     "unicode_text.txt": (write_csv(PLAIN, sep="\t", encoding="utf-16"), OF_PAIRS),
     "printed_arrays.csv": (write_csv(PRINTED), OF_FACES),
@@ -278,7 +266,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "struct.mat": (write_struct, OF_FACES),
     "image_list.npz": (write_image_list, OF_FACES),
     "folder": (write_folder, OF_FACES),
-    "people": (write_folder_of_people, OF_FACES),
     "kinds.npz": (write_kinds, OF_PAIRS),
     "kinds.csv": (
         write_csv(pd.concat(KINDS, axis=1, keys=["genuine", "impostor"])),

@@ -77,7 +77,6 @@ def test_images_that_one_model_lacks_are_counted():
         fk.open_data({"a": faces, "b": fewer})
 
 
-@pytest.mark.filterwarnings("ignore:.*put all pairs in the same order")
 def test_lists_without_names_are_not_joined_by_position_in_silence():
     bare = table(0)[["genuine", "score"]]
     ordered, shuffled = fk.open_data(bare), fk.open_data(bare.sample(frac=1, random_state=0))
