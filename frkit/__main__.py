@@ -7,11 +7,10 @@ import os
 import shlex
 import signal
 import sys
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from frkit.base import DataWarning, InputError, parse_number
+from frkit.base import InputError, parse_number
 from frkit.io.command_words import READING, SEVERAL, add_options, option_words, options_of
 
 BAD, STOPPED = 2, 130
@@ -109,9 +108,7 @@ def main(command_line: list[str] | None = None) -> int:
         if handler != signal.SIG_IGN:  # as of nohup
             signal.signal(sign, signal.default_int_handler)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # the report says them
-            return commands[arguments.command](arguments)
+        return commands[arguments.command](arguments)
     except (InputError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # as of `frkit report ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,6 +45,16 @@ class InputError(ValueError):
 
 class DataWarning(UserWarning):
     """The data allow less than was asked: the message says what that means for the result."""
+
+
+class Notice(NamedTuple):
+    """What the data do not allow, in words; programs know it by its code, if it has one."""
+
+    text: str
+    code: str = ""
+
+
+NOTICES: ContextVar[list[Notice] | None] = ContextVar("notices", default=None)
 
 
 def require(condition: object, text: str, answers: Sequence[dict] = ()) -> None:
@@ -260,23 +272,33 @@ def writing(path, remedy: str) -> Iterator[None]:
         raise InputError(f"{path} cannot be written ({reason}); {remedy}") from error
 
 
-def warn(message: str) -> None:
-    """Give a DataWarning that points at the line outside frkit that led to it."""
+def warn(text: str, code: str = "") -> None:
+    """Hand a notice to the caller that gathers them, else to the user, as a DataWarning.
+
+    The warning points at the line outside frkit that led to it.
+    """
+    notices = NOTICES.get()
+    if notices is not None:
+        if Notice(text, code) not in notices:
+            notices.append(Notice(text, code))
+        return
     inside = ("frkit", "contextlib")  # contextlib calls what a context manager decorates
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(text, DataWarning, stacklevel=level)
 
 
-def with_cautions(compute: Callable, *args, **options) -> tuple:
-    """Return the result of a function, and the sentences of its DataWarnings, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        result = compute(*args, **options)
-    cautions = [str(each.message) for each in caught if each.category is DataWarning]
-    return result, [*dict.fromkeys(cautions)]
+@contextmanager
+def gathered_notices() -> Iterator[list[Notice]]:
+    """Gather the notices of all calls inside, each once, in place of warnings."""
+    notices: list[Notice] = []
+    token = NOTICES.set(notices)
+    try:
+        yield notices
+    finally:
+        NOTICES.reset(token)
 
 
 def listed(items, limit: int = 5) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from frkit.base import InputError, parse_number, require, with_cautions
+from frkit.base import InputError, gathered_notices, parse_number, require
 from frkit.explore.controls import labelled_control
 from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.io.command_words import option_words, options_of_text
@@ -268,11 +268,14 @@ class OwnData:
         """Open the file, or several files of models."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
         self.show_rows(self.paths[0])
-        self.show(*with_cautions(open_data, files, **self.opening()))
+        with gathered_notices() as notices:
+            data = open_data(files, **self.opening())
+        self.show(data, notices)
 
     def show_rows(self, path):
         """Show the first rows of a table."""
-        rows, _ = with_cautions(first_rows, path)  # opening gives them again
+        with gathered_notices():  # opening gives them again
+            rows = first_rows(path)
         layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
         shown = "" if rows is None else rows.to_html(**layout)
         style = "overflow-x:auto;contain:inline-size"
@@ -303,7 +306,7 @@ class OwnData:
         attributes = [name for name, column in labels.items() if len({*column}) <= MOST_LABELS]
         models = data["model"].values.tolist() if "model" in data.dims else []
         self.offer_question(attributes, models)
-        self.say("\n".join([*contents_of(data), *self.notices]))
+        self.say("\n".join([*contents_of(data), *(notice.text for notice in notices)]))
 
     def offer_question(self, attributes, models):
         """Offer the attributes and the models of the data that were read."""

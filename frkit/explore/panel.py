@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from frkit.base import InputError, warn, with_cautions
+from frkit.base import InputError, gathered_notices, warn
 from frkit.explore.controls import chosen_values, start_at
 from frkit.explore.work import Work
 from frkit.plot.style import THEME
@@ -130,8 +130,9 @@ class Picture:
     def redraw(self):
         """Draw with the values of the controls, and keep the warnings."""
         draw = partial(self.draw, **chosen_values(self.controls))
-        _, cautions = with_cautions(self.show, draw)
-        self.cautions = [escape(caution) for caution in cautions]
+        with gathered_notices() as notices:
+            self.show(draw)
+        self.cautions = [escape(notice.text) for notice in notices]
 
     def fail(self, message):
         """Show that there is no figure, and why."""
@@ -155,13 +156,17 @@ def write_on(ax, sentence):
 
 
 def cached(compute):
-    """Return a function with a cache whose results repeat their warnings."""
-    compute_once = lru_cache(MOST_REMEMBERED)(partial(with_cautions, compute))
+    """Return a function with a cache whose results repeat their notices."""
 
-    def result_and_warnings(*args, **options):
-        result, cautions = compute_once(*args, **options)
-        for caution in cautions:
-            warn(caution)
+    @lru_cache(MOST_REMEMBERED)
+    def compute_once(*args, **options):
+        with gathered_notices() as notices:
+            return compute(*args, **options), notices
+
+    def result_and_notices(*args, **options):
+        result, notices = compute_once(*args, **options)
+        for notice in notices:
+            warn(notice.text, notice.code)
         return result
 
-    return result_and_warnings
+    return result_and_notices

@@ -1,7 +1,5 @@
 """Explorers of error rates: ROC curves with their bands, and a threshold that moves."""
 
-import warnings
-
 import ipywidgets as widgets
 import numpy as np
 import xarray as xr
@@ -9,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from frkit import plot
-from frkit.base import require_whole, warn
+from frkit.base import gathered_notices, require_whole, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.explore.controls import LEVEL, menu, number, slider, tick
 from frkit.explore.panel import Panel, cached
@@ -148,7 +146,6 @@ def threshold(
 
     @cached
     def answer(attribute, model=None):
-        warnings.filterwarnings("ignore", f".*{FEW_ERRORS}")  # the panel shows it
         evaluation = evaluate_parts(
             questions.kept if model is None else questions.kept.sel(model=model),
             threshold=levels,
@@ -158,7 +155,11 @@ def threshold(
             auc=False,
         )
         suffix = "_group" if attribute else ""
-        far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))
+        with gathered_notices() as notices:
+            far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))
+        for notice in notices:
+            if notice.code != FEW_ERRORS:  # which the panel says of the chosen threshold
+                warn(notice.text)
         thinned = evaluation["empirical"].get(f"thinned{suffix}", 0)
         return evaluation["empirical"], with_thinning(far, thinned), frr
 

@@ -1,14 +1,13 @@
 """A computation in the background: a button that starts it, one that stops it, and a bar."""
 
 import time
-import warnings
 from html import escape
 from threading import Event, Thread
 
 import ipywidgets as widgets
 from IPython import get_ipython
 
-from frkit.base import DataWarning, InputError
+from frkit.base import InputError, gathered_notices
 
 AS_WIDE_AS_ITS_WORDS = {"width": "max-content", "flex": "0 0 auto"}
 
@@ -63,8 +62,7 @@ class Work:
     def run(self):
         """Compute, show an error in words, and enable the controls."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # the result shows them
+            with gathered_notices():  # the result shows them
                 self.compute(self.progress)
             self.say(f"done in {time.monotonic() - self.begun:.0f} s")
         except Stopped:

@@ -6,7 +6,6 @@ The formulas are in `frkit.measures.sfi_cfi_dfi`, the floors in `frkit.intervals
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import (
-    DataWarning,
+    gathered_notices,
     listed,
     require,
     require_flag,
@@ -388,8 +387,7 @@ def _with_ends(evaluation, index, level):
     name = index.name
     result = {name: estimate_of(evaluation, index)}
     if "replicates" in evaluation.children:
-        with warnings.catch_warnings():  # `summary` says it once
-            warnings.filterwarnings("ignore", "up to .* replicates of", DataWarning)
+        with gathered_notices():  # `summary` says them once
             interval = _interval(evaluation, index, level)
         for end in ("lower", "upper", "includes_fair"):
             result[f"{name}_{end}"] = interval[end]

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed, require, warn
+from frkit.base import Notice, listed, require, warn
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.nodes import NO_EVALUATION, provenance_of
 from frkit.evaluation.rate_tables import RESOLVED
@@ -18,6 +18,7 @@ AVERAGES = {  # weighting of an evaluation -> how its rates average
 AVERAGED = ("far", "frr", "eer", "far_group", "frr_group", "eer_group", "far_cross")
 NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
 FEW_ERRORS = "fewer than ten false accepts or false rejects"
+NONFINITE = "replicates that are not finite"
 NAMELESS = (
     "these pairs carry no identities: where pairs share people, intervals are too narrow (they "
     "cover .33 to .84 of the time at nominal .95), and no p-value of groups is given"
@@ -158,8 +159,11 @@ def _label(measure, weighting):
 
 def warn_of(evaluation, measure, result):
     """Warn where the interval is less certain than its level."""
-    for message in _cautions(data_of(evaluation), measure, result):
-        warn(message)
+    notices = [*_cautions(data_of(evaluation), measure, result)]
+    if notices:
+        result.attrs["notices"] = [notice.text for notice in notices]
+    for notice in notices:
+        warn(notice.text, notice.code)
 
 
 def _cautions(data, measure, result):
@@ -167,35 +171,36 @@ def _cautions(data, measure, result):
     scheme = SCHEMES.get(result.attrs.get("scheme"))  # of replicates that were read, if any
     draws_people = scheme is not None and scheme.target.startswith("new identities")
     if draws_people and measure.name.startswith("far_"):
-        yield (
+        yield Notice(
             f"bands of {measure.name} that draw people can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    for sentence, condition, advice in _conditions(data, measure, result):
+    for sentence, condition, advice, code in _conditions(data, measure, result):
         where = words_of_condition(condition)
         if where:
-            yield f"{sentence} {where}{advice}"
+            yield Notice(f"{sentence} {where}{advice}", code)
     left_out = result.attrs.get("left_out")
     if left_out:
-        yield without_groups(measure, left_out)
+        yield Notice(without_groups(measure, left_out))
     few_people = result.attrs.get("few_people")
     if few_people:
-        yield (
+        yield Notice(
             f"too few people in {listed(few_people)}: a group of one person has no interval, and "
             "that of two says next to nothing"
         )
     if result.estimate.isnull().any():
-        yield from small_groups(data)
+        yield from map(Notice, small_groups(data))
     if "warning" in result.attrs and "p" in result and result.p.isnull().all():
-        yield result.attrs["warning"]
+        yield Notice(result.attrs["warning"])
     if "n_nonfinite" in result:  # where the estimate itself is not finite there is a message
         most = int(result.n_nonfinite.where(np.isfinite(result.estimate), 0).max())
         draws = "draws of the floor" if "limit" in result else "replicates"
         if most > 0:
-            yield (
+            yield Notice(
                 f"up to {most} {draws} of {measure.name} are not finite: infinite ones count as "
                 "the largest, undefined ones (NaN) are left out; n_nonfinite counts them at each "
-                "place"
+                "place",
+                NONFINITE,
             )
 
 
@@ -216,13 +221,13 @@ def _conditions(data, measure, result):
             if no_error.any():
                 groups = {"group", "reference_group"} & {*rates.dims}
                 has_errors = has_errors & ~no_error.any(groups)
-                yield f"no error in {name}", no_error, advice
+                yield f"no error in {name}", no_error, advice, ""
     if "resolved" in result and not result.resolved.all():
         in_groups = group_rates and "group" not in result.estimate.dims
         advice = ": marked as not resolved, and dotted in figures; take more pairs, or other levels"
         advice = f", in some group{advice}" if in_groups else advice
         is_few = has_errors & ~result.resolved & result.estimate.notnull()
-        yield f"{measure.words}: {FEW_ERRORS}", is_few, advice
+        yield f"{measure.words}: {FEW_ERRORS}", is_few, advice, FEW_ERRORS
     if "upper" not in result:
         return
     if measure.name.startswith("threshold"):
@@ -230,21 +235,21 @@ def _conditions(data, measure, result):
             " is open: too few impostor pairs are accepted or rejected there, or too many have the "
             "same score, to say where the true threshold ends"
         )
-        yield "the interval of the threshold", np.isinf(result.upper - result.lower), advice
+        yield "the interval of the threshold", np.isinf(result.upper - result.lower), advice, ""
     if measure.name.startswith("frr"):
         advice = (
             ", because fewer than three pairs of people are accepted there and the true threshold "
             "may be any higher one: take more people, or a higher FAR"
         )
         at_one = (result.upper == 1) & (result.estimate < 1)
-        yield f"{measure.words}: the interval reaches 1", at_one, advice
+        yield f"{measure.words}: the interval reaches 1", at_one, advice, ""
     if "n_nonfinite" in result:
         missing = result.estimate.notnull() & result.lower.isnull() & result.upper.isnull()
         advice = (
             ": most replicates contain no such pair; name no method, which reads no replicates, or "
             "draw within groups, Resampling(..., strata='group')"
         )
-        yield f"no interval of {measure.words}", missing, advice
+        yield f"no interval of {measure.words}", missing, advice, ""
 
 
 def without_groups(measure, left_out):

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, gathered_notices, require, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import compare, provenance
@@ -24,7 +24,7 @@ from frkit.reporting.contents import (
 )
 from frkit.reporting.data import comparisons
 from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
-from frkit.reporting.inputs import no_cautions, result_of_model, suffix
+from frkit.reporting.inputs import result_of_model, suffix
 from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
 from frkit.scores.groups import ends_of_scores, turned
 from frkit.scores.kept import is_list
@@ -76,7 +76,7 @@ def _add_rate(inputs, section, rate, other):
     columns = {}
     for target in TARGETS:
         with suppress(InputError):  # these data do not allow intervals of this kind
-            with no_cautions() if target == THESE_PEOPLE else nullcontext():
+            with gathered_notices() if target == THESE_PEOPLE else nullcontext():
                 result = section.results[f"{rate}, {target}"] = inputs.band(rate, target)
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
     caption = f"{rate.upper()} ({AVERAGES[inputs.weighting]}, {share_text(inputs.level)} intervals)"
@@ -91,7 +91,7 @@ def _add_rate(inputs, section, rate, other):
 def _evaluated(inputs, weighting, **histogram):
     """The scores at the same thresholds with a weighting."""
     options = {**inputs.options, **histogram, "weighting": weighting, "by": inputs.by}
-    with no_cautions():
+    with gathered_notices():
         return evaluate_parts(
             inputs.scores, threshold=inputs.rates.threshold, people=False, **options
         )
@@ -170,7 +170,7 @@ def _add_tiles(inputs, section, other):
 def _thresholds(inputs):
     """The thresholds at all levels, with their intervals at a FAR level."""
     if inputs.along == "far_level":
-        with no_cautions():  # those of the FRR
+        with gathered_notices():  # those of the FRR
             return inputs.band("threshold")
     given = inputs.rates.threshold
     return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
@@ -213,7 +213,7 @@ def models(inputs):
             columns.append(table(*differences).set_axis(heads, axis=1))
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
     if n_models <= MOST_DRAWN:
-        with no_cautions():
+        with gathered_notices():
             curves = compare(inputs.curve, "frr", target=NEW_PEOPLE, **options)
         for place in range(curves.sizes["contrast"]):
             curve = curves.isel(contrast=place)

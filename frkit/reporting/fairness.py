@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from frkit import plot
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, gathered_notices, require, warn
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor
@@ -18,7 +18,6 @@ from frkit.plot.style import colours_of_groups
 from frkit.reporting.contents import UNDECIDED, Section
 from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
 from frkit.reporting.inputs import (
-    no_cautions,
     people_of_groups,
     result_of_model,
     suffix,
@@ -104,7 +103,7 @@ def _differ_at_other_levels(inputs):
     """Whether equal FRR or FAR is rejected at another level than the leading one (Bonferroni)."""
     p_values = []
     for rate in RATES:
-        with suppress(InputError), no_cautions():
+        with suppress(InputError), gathered_notices():
             p = inputs.band(f"{rate}_max_min").p.drop_isel(inputs.leading)
             p_values += p.values.ravel().tolist()
     return any(p <= SIGNIFICANT / len(p_values) for p in p_values)
@@ -121,7 +120,7 @@ def fairness_measures(inputs):
         if chosen.fair is None or chosen.permuted:
             continue
         try:
-            with no_cautions():
+            with gathered_notices():
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
@@ -180,7 +179,7 @@ def sigmas(inputs):
     scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
     options = {"by": inputs.by, "seed": inputs.seed}
     varying = inputs.options["varying"]
-    with no_cautions():  # about TPR, which is not shown
+    with gathered_notices():  # about TPR, which is not shown
         rates = subset_rates(scores, varying=varying, **options)
     result = summarise(rates)
     shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
@@ -188,7 +187,7 @@ def sigmas(inputs):
         require(
             varying == "error", "labels vary within people, who cannot change groups as a whole"
         )
-        with no_cautions():
+        with gathered_notices():
             equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
         with np.errstate(invalid="ignore"):  # between two infinite ones
             limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)

@@ -1,7 +1,5 @@
 """What all parts of a report read: scores, options, one evaluation, and the leading level."""
 
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, DataWarning, InputError, checked_far, listed, require
+from frkit.base import UNKNOWN, InputError, checked_far, gathered_notices, listed, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
@@ -77,7 +75,7 @@ class Inputs:
             self.curve = at_levels(whole, curve)
             return
         self.evaluation = evaluate_parts(self.scores, **self.levels, **options)
-        with no_cautions():
+        with gathered_notices():
             self.curve = evaluate_parts(self.scores, far=curve, **options)
 
     def require_directions(self):
@@ -132,7 +130,7 @@ class Inputs:
 
     def band_of_curve(self, measure):
         """A measure with its intervals along the curve, for new people."""
-        with no_cautions():
+        with gathered_notices():
             return band(self.curve, measure, target=NEW_PEOPLE, level=self.level)
 
     def about(self, target=NEW_PEOPLE):
@@ -178,14 +176,6 @@ def leading_level(rates, along):
     if not estimated.any():
         place = fewest.argmax(along)
     return {along: int(place)}, rates[along].values[~enough.values].tolist()
-
-
-@contextmanager
-def no_cautions():
-    """Leave out cautions that the rates at the levels asked for give themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        yield
 
 
 def result_of_model(result, name):

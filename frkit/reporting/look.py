@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
-from frkit.base import UNKNOWN, with_cautions
+from frkit.base import UNKNOWN, gathered_notices
 from frkit.io.command_words import report_words
 from frkit.io.door import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, named_pairs, numbers_of_first_model
@@ -60,8 +60,9 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
     2 pairs: 1 genuine, 1 impostor; 2 people
     report:
     """
-    data, notices = with_cautions(open_data, path, **options)
-    lines = [*contents_of(data), *(f"notice: {notice}" for notice in notices)]
+    with gathered_notices() as notices:
+        data = open_data(path, **options)
+    lines = [*contents_of(data), *(f"notice: {notice.text}" for notice in notices)]
     if not isinstance(path, pd.DataFrame):
         lines.append(f"report: {_command(path, options, labels_of(data))}")
     return Text("\n".join(lines))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from frkit.base import with_cautions
+from frkit.base import gathered_notices
 from frkit.io.door import by_model, open_data
 
 
@@ -27,7 +27,8 @@ def opened(data, opening):
     """Open what a report is about: data, a path, a DataFrame, or a mapping of models to such."""
     if isinstance(data, Opened):
         return data
-    (data, paths), notices = with_cautions(_with_paths, data, opening)
+    with gathered_notices() as notices:
+        data, paths = _with_paths(data, opening)
     return Opened(data, paths, notices)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit import plot
-from frkit.base import require
+from frkit.base import gathered_notices, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.evaluation.rate_tables import RESOLVED
@@ -15,7 +15,7 @@ from frkit.intervals.compare import holm
 from frkit.plot.person_bars import most_errors
 from frkit.reporting.contents import CLEAR, DESCRIBED, UNDECIDED, Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
-from frkit.reporting.inputs import no_cautions, result_of_model, suffix
+from frkit.reporting.inputs import result_of_model, suffix
 from frkit.reporting.tables import Table, cells, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
@@ -31,7 +31,7 @@ def drivers(inputs):
     """Who drives the errors at the leading level."""
     require(inputs.named, "the comparisons do not say whom the images show")
     section = Section("People who drive the errors")
-    with no_cautions():  # those of the error rates
+    with gathered_notices():  # those of the error rates
         result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
     findings = []
@@ -135,7 +135,7 @@ def plans(inputs):
     for name in inputs.models:
         scores = inputs.scores.sel(model=[name]) if name else inputs.scores
         options = {"far": far, "level": inputs.level, "weighting": inputs.options["weighting"]}
-        with no_cautions():
+        with gathered_notices():
             plan = sample_size(scores, "relative_half_width", HALF_WIDTH, **options)
         question = (
             f"People for an interval of ± {share_text(HALF_WIDTH)} around the FRR{suffix(name)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from frkit.base import (
-    DataWarning,
     InputError,
     checked_far,
+    gathered_notices,
     require,
     require_flag,
     require_inside,
@@ -27,7 +26,7 @@ from frkit.base import (
     require_progress,
     require_whole,
 )
-from frkit.intervals.reading import FEW_ERRORS
+from frkit.intervals.reading import FEW_ERRORS, NONFINITE
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
@@ -51,7 +50,7 @@ PARTS = {  # section of a report -> its title, and what makes it
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LONG = ("indices", "n_sigma", "rlb", "plan")
 OF_FEW_PEOPLE = ("errors", "data")
-SHOWN_IN_TABLES = (FEW_ERRORS, "n_nonfinite")  # parts of cautions
+SHOWN_IN_TABLES = (FEW_ERRORS, NONFINITE)  # notices: tables mark the first, and show "–"
 DESCRIBED = {  # section of a report -> what the methods paragraph then describes
     "groups": "disparities",
     "models": "models",
@@ -211,11 +210,9 @@ def report(
     require_mapping("opening", opening, "{'score': 'arcface'}", least=0)
     opening = dict(opening)
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with gathered_notices() as notices:
         source = opened(data, opening)
-        for notice in source.notices:
-            warnings.warn(notice, DataWarning, stacklevel=2)
+        notices += source.notices
         with _steps(progress, len(PARTS) + 1) as step:
             step("error rates at all levels")
             inputs = Inputs(source.data, by, levels, options, level, quick, seed)
@@ -232,7 +229,7 @@ def report(
         sections=sections,
         evaluation=inputs.evaluation,
         arguments={**arguments, **options, "opening": opening},
-        cautions=_cautions(caught),
+        cautions=[notice.text for notice in notices if notice.code not in SHOWN_IN_TABLES],
         left_out=left_out,
         leading=_leading(inputs),
         bibtex=description.bibtex,
@@ -274,19 +271,6 @@ def _steps(progress, total):
 
         yield step
         step("done")
-
-
-def _cautions(caught):
-    """Warnings about the data, each once; other warnings are given again."""
-    cautions = []
-    for warning in caught:
-        sentence = str(warning.message)
-        if not issubclass(warning.category, DataWarning):
-            warnings.warn(warning.message, stacklevel=2)
-        # tables mark what rests on few errors, and show "–" where replicates have no number
-        elif sentence not in cautions and not any(part in sentence for part in SHOWN_IN_TABLES):
-            cautions.append(sentence)
-    return cautions
 
 
 def _leading(inputs):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from frkit.base import gathered_notices
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
@@ -13,7 +14,7 @@ from frkit.intervals.equality import have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
-from frkit.reporting.inputs import no_cautions, people_of_groups, result_of_model
+from frkit.reporting.inputs import people_of_groups, result_of_model
 from frkit.reporting.tables import Cell, Table, cells
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
@@ -107,7 +108,7 @@ def verdicts_of(inputs):
             open_questions.append(say("groups_left_out", rate, left_out, is_single, only))
         if len(usable) < 2:
             continue
-        with no_cautions():
+        with gathered_notices():
             disparity = band(evaluation, f"{rate}_max_min", level=inputs.level)
             pairs = compare(evaluation, f"{rate}_group", groups=which, level=inputs.level)
         comparisons[rate] = pairs

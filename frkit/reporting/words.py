@@ -6,10 +6,9 @@ from pathlib import Path
 
 import xarray as xr
 
-from frkit.base import listed, require, require_sequence
+from frkit.base import gathered_notices, listed, require, require_sequence
 from frkit.intervals import band, provenance
 from frkit.reporting.formats import TEMPLATES
-from frkit.reporting.inputs import no_cautions
 
 REFERENCES = Path(__file__).with_name("references.bib")  # what CITATION.cff says, as BibTeX
 CITES = {  # entry of references.bib -> what cites it
@@ -80,7 +79,7 @@ def methods(evaluation, used):
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
     nodes["used"] = {"rates", *used}
     if "people" in evaluation.children:
-        with no_cautions():
+        with gathered_notices():
             n_effective = band(evaluation, "frr").n_effective
         nodes["worth"] = float(n_effective.min()), float(n_effective.max())
     if "replicates" in evaluation.children:

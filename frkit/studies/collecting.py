@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import warnings
 from concurrent import futures
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from dask.base import get_scheduler
 from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 
-from frkit.base import DataWarning, InputError, require, writing
+from frkit.base import InputError, gathered_notices, require, writing
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
@@ -118,7 +117,7 @@ def _side_by_side(study, numbers):
         pool = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets")
     number_of = {}
     try:
-        with _quiet_and_one_thread_each():
+        with _one_thread_each():
             for number in numbers:
                 number_of[pool.submit(_evaluated, study, number)] = number
             for done in futures.as_completed(list(number_of)):
@@ -130,21 +129,16 @@ def _side_by_side(study, numbers):
 
 
 @contextmanager
-def _quiet_and_one_thread_each():
-    """Give each parallel evaluation one thread, and no DataWarning."""
-    with (
-        dask.config.set(scheduler="synchronous"),
-        threadpool_limits(1, user_api="blas"),
-        warnings.catch_warnings(),
-    ):
-        # a warning about one data set is what the study measures over all
-        warnings.simplefilter("ignore", DataWarning)
+def _one_thread_each():
+    """Give each parallel evaluation one thread."""
+    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield
 
 
 def _evaluated(study, number):
     """Evaluate one data set, in a thread or in the process of a worker."""
-    with _quiet_and_one_thread_each():
+    # a notice about one data set is what the study measures over all
+    with _one_thread_each(), gathered_notices():
         return study.data_set(number)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +12,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    DataWarning,
     InputError,
     checked_far,
+    gathered_notices,
     real_numbers,
     require,
     require_inside,
@@ -201,9 +200,7 @@ def count_covering(paths, truth, measure, methods, levels, *, target):
     """
     evaluations = stacked(paths)
     counted = []
-    with warnings.catch_warnings():
-        # warnings say of one interval what the study measures
-        warnings.simplefilter("ignore", DataWarning)
+    with gathered_notices():  # they say of one interval what the study measures
         for scheme, evaluation in evaluations.items():
             intervals = []
             for method in methods:

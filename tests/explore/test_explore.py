@@ -14,6 +14,7 @@ from widget_checks import controls_and_pictures, find, follows, picture
 
 import frkit as fk
 from frkit import plot
+from frkit.base import warn
 from frkit.explore.panel import Panel
 
 MOVES = {
@@ -124,7 +125,7 @@ def test_cautions_stand_under_the_figure_and_are_escaped(scores):
     assert "fewer than ten false accepts" in notes.value, "a caution stays as long as it applies"
 
     def show(ax):
-        warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)
+        warn("<script>alert(1)</script>")
 
     escaped = "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
     assert Panel({}, show, show).cautions.value == escaped, "and each is said once"
