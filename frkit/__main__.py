@@ -7,7 +7,6 @@ import os
 import shlex
 import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from frkit.base import InputError, parse_number
@@ -62,13 +61,6 @@ REPORT = {
         "action": "store_true",
         "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB, plans)",
     },
-    "seed": {"type": int, "default": 0, "metavar": "N", "help": "of the random draws (default: 0)"},
-    "level": {
-        "type": _number,
-        "default": 0.95,
-        "metavar": "P",
-        "help": "coverage of the intervals (default: 0.95)",
-    },
     "weighting": {
         "choices": ["identity", "pair"],
         "help": "how rates average: the mean over people, or pooled over pairs (default: identity; "
@@ -79,10 +71,23 @@ REPORT = {
         "default": "error",
         "help": "what to do where an attribute varies within a person",
     },
-    "pdf": {"action": "store_true", "help": "write the figures as PDF, too (always as SVG)"},
 }
+LEVELS = {
+    "far": {
+        **SEVERAL,
+        "type": _number,
+        "metavar": "LEVEL",
+        "help": "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)",
+    },
+    "threshold": {
+        **SEVERAL,
+        "type": _number,
+        "metavar": "SCORE",
+        "help": "fixed score thresholds instead",
+    },
+}
+OUTPUT = {"metavar": "DIR", "help": "folder for the report (default: %(default)s)"}
 FILE_HELP = "one file, or one for each model (of the same images)"
-FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
 
 
 def main(command_line: list[str] | None = None) -> int:
@@ -98,7 +103,6 @@ def main(command_line: list[str] | None = None) -> int:
     except SystemExit as end:  # argparse has said what is wrong, or has shown the help
         sys.exit(bad if end.code else 0)
     arguments.line = shlex.join(["frkit", *command_line])
-    commands = {"report": _report, "look": _look, "demo": _demo, "check": _check}
     shown = logging.StreamHandler()
     log = logging.getLogger("frkit")
     log.addHandler(shown)
@@ -106,14 +110,17 @@ def main(command_line: list[str] | None = None) -> int:
     previous = {sign: signal.getsignal(sign) for sign in ENDS}
     for sign, handler in previous.items():
         if handler != signal.SIG_IGN:  # as of nohup
-            signal.signal(sign, signal.default_int_handler)
+            signal.signal(sign, signal.default_int_handler)  # which leaves no half-written folder
     try:
-        return commands[arguments.command](arguments)
+        return arguments.run(arguments)
+    except BrokenPipeError:  # as of `frkit report ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (InputError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # as of `frkit report ... | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        print(f"frkit: {_spoken_error(error, command_line)}", file=sys.stderr)
+        words = [option_words(answer) for answer in getattr(error, "answers", ())]
+        print(f"frkit: {getattr(error, 'text', error)}", file=sys.stderr)
+        for answer in words:  # the whole command with each answer to a question
+            print(f"command: {shlex.join(['frkit', *command_line, *answer])}", file=sys.stderr)
         return bad
     except KeyboardInterrupt:
         print("\nfrkit: stopped; nothing was written", file=sys.stderr)
@@ -124,61 +131,40 @@ def main(command_line: list[str] | None = None) -> int:
             signal.signal(sign, handler)
 
 
-def _spoken_error(error, command_line):
-    """Return what an error says; after a question, the whole command with each answer."""
-    if not isinstance(error, InputError):
-        return str(error)
-    words = [option_words(answer) for answer in error.answers]
-    commands = [f"command: {shlex.join(['frkit', *command_line, *answer])}" for answer in words]
-    return "\n".join([error.text, *commands])
-
-
 def parser() -> argparse.ArgumentParser:
     """All commands and options."""
     raw = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     question = "How good is this matching system, how fair is it, and how sure are we?"
     top = argparse.ArgumentParser("frkit", description=question, epilog=EPILOG, **raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    report = commands.add_parser(
-        "report", help="evaluate files and write a report", epilog=EPILOG, **raw
-    )
+    whole = "evaluate files and write a report"
+    report = commands.add_parser("report", help=whole, epilog=EPILOG, **raw)
     look = commands.add_parser("look", help="say what frkit sees in files")
+    demo = commands.add_parser("demo", help="the same on faces that come with frkit")
+    limits = "compare the numbers of a report with limits"
+    check = commands.add_parser("check", help=limits, epilog=CHECK_EPILOG, **raw)
     for command in (report, look):
         command.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
-    demo = commands.add_parser("demo", help="the same on faces that come with frkit")
-    for command, folder in ((report, "frkit-report"), (demo, "frkit-demo")):
-        add_options(command, REPORT)
-        levels = command.add_mutually_exclusive_group()
-        levels.add_argument("--far", **SEVERAL, type=_number, metavar="LEVEL", help=FAR_HELP)
-        levels.add_argument(
-            "--threshold",
-            **SEVERAL,
-            type=_number,
-            metavar="SCORE",
-            help="fixed score thresholds instead",
-        )
-        command.add_argument(
-            "-o",
-            "--output",
-            default=folder,
-            metavar="DIR",
-            help=f"folder for the report (default: {folder})",
-        )
-    for command in (report, look):
         reading = command.add_argument_group("how to read the file, where it does not say")
         add_options(reading, READING)
-    check = commands.add_parser(
-        "check",
-        help="compare the numbers of a report with limits",
-        epilog=CHECK_EPILOG,
-        **raw,
-    )
+    for command in (report, demo):
+        add_options(command, REPORT)
+        add_options(command.add_mutually_exclusive_group(), LEVELS)
+        command.add_argument("-o", "--output", **OUTPUT)
+    report.set_defaults(run=_report, output="frkit-report")
+    look.set_defaults(run=_look)
+    demo.set_defaults(run=_demo, output="frkit-demo")
+    check.set_defaults(run=_check)
     check.add_argument("file", metavar="REPORT", help="a report's folder, or its report.json")
-    check.add_argument(
-        "--max", **SEVERAL, required=True, metavar="LIMIT", help="MEASURE@LEVEL=VALUE"
-    )
+    value = {"metavar": "LIMIT", "help": "MEASURE@LEVEL=VALUE"}
+    check.add_argument("--max", **SEVERAL, required=True, **value)
     check.add_argument("--model", metavar="NAME", help="the model that is checked (default: all)")
     return top
+
+
+def _files(arguments):
+    """One file, or files of several models."""
+    return arguments.files if len(arguments.files) > 1 else arguments.files[0]
 
 
 def _report(arguments):
@@ -188,9 +174,8 @@ def _report(arguments):
 
     earlier_files(Path(arguments.output))  # refuses a folder that cannot be written
     print("frkit: reading", file=sys.stderr)
-    data = arguments.files if len(arguments.files) > 1 else arguments.files[0]
     opening = options_of(arguments)
-    return _write(arguments, opened(data, opening), opening)
+    return _write(arguments, opened(_files(arguments), opening), opening)
 
 
 def _look(arguments):
@@ -198,9 +183,7 @@ def _look(arguments):
     from frkit.reporting.look import look
 
     logging.getLogger("frkit").setLevel(logging.WARNING)  # the text contains the columns
-    files = arguments.files if len(arguments.files) > 1 else arguments.files[0]
-    for line in look(files, **options_of(arguments)).splitlines():
-        print(line)
+    print(look(_files(arguments), **options_of(arguments)))
     return 0
 
 
@@ -224,16 +207,14 @@ def _write(arguments, data, opening):
         by=arguments.by[0] if arguments.by and len(arguments.by) == 1 else arguments.by,
         far=arguments.far or FAR,
         threshold=arguments.threshold,
-        level=arguments.level,
         quick=arguments.quick,
-        seed=arguments.seed,
         weighting=arguments.weighting,
         varying=arguments.varying,
         opening=opening,
         progress=sys.stderr.isatty(),
     )
     finished_report.command = arguments.line
-    folder = finished_report.save(arguments.output, pdf=arguments.pdf)
+    folder = finished_report.save(arguments.output)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     return 0
@@ -250,8 +231,7 @@ def _check(arguments):
         if isinstance(error, InputError):
             raise
         raise InputError(f"{arguments.file} cannot be checked: {error!r}") from error
-    with suppress(BrokenPipeError):  # the outcome counts even if nobody reads the lines
-        print(*map(check.line_of, checked.itertuples()), sep="\n", flush=True)
+    print(*map(check.line_of, checked.itertuples()), sep="\n")
     return check.status_of(checked)
 
 

@@ -7,7 +7,6 @@ import shutil
 import tempfile
 import weakref
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -18,24 +17,12 @@ from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, button, message
 from frkit.io.command_words import option_words, options_of_text
 from frkit.io.demo import demo_faces
 from frkit.io.door import ENDINGS, by_model, open_data
-from frkit.io.file_contents import first_rows
 from frkit.reporting.look import contents_of, labels_of
 from frkit.reporting.opening import Opened
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
-USUAL = ""  # a menu would show None as nothing
-WEIGHTINGS = {
-    "as usual for such data": USUAL,
-    "mean over people": "identity",
-    "pooled over pairs": "pair",
-}
-VARYING = {
-    "are refused": "error",
-    "split the person": "split",
-    "become the first one": "first",
-    "become the most frequent one": "most frequent",
-}
+WEIGHTINGS = {"as usual for such data": "", "mean over people": "identity", "pooled": "pair"}
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -46,21 +33,14 @@ COLUMNS = (
     "Which column is what, as role=column: correct what is wrong, and leave the field. Roles are "
     "score, distance, genuine, impostor, probe, reference, probe_identity, reference_identity, "
     "identity, image, embedding, or an attribute's name. Other options of the command line may "
-    "follow, such as those that a question proposes."
+    "follow, such as those that a question proposes, or --labels FILE."
 )
-EMPTY = "No file is named: write its path, upload it, or press Use sample data."
 QUESTION = (
     "Choose the attribute whose groups are compared, the models, and the false accept rates (0.001 "
     "or 0.1%). A blank label is taken from other images of the same person, if these agree."
 )
 EVALUATE = "Press Evaluate. The report appears next to these controls, or below them."
 EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
-FOLDER = "frkit-report"
-OLD = (
-    "This report belongs to other settings than those shown now. Press Evaluate for a new one, or "
-    "choose the former settings again."
-)
-GREY = "<style>.frkit-old { filter: grayscale(1); border: .3rem dashed; padding: .6rem; }</style>"
 REPORT = (
     "The report appears here: how accurate each model is, how sure that is, whether groups differ, "
     "and which people cause the errors. Next: press Evaluate, for the sample data or for yours."
@@ -99,50 +79,13 @@ class OwnData:
 
     def __init__(self, path=None):
         self.uploads = {}
-        self.report = None
-        self.evaluated = {}
-        sources = self.data_controls(path)
-        settings = self.question_controls()
-        controls = [self.path, *sources, self.labels, self.options, *settings]
-        self.work = Work("Evaluate", self.evaluate, controls)
-        self.work.button.button_style = "primary"
-        self.folder = control(widgets.Text, "folder", value=FOLDER)
-        self.place = widgets.HTML()
-        self.save_button = button("Write report", self.save, disabled=True)
-        self.link = widgets.HTML()
-        self.age = widgets.HTML()
-        self.result = widgets.HTML()
-        self.mapping = widgets.VBox([widgets.HTML(message(COLUMNS)), self.preview, self.options])
-        buttons = widgets.HBox(sources[:3], layout={"flex_flow": "row wrap"})
-        labels = widgets.HBox([self.labels, sources[3]], layout={"flex_flow": "row wrap"})
-        panes = [
-            pane("1. Data", DATA, self.path, buttons, labels, self.status, self.mapping),
-            pane("2. Question", QUESTION, *settings),
-            pane("3. Evaluate", EVALUATE, self.work.buttons, self.work.words),
-            pane("4. Export", EXPORT, self.link, self.folder, self.place, self.save_button),
-        ]
-        controls = widgets.VBox(panes, layout=NARROW)
-        result = widgets.VBox([self.age, self.result], layout=WIDE)
-        self.box = widgets.HBox([controls, result], layout=WRAPPED)
-        self.options.observe(self.read_anew, names="value")
-        for setting in settings:
-            setting.observe(self.mark_old, names="value")
-        self.folder.observe(self.show_place, names="value")
-        if path is None:
-            self.read_sample()
-        else:
-            self.read()
-
-    def data_controls(self, path):
-        """Make the controls of files and columns; return the buttons."""
+        self.paths = []
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
-        self.labels = control(widgets.Text, "label file", placeholder="none")
-        self.upload = upload("Upload", partial(self.receive, field=self.path), multiple=True)
-        self.label_upload = upload("Upload labels", partial(self.receive, field=self.labels))
+        self.upload = widgets.FileUpload(accept=ACCEPTED, description="Upload", multiple=True)
+        self.upload.layout = AS_WIDE_AS_ITS_WORDS
         self.read_button = button("Read", self.read)
         self.sample_button = button("Use sample data", self.read_sample)
         self.status = widgets.HTML()
-        self.preview = widgets.HTML()
         self.options = control(
             widgets.Textarea,
             "options",
@@ -150,50 +93,51 @@ class OwnData:
             rows=5,
             continuous_update=False,
         )
-        self.recognised = ""
-        self.name_of_data = None
-        return [self.upload, self.read_button, self.sample_button, self.label_upload]
-
-    def question_controls(self):
-        """Make and return the controls of the question."""
-        self.by = choice("groups of", [NONE])
+        self.recognised = ""  # options that frkit found in the data
+        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.weighting = choice("rates are", WEIGHTINGS)
-        self.varying = choice("labels that differ", VARYING)
+        self.weighting = control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
+        labels_that_differ = ["error", "split", "first", "most frequent"]
+        self.varying = control(widgets.Dropdown, "labels that differ", options=labels_that_differ)
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
-        chosen = [self.by, self.models, self.far, self.weighting]
-        return [*chosen, self.varying, self.quick]
+        sources = [self.upload, self.read_button, self.sample_button]
+        settings = [self.by, self.models, self.far, self.weighting, self.varying, self.quick]
+        self.work = Work("Evaluate", self.evaluate, [self.path, *sources, self.options, *settings])
+        self.work.button.button_style = "primary"
+        self.folder = control(widgets.Text, "folder", value=str(Path.home() / "frkit-report"))
+        self.save_button = button("Write report", self.save)
+        self.place = widgets.HTML()
+        self.link = widgets.HTML()
+        self.result = widgets.HTML()
+        self.mapping = widgets.VBox([widgets.HTML(message(COLUMNS)), self.options])
+        buttons = widgets.HBox(sources, layout={"flex_flow": "row wrap"})
+        panes = [
+            pane("1. Data", DATA, self.path, buttons, self.status, self.mapping),
+            pane("2. Question", QUESTION, *settings),
+            pane("3. Evaluate", EVALUATE, self.work.buttons, self.work.words),
+            pane("4. Export", EXPORT, self.link, self.folder, self.save_button, self.place),
+        ]
+        controls = widgets.VBox(panes, layout=NARROW)
+        self.box = widgets.HBox([controls, widgets.VBox([self.result], layout=WIDE)])
+        self.box.layout = WRAPPED
+        self.upload.observe(self.receive, names="value")
+        self.options.observe(self.read_anew, names="value")
+        for setting in settings:
+            setting.observe(self.forget_report, names="value")
+        if path is None:
+            self.read_sample()
+        else:
+            self.read()
 
-    def settings(self):
-        """Return the question, by the names of its options."""
-        return {
-            "by": None if self.by.value == NONE else self.by.value,
-            "models": self.models.value,
-            "far": self.far.value,
-            "weighting": self.weighting.value or None,
-            "varying": self.varying.value,
-            "quick": self.quick.value,
-        }
-
-    def mark_old(self, _change=None):
-        """Mark a report that belongs to other settings, which cannot be exported."""
-        is_old = self.report is not None and self.settings() != self.evaluated
-        self.age.value = GREY + message(OLD, alert=True) if is_old else ""
-        (self.result.add_class if is_old else self.result.remove_class)("frkit-old")
-        self.link.layout.display = "none" if is_old else ""
-        self.save_button.disabled = is_old or self.report is None
-
-    def forget_report(self):
-        """Show no report, because the data have changed."""
+    def forget_report(self, _change=None):
+        """Show no report, because the data or the question have changed."""
         self.report = None
         self.result.value = heading("Report", REPORT)
-        self.link.value = ""
-        self.work.words.value = ""
-        self.mark_old()
-        self.show_place()
+        self.link.value = self.place.value = self.work.words.value = ""
+        self.save_button.disabled = True
 
-    def receive(self, change, field):
+    def receive(self, change):
         """Store uploaded files, and read them."""
         if not change["new"]:
             return
@@ -206,9 +150,9 @@ class OwnData:
             self.uploads[name] = folder / name
             self.uploads[name].write_bytes(file["content"])
             names.append(name)
-        change["owner"].value = ()
-        self.name_of_data = None  # files of one name may differ
-        field.value = "; ".join(names)
+        self.upload.value = ()
+        self.path.value = "; ".join(names)
+        self.write_options("")
         self.read()
 
     def named(self, name):
@@ -217,49 +161,44 @@ class OwnData:
 
     def in_words(self, error):
         """Return what an error says and the options that answer it, with names of uploads."""
-        answers = [shlex.join(option_words(answer)) for answer in getattr(error, "answers", ())]
-        text = "\n".join(
-            [getattr(error, "text", str(error)), *(f"options: {it}" for it in answers)]
-        )
+        answers = [option_words(answer) for answer in getattr(error, "answers", ())]
+        lines = [getattr(error, "text", str(error))]
+        text = "\n".join([*lines, *(f"options: {shlex.join(words)}" for words in answers)])
         for name, path in self.uploads.items():
             text = text.replace(str(path), name)
         return text
 
     def read_sample(self, _button=None):
         """Read the faces that come with frkit."""
-        self.path.value = self.labels.value = ""
+        self.path.value = ""
         self.begin_reading()
         with self.reading():
-            self.show(demo_faces())
+            self.show(demo_faces(), [])
 
     def read(self, _button=None):
         """Read the files that are named."""
         self.begin_reading()
         with self.reading():
-            require(self.paths, EMPTY)
+            require(self.paths, "No file is named: write its path, upload it, or use sample data.")
             self.say(f"reading {self.path.value} ...")
             self.open()
 
     def begin_reading(self):
         """Note which files are read, and clear what was shown of others."""
-        is_other = self.path.value != self.name_of_data
-        self.name_of_data = self.path.value
         names = [name.strip() for name in self.path.value.split(";")]
-        self.paths = [self.named(name) for name in names if name]
-        self.forget_report()
-        if is_other:  # options that were written for the same files stay
+        paths = [self.named(name) for name in names if name]
+        if paths != self.paths:  # options that were written for the same files stay
             self.write_options("")
-        self.preview.value = ""
-        self.mapping.layout.display = "" if self.paths else "none"
+        self.paths = paths
+        self.name_of_data = self.path.value
+        self.mapping.layout.display = "" if paths else "none"
         self.offer_question([], [])
+        self.forget_report()
 
     def opening(self):
         """Return the options of `open_data` that the user gave."""
         is_own = self.options.value != self.recognised
         options = options_of_text(self.options.value) if is_own else {}
-        labels = self.labels.value.strip()
-        if labels:
-            options["labels"] = labels
         for name in {"labels", "scores"} & {*options}:
             options[name] = self.named(options[name])
         return options
@@ -267,19 +206,9 @@ class OwnData:
     def open(self):
         """Open the file, or several files of models."""
         files = self.paths if len(self.paths) > 1 else self.paths[0]
-        self.show_rows(self.paths[0])
         with gathered_notices() as notices:
             data = open_data(files, **self.opening())
         self.show(data, notices)
-
-    def show_rows(self, path):
-        """Show the first rows of a table."""
-        with gathered_notices():  # opening gives them again
-            rows = first_rows(path)
-        layout = {"index": False, "border": 0, "max_cols": 8, "col_space": "5em", "justify": "left"}
-        shown = "" if rows is None else rows.to_html(**layout)
-        style = "overflow-x:auto;contain:inline-size"
-        self.preview.value = f'<div tabindex="0" style="{style}">{shown}</div>'
 
     def write_options(self, words):
         """Show which column was read as what, as options that can be changed."""
@@ -294,7 +223,7 @@ class OwnData:
         with self.reading():
             self.open()
 
-    def show(self, data, notices=()):
+    def show(self, data, notices):
         """Say what was opened, and offer what can be asked of it."""
         self.data = data
         self.notices = notices
@@ -317,57 +246,49 @@ class OwnData:
 
     def evaluate(self, progress):
         """Make the report and show it."""
-        require(
-            self.path.value == self.name_of_data, "Other files are named now: press Read first."
-        )
+        is_read = self.path.value == self.name_of_data
+        require(is_read, "Other files are named now: press Read first.")
         progress(0, "loading the libraries of the evaluation")
         from frkit.reporting import page
         from frkit.reporting.report import report
 
-        settings = self.settings()
-        options = dict(settings)
-        models = list(options.pop("models"))
-        far = [parse_number(level) for level in options.pop("far").split(",")]
         data = self.data
         paths = None
+        models = list(self.models.value)
         if 0 < len(models) < len(self.models.options):
             data = data.sel(model=models).squeeze()
         elif self.paths:
-            several = len(self.paths) > 1
-            paths = by_model(self.paths) if several else str(self.paths[0])
-        opened = Opened(data, paths, self.notices)
+            paths = by_model(self.paths) if len(self.paths) > 1 else str(self.paths[0])
         opening = self.opening()
         try:
-            result = report(opened, far=far, opening=opening, progress=progress, **options)
+            result = report(
+                Opened(data, paths, self.notices),
+                by=None if self.by.value == NONE else self.by.value,
+                far=[parse_number(level) for level in self.far.value.split(",")],
+                weighting=self.weighting.value or None,
+                varying=self.varying.value,
+                quick=self.quick.value,
+                opening=opening,
+                progress=progress,
+            )
         except InputError as error:
             raise InputError(self.in_words(error)) from error
         if {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
             result.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
         self.report = result
-        self.evaluated = settings
         # without `contain` the widest folded table would make the column too wide
         self.result.value = f'<div style="contain:inline-size">{page.fragment(result)}</div>'
         whole = base64.b64encode(page.page(result).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         link = f'<a download="report.html" style="text-decoration:underline" href="{address}">'
         self.link.value = f"{link}download the page</a>"
-        self.mark_old()
-
-    def target(self):
-        """Return the folder to write: next to the data, or at home for samples and uploads."""
-        uploaded = {*self.uploads.values()}
-        beside = [path.absolute().parent for path in self.paths if path not in uploaded]
-        folder = Path(self.folder.value.strip() or FOLDER).expanduser()
-        return next(iter(beside), Path.home()) / folder
-
-    def show_place(self, _change=None):
-        """Say which folder would be written."""
-        self.place.value = message(f"writes to {self.target()}")
+        self.save_button.disabled = False
 
     def save(self, _button=None):
         """Write the report's folder."""
         try:
-            self.place.value = message(f"written: {self.report.save(self.target())}")
+            folder = self.report.save(Path(self.folder.value).expanduser().absolute())
+            self.place.value = message(f"written: {folder}")
         except (InputError, OSError) as error:
             self.place.value = message(str(error), alert=True)
 
@@ -386,14 +307,6 @@ class OwnData:
             self.say(self.in_words(error), alert=True)
 
 
-def upload(label, receive, **settings):
-    """Return a button that uploads files."""
-    widget = widgets.FileUpload(accept=ACCEPTED, description=label, **settings)
-    widget.layout = AS_WIDE_AS_ITS_WORDS
-    widget.observe(receive, names="value")
-    return widget
-
-
 def pane(title, instruction, *contents):
     """Return a step: its title, what to do there, and its controls."""
     return widgets.VBox([widgets.HTML(heading(title, instruction)), *contents])
@@ -402,11 +315,6 @@ def pane(title, instruction, *contents):
 def heading(title, instruction):
     """Return the title of a pane and what to do there."""
     return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(instruction)}'
-
-
-def choice(label, options):
-    """Return a menu of options; a mapping shows its keys."""
-    return control(widgets.Dropdown, label, options=options)
 
 
 def control(kind, label, **settings):

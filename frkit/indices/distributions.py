@@ -323,7 +323,12 @@ def summary(
             result.attrs[name] = provenance[name]
     bins = tallies.sizes["score_bin"]
     return result.assign_attrs(
-        by=json.dumps(provenance["by"]), bins=bins, balance=int(balance), c=c, level=level
+        kind="indices",
+        by=json.dumps(provenance["by"]),
+        bins=bins,
+        balance=int(balance),
+        c=c,
+        level=level,
     )
 
 

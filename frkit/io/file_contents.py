@@ -128,12 +128,6 @@ def _flat(array):
     return array.ravel() if is_line else array
 
 
-def first_rows(path):
-    """Return the first rows of a table; None of arrays."""
-    kind = file_kind(path)
-    return read_frame(path).head() if kind in TABLES else None
-
-
 def table_of(contents):
     """Return a table, or arrays of one length as one."""
     if contents.is_table():

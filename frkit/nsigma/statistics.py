@@ -293,7 +293,9 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     place = np.searchsorted(starts, n.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(n.isnull(), len(levels), place)]
     limits = dict(zip(levels, starts.tolist()))
-    return result.assign(risk=n.copy(data=names)).assign_attrs(risk_levels=json.dumps(limits))
+    return result.assign(risk=n.copy(data=names)).assign_attrs(
+        kind="n_sigma", risk_levels=json.dumps(limits)
+    )
 
 
 def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:

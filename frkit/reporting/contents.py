@@ -8,8 +8,6 @@ import xarray as xr
 from frkit.reporting.tables import Table
 
 CLEAR, UNDECIDED, TOO_LITTLE = "clear", "undecided", "too little data"
-DESCRIBED = ""  # the state of a tile that describes these data alone
-MOST_SENTENCES = 3  # of a tile
 
 
 @dataclass

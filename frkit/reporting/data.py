@@ -5,15 +5,15 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
-from frkit.evaluation.errors_by_person import errors_by_person
 from frkit.intervals import provenance
+from frkit.intervals.contributions import contributions
+from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.tables import Cell, Table
 from frkit.scores.kept import (
     PAIRS,
     has_names,
-    is_kept,
     is_list,
     numbers_of_first_model,
     pairs_of_models,
@@ -30,12 +30,18 @@ def data(inputs):
     n_compared = comparisons(inputs.scores)
     by = attributes_of(inputs.by) if inputs.by else []
     section.answers.append(say("counts", facts, sum(n_compared[:2]), by))
-    if "n_people" in facts:
-        _warn_of_split_pairs(inputs)
+    if "n_people" in facts:  # people are split by an attribute
+        whole = n_compared[0] - max(facts["failed_genuine_comparisons"])
+        used = int(contributions(inputs.evaluation, "frr", NEW_PEOPLE).comparisons.max())
+        if used < whole:
+            warn(say("split_pairs", by, whole - used, whole))
     card = pd.Series(_counts(inputs, facts, *n_compared)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
     if is_list(inputs.scores) and has_names(inputs.scores, "image"):
-        _warn_of_repeats(inputs)
+        images = pd.DataFrame(np.sort(inputs.images.image[inputs.images.sides], axis=0).T)
+        n_repeated = images.duplicated().sum()
+        if n_repeated:
+            warn(say("repeats", n_repeated, len(images)))
     if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
         sizes = groups.iloc[:, 0].drop(NO_GROUP, errors="ignore").to_dict()
@@ -57,9 +63,6 @@ def _counts(inputs, facts, genuine, impostor, failed):
         rows[f"images per {unit}"] = say("images_each", facts["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
-    if is_kept(inputs.data) and not is_list(inputs.data):
-        n_kept = pairs_of_models(inputs.scores)[0].score.size
-        rows["read from"] = f"{n_kept:,} kept pairs of a sweep, without embeddings"
     rows["models"] = ", ".join(inputs.models) if inputs.models != [""] else "one"
     return rows
 
@@ -73,28 +76,6 @@ def comparisons(kept):
     facts = numbers_of_first_model(kept)
     n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
     return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
-
-
-def _warn_of_split_pairs(inputs):
-    """Warn how many genuine pairs are left out if people are split by an attribute."""
-    n_pairs = []
-    for options in ({}, {"by": inputs.by, "varying": "split"}):
-        people = errors_by_person(inputs.scores, **inputs.levels, **options)
-        pairs_of_people = people.genuine_pairs_identity
-        n_pairs.append(pairs_of_people.max({*pairs_of_people.dims} - {"identity"}).sum())
-    whole, used = map(int, n_pairs)
-    if used < whole:
-        warn(say("split_pairs", attributes_of(inputs.by), whole - used, whole))
-
-
-def _warn_of_repeats(inputs):
-    """Warn how many comparisons of a list repeat the two images of another one."""
-    images = pd.DataFrame(np.sort(inputs.images.image[inputs.images.sides], axis=0).T)
-    n_repeated = images.duplicated().sum()
-    if n_repeated:
-        scores = images.assign(score=pairs_of_models(inputs.scores)[0].score)
-        n_differing = n_repeated - scores.duplicated().sum()
-        warn(say("repeats", n_repeated, len(images), n_differing))
 
 
 def _groups(inputs):

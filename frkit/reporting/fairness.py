@@ -1,13 +1,12 @@
 """Groups: their rates, measures of disparity, SFI/CFI/DFI, N-Sigma and RLB."""
 
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from frkit import plot
-from frkit.base import InputError, gathered_notices, require, warn
+from frkit.base import InputError, gathered_notices, listed, require, warn
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import fair_floor
@@ -15,18 +14,17 @@ from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import floor, subset_rates, summarise
 from frkit.plot.style import colours_of_groups
-from frkit.reporting.contents import UNDECIDED, Section
-from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
+from frkit.reporting.contents import Section
+from frkit.reporting.formats import level_words, say, share_text
 from frkit.reporting.inputs import (
     people_of_groups,
     result_of_model,
     suffix,
     without_label,
 )
-from frkit.reporting.relabelling import without_labels
 from frkit.reporting.tables import (
     VALUE,
-    numbers_of,
+    rows_of,
     short_name,
     table,
     texts_of,
@@ -53,28 +51,7 @@ def groups(inputs):
     section.tables[f"Rates of the groups ({about}, one threshold for all)"] = table(bands)
     eer = {"EER": section.results["eer_group"]}
     section.tables[f"EER of the groups ({about})"] = table(eer)
-    far_bands = inputs.band_of_curve("far_group")
-    frr_bands = inputs.band_of_curve("frr_group")
-    colours = colours_of_groups(inputs.rates["group"].values)  # the same on the whole page
-    for name, frr in inputs.by_model(frr_bands):
-        far = result_of_model(far_bands, name)
-        leading_frr = result_of_model(inputs.rates.frr_group, name).isel(inputs.leading)
-        title = f"Groups{suffix(name)}"
-        has_rates = (far.estimate.notnull() & frr.estimate.notnull()).any("far_level")
-        drawn = leading_frr["group"].values[has_rates]
-        if len(drawn) > MOST_GROUPS:
-            highest = leading_frr.sel(group=drawn).to_series().nlargest(MOST_GROUPS).index
-            drawn = drawn[np.isin(drawn, highest)]
-            title = f"{title}, the {MOST_GROUPS} with the highest FRR {level_words(leading_frr)}"
-        far, frr = far.sel(group=drawn), frr.sel(group=drawn)
-        if (frr.estimate > 0).any():  # otherwise there is no group, or no error, to draw
-            section.figures[title] = partial(plot.group_roc, far, frr, colours=colours)
-    _answer_whether_groups_differ(inputs, section)
-    return section
-
-
-def _answer_whether_groups_differ(inputs, section):
-    """A tile, and a table with the verdict on every model and rate."""
+    _add_figures(inputs, section)
     level = level_words(inputs.rates.isel(inputs.leading))
     verdicts, open_questions, comparisons = verdicts_of(inputs)
     labels = pd.Series(inputs.rates["group"].values)
@@ -82,8 +59,6 @@ def _answer_whether_groups_differ(inputs, section):
     if n_numbers > MOST_GROUPS:
         open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
     tile = tile_of(verdicts, open_questions, level)
-    if tile.state == UNDECIDED and _differ_at_other_levels(inputs):
-        tile.note = f"{tile.note} {say('other_levels', 'Measures of disparity')}"
     in_no_group = without_label(inputs)
     if in_no_group:
         warn(in_no_group)
@@ -93,20 +68,30 @@ def _answer_whether_groups_differ(inputs, section):
     if verdicts:
         section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
         section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
-        if len(verdicts[0].pairs) > 1:
-            section.lines.append(say("intervals_of_pairs"))
+        section.lines.append(say("intervals_of_pairs"))
     for rate, pairs in comparisons.items():
         section.results[f"{rate}_group, pairs"] = pairs
+    return section
 
 
-def _differ_at_other_levels(inputs):
-    """Whether equal FRR or FAR is rejected at another level than the leading one (Bonferroni)."""
-    p_values = []
-    for rate in RATES:
-        with suppress(InputError), gathered_notices():
-            p = inputs.band(f"{rate}_max_min").p.drop_isel(inputs.leading)
-            p_values += p.values.ravel().tolist()
-    return any(p <= SIGNIFICANT / len(p_values) for p in p_values)
+def _add_figures(inputs, section):
+    """A figure of the FRR against the FAR of groups, for every model."""
+    far_bands = inputs.band_of_curve("far_group")
+    frr_bands = inputs.band_of_curve("frr_group")
+    colours = colours_of_groups(inputs.rates["group"].values)  # the same on the whole page
+    has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
+    leading_frr = inputs.rates.frr_group.isel(inputs.leading)
+    for name, frr in inputs.by_model(frr_bands):
+        highest = result_of_model(leading_frr.where(has_rates), name).to_series().dropna()
+        title = f"Groups{suffix(name)}"
+        if len(highest) > MOST_GROUPS:
+            level = level_words(leading_frr)
+            title = f"{title}, the {MOST_GROUPS} with the highest FRR {level}"
+        highest = highest.nlargest(MOST_GROUPS).index
+        drawn = [group for group in frr["group"].values if group in highest]
+        far, frr = result_of_model(far_bands, name).sel(group=drawn), frr.sel(group=drawn)
+        if (frr.estimate > 0).any():  # otherwise there is no group, or no error, to draw
+            section.figures[title] = partial(plot.group_roc, far, frr, colours=colours)
 
 
 def fairness_measures(inputs):
@@ -114,22 +99,22 @@ def fairness_measures(inputs):
     inputs.require_groups()
     section = Section("Measures of disparity")
     rows = []
-    left_out = {}  # why -> short names of measures
+    reasons = {}  # of measures that are left out, by their short names
     for name in names():
-        chosen = measure(name)
-        if chosen.fair is None or chosen.permuted:
+        if measure(name).fair is None or measure(name).permuted:
             continue
         try:
             with gathered_notices():
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
-            left_out.setdefault(getattr(error, "text", str(error)), []).append(short_name(name))
+            reasons[short_name(name)] = str(error)
             continue
-        section.results.update({name: result, f"{name}, floor": fair})
+        section.results |= {name: result, f"{name}, floor": fair}
         rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two
-    require(rows, next(iter(left_out), ""))
-    for why, measures in left_out.items():
+    require(rows, next(iter(reasons.values()), ""))
+    for why in dict.fromkeys(reasons.values()):
+        measures = [name for name, reason in reasons.items() if reason == why]
         section.lines.append(f"Left out, {', '.join(measures)}: {why}")
     caption = f"Measures of disparity ({share_text(inputs.level)} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
@@ -145,10 +130,10 @@ def fairness_measures(inputs):
 
 def index_section(inputs):
     """SFI, CFI and DFI."""
+    _require_people(inputs, 2)
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
-    scores = _with_large_groups(inputs, inputs.scores, section, fewest=2)
-    cosine = scores.attrs.get("similarity") == "cosine"
-    models = pairs_of_models(scores)
+    cosine = inputs.scores.attrs.get("similarity") == "cosine"
+    models = pairs_of_models(inputs.scores)
     is_share = all(each.lowest >= 0 and each.highest <= 1 for each in models)
     require(
         cosine or is_share,
@@ -157,7 +142,7 @@ def index_section(inputs):
     )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
-        scores,
+        inputs.scores,
         by=inputs.by,
         score_map="cosine" if cosine else "identity",
         level=inputs.level,
@@ -175,39 +160,37 @@ def index_section(inputs):
 
 def sigmas(inputs):
     """N-Sigma, with what it shows for equal groups."""
+    _require_people(inputs, FEWEST_FOR_SUBSETS)
     section = Section("N-Sigma")
-    scores = _with_large_groups(inputs, inputs.scores, section, fewest=FEWEST_FOR_SUBSETS)
     options = {"by": inputs.by, "seed": inputs.seed}
     varying = inputs.options["varying"]
     with gathered_notices():  # about TPR, which is not shown
-        rates = subset_rates(scores, varying=varying, **options)
+        rates = subset_rates(inputs.scores, varying=varying, **options)
     result = summarise(rates)
-    shown = result[["n_absolute"]].rename(n_absolute="estimate").assign_attrs(measure="|N|")
-    try:
-        require(
-            varying == "error", "labels vary within people, who cannot change groups as a whole"
-        )
+    section.results["n_sigma"] = result.assign_attrs(weighting="pair")
+    shown = result[["n_absolute"]].rename(n_absolute="estimate")
+    shown.attrs |= {"measure": "|N|", "kind": "measure"}
+    is_fixed = varying == "error"  # otherwise labels vary within people, who cannot change groups
+    if is_fixed:
         with gathered_notices():
-            equal = floor(scores, permutations=EQUAL_GROUPS, **options).n_absolute.max("group")
+            equal = floor(inputs.scores, permutations=EQUAL_GROUPS, **options)
         with np.errstate(invalid="ignore"):  # between two infinite ones
-            limit = equal.quantile(inputs.level, "permutation").fillna(np.inf)
+            limit = equal.n_absolute.max("group").quantile(inputs.level, "permutation")
+        limit = limit.fillna(np.inf)
         shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)
         if np.isfinite(result.n_absolute).all():
             colours = colours_of_groups(inputs.rates["group"].values)
             draw = partial(plot.n_sigma, result, floor=limit, colours=colours)
             section.figures["N-Sigma"] = draw
-    except InputError as error:
-        section.lines.append(f"Left out, what equal groups show: {error}")
-    section.results["n_sigma"] = result.assign_attrs(weighting="pair")
     caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
     section.tables[caption] = table(shown)
-    section.lines.append(say("n_sigma", EQUAL_GROUPS if "limit" in shown else 0))
+    section.lines.append(say("n_sigma", EQUAL_GROUPS if is_fixed else 0))
     return section
 
 
 def representation_section(inputs):
     """RLB: what the embeddings reveal about the attribute."""
-    inputs.require_groups()
+    _require_people(inputs, FOLDS)
     require(
         inputs.faces is not None,
         "it reads embeddings, and these are scores: give the file of embeddings",
@@ -215,13 +198,9 @@ def representation_section(inputs):
     from frkit.representation import representation_bias  # scikit-learn, only here
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
-    result = representation_bias(
-        _with_large_groups(inputs, inputs.faces, section, fewest=FOLDS),
-        inputs.by if isinstance(inputs.by, str) else tuple(inputs.by),
-        folds=FOLDS,
-        varying=inputs.options["varying"],
-        progress=False,
-    )
+    by = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)
+    options = {"folds": FOLDS, "varying": inputs.options["varying"], "progress": False}
+    result = representation_bias(inputs.faces, by, **options)
     section.results["rlb"] = result.assign_attrs(weighting="image")
     caption = (
         "RLB (± 1.96 standard errors; if not detectable, up to the smallest share that these data "
@@ -231,24 +210,17 @@ def representation_section(inputs):
     section.lines.append(say("rlb_is_random"))
     for name, bias in inputs.by_model(result):
         share = texts_of(bias)[VALUE].iloc[0]
-        upper = numbers_of(bias).upper.iloc[0]
+        upper = rows_of(bias).upper.iloc[0]
         answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name, upper)
         section.answers.append(answer)
     return section
 
 
-def _with_large_groups(inputs, data, section, fewest):
-    """Scores or faces where the people of smaller groups belong to no group."""
+def _require_people(inputs, fewest):
+    """Refuse groups of fewer people."""
     inputs.require_groups()
-    if not inputs.named:
-        return data
-    people = people_of_groups(inputs)
-    small = people[people < fewest]
-    largest = people.nlargest(2).tolist()
-    sizes = " and ".join(map(str, largest))
-    need = f"it needs two groups of {fewest} people or more, and the largest have {sizes}"
-    require(largest[-1] >= fewest, need)
-    if small.empty:
-        return data
-    section.lines.append(say("small_groups", small.to_dict(), fewest))
-    return without_labels(data, inputs.by, small.index)
+    if inputs.named:
+        people = people_of_groups(inputs)
+        small = people.index[people < fewest]
+        need = f"each group needs {fewest} people or more: give those of {listed(small)} no label"
+        require(small.empty, need)

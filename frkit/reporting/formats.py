@@ -2,7 +2,7 @@
 
 import json
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from functools import partial
 from textwrap import fill
 
@@ -82,36 +82,19 @@ def share_text(share):
 
 
 def ratio_cell(ratios):
-    """A ratio with two digits or more, and its ends, rounded outwards: "3.1 [1.4, 6.5]"."""
+    """A ratio with its ends, where no end is rounded to 1: "3.10 [1.42, 6.51]"."""
     ratio, lower, upper = ratios
-    if np.isnan(lower):
-        return number(ratio)
-    return f"{two_digits(ratio)} [{at_least(lower)}, {at_most(upper)}]"
+    return cell(ratio, lower, upper, decimals=decimals_of(lower, upper, LOG_SCALE), fair=1)
 
 
-def rounded(value, digits, rounding=ROUND_HALF_EVEN, fair=1):
-    """A number with so many significant digits, or more where it would become the fair value."""
-    if not np.isfinite(value) or value <= 0:
-        return number(value)
-    exact = Decimal(repr(float(value)))
-    for last in range(exact.adjusted() + 1 - digits, -MOST_DECIMALS - 1, -1):
-        result = exact.quantize(Decimal(1).scaleb(min(last, 0)), rounding)
-        if result != fair or abs(value - fair) <= TIE:
-            break
-    return f"{result:f}"
-
-
-two_digits = partial(rounded, digits=2)
-at_least = partial(rounded, digits=2, rounding=ROUND_FLOOR)
-at_most = partial(rounded, digits=2, rounding=ROUND_CEILING)
-up_to = partial(rounded, digits=3, rounding=ROUND_CEILING)  # near what tables show
+def up_to(value):
+    """A limit with two decimals, rounded upwards."""
+    return f"{np.ceil(100 * value) / 100:.6g}"
 
 
 def count_words(n):
     """A number of comparisons."""
-    if np.isnan(n):
-        return "–"
-    return f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
+    return f"{n:,.0f}" if n >= 10 else number(n, 2)
 
 
 def p_words(p):
@@ -125,23 +108,13 @@ def p_words(p):
 
 def p_text(p):
     """A p-value in a sentence."""
-    if p > 0.995:
-        return "p > 0.99"
-    return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
+    return f"p = {p:#.2g}" if 0.001 <= p <= 0.995 else f"p {p_words(p)}"
 
 
 def cell_of(band, decimals):
     """The value and interval of a single place."""
     ends = (float(getattr(band, end)) for end in ENDS)
     return cell(*ends, decimals=decimals, fair=getattr(band, "fair", None))
-
-
-def one_in(far):
-    """A share of impostors: "1 in 1,000", or in percent."""
-    times = 1 / far if far > 0 else np.inf
-    if np.isfinite(times) and abs(times - round(times)) < 0.01 * times and times > 1.5:
-        return f"1 in {round(times):,}"
-    return rate_text(far)
 
 
 def level_words(values):
@@ -154,7 +127,9 @@ def level_words(values):
 
 def unbroken(text):
     """Text whose lines do not break within "25 %" or "p = 0.02"."""
-    return re.sub(r" (?=[%=<])|(?<=[=<]) ", "\u00a0", text)
+    for sign in ("%", "= ", "< "):
+        text = text.replace(f" {sign}", f" {sign}".replace(" ", "\u00a0"))
+    return text
 
 
 def printable(text):
@@ -176,18 +151,15 @@ TEMPLATES.filters.update(
     cell=cell_of,
     averaged=AVERAGES.get,
     fixed=fixed,
-    one_in=one_in,
     count=count_words,
     percent=percent,
     capitalize_first=lambda text: text[:1].upper() + text[1:],
     rate=rate_text,
     share=share_text,
     ratio=ratio_cell,
-    at_least=at_least,
-    up_to=up_to,
-    number=number,
     p=p_text,
     level_words=level_words,
+    up_to=up_to,
     json=partial(json.dumps, ensure_ascii=False),
     unbroken=unbroken,
     thousands="{:,}".format,

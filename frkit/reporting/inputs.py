@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, InputError, checked_far, gathered_notices, listed, require
+from frkit.base import UNKNOWN, checked_far, gathered_notices, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
@@ -52,8 +52,7 @@ class Inputs:
         self.faces = self.data if kind_of(self.data) == "faces" else None
         scores = self.data if self.faces is None else score_tensor(self.data)
         given_levels = checked_far(self.levels.get("far", CURVE_OF_THRESHOLDS))
-        least = min(given_levels)
-        most = max(given_levels)
+        least, most = min(given_levels), max(given_levels)
         if most == least:
             most = min(10 * least, (1 + least) / 2)
         self.scores = sweep(scores, far=most, threshold=self.levels.get("threshold"))
@@ -80,23 +79,21 @@ class Inputs:
 
     def require_directions(self):
         """Stop where strangers are as alike as images of one person, or more, beyond doubt."""
-        eer = self.band("eer")
-        turned = [name for name, rate in self.by_model(eer) if np.all(rate.lower > 0.5)]
-        if turned:
-            is_distance = self.scores.attrs.get("distance")
-            role, other = ("distance", "score") if is_distance else ("score", "distance")
-            names = listed(turned) if turned[0] else "these scores"
-            raise InputError(
-                f"read as {role}, {names} would have an EER above one half: strangers are more "
+        for name, eer in self.by_model(self.band("eer")):
+            model = repr(name) if name else "these scores"
+            role, other = "score", "distance"
+            if self.scores.attrs.get("distance"):
+                role, other = other, role
+            require(
+                not np.all(eer.lower > 0.5),
+                f"read as {role}, {model} would have an EER above one half: strangers are more "
                 f"alike than images of one person; are they {other}s?",
-                [{"columns": {other: turned[0] or "..."}}],
+                [{"columns": {other: name or "..."}}],
             )
-        blind = [name for name, rate in self.by_model(eer) if np.all(rate.lower > NEAR_CHANCE)]
-        if blind:
-            names = listed(blind) if blind[0] else "these scores"
-            raise InputError(
-                f"{names} cannot tell people apart: the EER is close to one half. Are the rows in "
-                "another order than the labels? fk.evaluate takes such scores, too"
+            require(
+                not np.all(eer.lower > NEAR_CHANCE),
+                f"{model} cannot tell people apart: the EER is close to one half. Are the rows in "
+                "another order than the labels? fk.evaluate takes such scores, too",
             )
 
     @cached_property
@@ -191,26 +188,19 @@ def people_of_groups(inputs):
 
 
 def without_label(inputs):
-    """A sentence that counts the people and images that are in no group; "" where all are in one.
+    """A sentence that counts the people and images that are in no group; "" without any.
 
     A list without names of images or of people has no numbers of them.
     """
     images = inputs.images
-    frame = pd.DataFrame({"person": images.person, "image": images.image})
-    frame["has_none"] = images.label == UNKNOWN
-    people = frame.groupby("person").has_none.all()
-    counts = frame.groupby("image").agg({"has_none": "all", "person": "first"})
-    others_have_none = counts.has_none & ~people[counts.person].to_numpy()
-    facts = {
-        "people": int(people.sum()) if inputs.named else 0,
-        "all_people": len(people),
-        "images": int(counts.has_none.sum()),
-        "all_images": len(counts),
-        "all_of_people": not others_have_none.any(),
-        "shows_images": has_names(inputs.scores, "image"),
-    }
-    has_some = facts["people"] or (facts["images"] and facts["shows_images"])
-    return say("without_label", attributes_of(inputs.by), facts) if has_some else ""
+    names = {"people": images.person, "images": images.image}
+    are_named = {"people": inputs.named, "images": has_names(inputs.scores, "image")}
+    counts = {}
+    for unit, unit_names in names.items():
+        have_none = pd.Series(images.label == UNKNOWN).groupby(unit_names).all()
+        if are_named[unit] and have_none.any():
+            counts[unit] = int(have_none.sum()), len(have_none)
+    return say("without_label", attributes_of(inputs.by), counts) if counts else ""
 
 
 def suffix(name):

@@ -27,23 +27,15 @@ def opened(data, opening):
     """Open what a report is about: data, a path, a DataFrame, or a mapping of models to such."""
     if isinstance(data, Opened):
         return data
+    models = by_model(data) if isinstance(data, (list, tuple)) else data
+    are_models = isinstance(models, Mapping) and not hasattr(models, "dims")
+    if not are_models and not isinstance(data, (str, Path, pd.DataFrame)):
+        return Opened(data, None, [])
+    paths = None
+    sources = models.values() if are_models else [data]
+    if all(isinstance(source, (str, Path)) for source in sources):
+        paths = str(data)
+        if are_models:
+            paths = {str(name): str(path) for name, path in models.items()}
     with gathered_notices() as notices:
-        data, paths = _with_paths(data, opening)
-    return Opened(data, paths, notices)
-
-
-def _with_paths(data, opening):
-    """Open data; the paths are None where they did not come from files."""
-    if isinstance(data, (str, Path)):
-        return open_data(data, **opening), str(data)
-    if isinstance(data, pd.DataFrame):
-        return open_data(data, **opening), None
-    if isinstance(data, (list, tuple)):
-        paths = {name: str(path) for name, path in by_model(data).items()}
-        return open_data(data, **opening), paths
-    if not isinstance(data, Mapping) or hasattr(data, "dims"):
-        return data, None
-    models = {str(name): source for name, source in data.items()}
-    are_files = all(isinstance(source, (str, Path)) for source in models.values())
-    paths = {name: str(path) for name, path in models.items()} if are_files else None
-    return open_data(models, **opening), paths
+        return Opened(open_data(data, **opening), paths, notices)

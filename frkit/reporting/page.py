@@ -2,7 +2,6 @@
 
 import base64
 import io
-import warnings
 from dataclasses import dataclass
 
 import matplotlib
@@ -16,7 +15,7 @@ MOST_ROWS = 150  # of a table on the page; the files have all
 LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 WIDEST = 100  # letters of a line of a table in a terminal
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
-POINTS = 72  # of an inch, in which SVG and PDF measure
+POINTS = 72  # of an inch, in which SVG measures
 WIDE = 30  # letters of a label, of which two do not stand side by side in a legend
 FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
 STYLE = {
@@ -30,7 +29,6 @@ STYLE = {
     "ytick.minor.size": 3.5,
     "svg.fonttype": "path",
     "svg.hashsalt": "frkit",
-    "pdf.fonttype": 42,
     "text.usetex": False,
 }
 CHAPTERS = {  # title on the page -> sections of the report
@@ -46,9 +44,8 @@ CHAPTERS = {  # title on the page -> sections of the report
 
 @dataclass
 class Picture:
-    """A figure that is laid out, its caption, and its SVG."""
+    """The caption of a figure, and its SVG, the same one each time."""
 
-    figure: Figure
     caption: str
     svg: bytes
 
@@ -99,8 +96,7 @@ def text(report):
 
 def picture(draw):
     """A figure as wide as a column, for the page and the files, and its caption."""
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
-        warnings.filterwarnings("always", "Glyph")
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
         ax = figure.subplots()
         draw(ax)
@@ -122,23 +118,7 @@ def picture(draw):
             options = {"ncols": 1 if is_wide else 2, "loc": "outside lower center"}
             figure.legend(handles, labels, frameon=False, **options)
         caption = title.replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
-        svg = figure_bytes(figure, caption, "svg")
-        if any("Glyph" in str(warning.message) for warning in caught):
-            caption = f"{caption}; the font of figures lacks some letters of the labels"
-        return Picture(figure, caption, svg)
-
-
-def figure_bytes(figure, caption, form):
-    """A figure as the bytes of a file, the same ones each time; it contains its caption."""
-    out = io.BytesIO()
-    # not `savefig`, which draws everything once more to find its renderer
-    with matplotlib.rc_context(STYLE):
-        if form == "svg":
-            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": caption})
-        else:
-            from matplotlib.backends.backend_pdf import FigureCanvasPdf  # slow to import
-
-            FigureCanvasPdf(figure).print_pdf(
-                out, metadata={"CreationDate": None, "Subject": caption}
-            )
-    return out.getvalue()
+        svg = io.BytesIO()
+        # not `savefig`, which draws everything once more to find its renderer
+        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Description": caption})
+        return Picture(caption, svg.getvalue())

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -33,7 +31,7 @@ from frkit.reporting.contents import Section
 from frkit.reporting.formats import LEVEL_NAMES, say
 from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import Opened, opened
-from frkit.reporting.words import methods
+from frkit.reporting.words import TOPICS, methods
 
 PARTS = {  # section of a report -> its title, and what makes it
     "errors": ("Error rates", accuracy.errors),
@@ -51,13 +49,6 @@ BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LONG = ("indices", "n_sigma", "rlb", "plan")
 OF_FEW_PEOPLE = ("errors", "data")
 SHOWN_IN_TABLES = (FEW_ERRORS, NONFINITE)  # notices: tables mark the first, and show "–"
-DESCRIBED = {  # section of a report -> what the methods paragraph then describes
-    "groups": "disparities",
-    "models": "models",
-    "indices": "indices",
-    "n_sigma": "n_sigma",
-    "rlb": "rlb",
-}
 
 
 @dataclass(repr=False)
@@ -79,6 +70,7 @@ class Report:
         The arguments of the call, with the paths of the data.
     """
 
+    title: str
     sections: dict
     evaluation: xr.DataTree
     arguments: dict
@@ -86,17 +78,16 @@ class Report:
     left_out: list
     leading: dict
     bibtex: str
-    title: str
     files: list
     command: str = ""
-    created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
 
     def __post_init__(self):
-        self.tiles, self.answers = [], []
+        sections = self.sections.values()
+        self.created = datetime.now().isoformat(" ", "minutes")
+        self.tiles = [tile for section in sections for tile in section.tiles]
+        self.answers = [answer for section in sections for answer in section.answers]
         self.tables, self.figures, self.results = {}, {}, {}
         for key, section in self.sections.items():
-            self.tiles += section.tiles
-            self.answers += section.answers
             self.tables |= section.tables
             self.figures |= section.figures
             self.results |= {(key, name): result for name, result in section.results.items()}
@@ -106,7 +97,7 @@ class Report:
         """The figures, drawn once for the page, the notebook and the files."""
         return {name: page.picture(draw) for name, draw in self.figures.items()}
 
-    def save(self, folder: str | Path, *, pdf: bool = False) -> Path:
+    def save(self, folder: str | Path) -> Path:
         """Write report.html, report.json, evaluation.nc, tables, figures and a notebook.
 
         Parameters
@@ -114,8 +105,6 @@ class Report:
         folder : str or Path
             A new or empty folder, or one with an earlier report, whose files are replaced; other
             files in it stay. Nothing half-written stays.
-        pdf : bool
-            Whether the figures are written as PDF, too. They are always there as SVG.
 
         Returns
         -------
@@ -127,7 +116,7 @@ class Report:
         InputError
             The folder contains files that are not part of a report, or cannot be written.
         """
-        return writing.write(self, Path(folder), require_flag("pdf", pdf))
+        return writing.write(self, Path(folder))
 
     def __str__(self):
         return page.text(self)
@@ -213,64 +202,51 @@ def report(
     with gathered_notices() as notices:
         source = opened(data, opening)
         notices += source.notices
-        with _steps(progress, len(PARTS) + 1) as step:
-            step("error rates at all levels")
-            inputs = Inputs(source.data, by, levels, options, level, quick, seed)
-            sections, left_out = _sections(inputs, step)
-        used = {topic for section, topic in DESCRIBED.items() if section in sections}
-        description = methods(inputs.evaluation, used)
+        if callable(progress):
+            progress(0, "error rates at all levels")
+        inputs = Inputs(source.data, by, levels, options, level, quick, seed)
+        sections, left_out = _sections(inputs, progress)
+        description = methods(inputs.evaluation, {*sections} & {*TOPICS})
     sections["methods"] = Section("Methods", lines=[description.paragraph])
-    paths = source.paths
-    names = paths.values() if isinstance(paths, dict) else filter(None, [paths])
-    files = [Path(name).name for name in names]
+    paths = source.paths.values() if isinstance(source.paths, dict) else [source.paths]
+    files = [Path(path).name for path in paths if path]
     subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
-    arguments = {"data": paths, "by": by, **levels, "level": level, "quick": quick, "seed": seed}
+    arguments = {"data": source.paths, "by": by, **levels, "level": level, "quick": quick}
     return Report(
+        title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
         sections=sections,
         evaluation=inputs.evaluation,
-        arguments={**arguments, **options, "opening": opening},
+        arguments={**arguments, "seed": seed, **options, "opening": opening},
         cautions=[notice.text for notice in notices if notice.code not in SHOWN_IN_TABLES],
         left_out=left_out,
         leading=_leading(inputs),
         bibtex=description.bibtex,
-        title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
         files=files,
     )
 
 
-def _sections(inputs, step):
+def _sections(inputs, progress):
     """Make every part; what the data do not support is left out with its reason."""
     sections = {}
     reasons = {}  # why -> titles of the parts that are left out
-    for name, (title, make) in PARTS.items():
-        step(title)
-        try:
-            require(not (inputs.quick and name in LONG), "the report is quick")
-            require(inputs.has_enough_people or name in OF_FEW_PEOPLE, say("too_few_for_parts"))
-            sections[name] = make(inputs)
-        except InputError as error:
-            reasons.setdefault(error.text, []).append(title)
-    return sections, [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
-
-
-@contextmanager
-def _steps(progress, total):
-    """A function that is called with what comes next, and shows it; it counts its calls."""
     # by default a bar where the report takes longer than two seconds
     hidden = progress is False or callable(progress)
-    delay = 0 if progress else 2
-    with tqdm(total=total, disable=hidden, bar_format=BAR, leave=False, delay=delay) as bar:
-        n_steps = count()
-
-        def step(next_part):
-            done = next(n_steps)
-            bar.set_description_str(next_part)
-            bar.update(done - bar.n)
+    shown = {"disable": hidden, "bar_format": BAR, "leave": False, "delay": 0 if progress else 2}
+    with tqdm(PARTS.items(), **shown) as bar:
+        for number, (name, (title, make)) in enumerate(bar, 1):
+            bar.set_description_str(title)
             if callable(progress):
-                progress(done / total, next_part)
-
-        yield step
-        step("done")
+                progress(number / (len(PARTS) + 1), title)
+            try:
+                require(not (inputs.quick and name in LONG), "the report is quick")
+                is_possible = inputs.has_enough_people or name in OF_FEW_PEOPLE
+                require(is_possible, say("too_few_for_parts"))
+                sections[name] = make(inputs)
+            except InputError as error:
+                reasons.setdefault(error.text, []).append(title)
+    if callable(progress):
+        progress(1, "done")
+    return sections, [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
 
 
 def _leading(inputs):

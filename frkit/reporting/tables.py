@@ -12,7 +12,6 @@ from frkit.base import listed, require
 from frkit.intervals.reading import AVERAGED, AVERAGES
 from frkit.reporting.formats import (
     ENDS,
-    LEVEL_NAMES,
     MOST_DECIMALS,
     cell,
     count_words,
@@ -24,13 +23,10 @@ from frkit.reporting.formats import (
 MEASURE = "measure"
 VALUE = "value"
 CONTRAST = "contrast"
-WORTH = "n effective"
-LIMIT = "fair model up to"
-RISK = "risk"
-RESOLVED = "resolved"
+WORTH = "n_effective"
+LIMIT = "fair_model_up_to"
 UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors of a kind
-RATES = ("frr", "far", "eer", "auc")
-OF_BOTH_RATES = ("fdr", "ir", "garbe")
+ABBREVIATIONS = ("frr", "far", "eer", "auc", "fdr", "ir", "garbe")
 SHORT = {  # behind the rate in the name of a measure -> in its short name
     "": "",
     "group": " of the group",
@@ -42,24 +38,27 @@ SHORT = {  # behind the rate in the name of a measure -> in its short name
     "max_difference": " max − min",
     "spread": " spread",
 }
-KEYS = [MEASURE, "model", "FAR", "threshold", CONTRAST, "attribute", "group", "with group"]
-KEY_OF_DIM = LEVEL_NAMES | {"reference_group": "with group"}
-COLUMNS = {  # variable of a result -> column of its numbers
-    "estimate": "estimate",
-    "lower": "lower",
-    "upper": "upper",
-    "risk": RISK,
-    "resolved": RESOLVED,
-    "n_effective": WORTH,
+ROWS = [MEASURE, "model", "far", "threshold", CONTRAST, "attribute", "group", "with_group"]
+NAMES = {  # dim or variable of a result -> column of its tidy rows
+    "far_level": "far",
+    "threshold_level": "threshold",
+    "reference_group": "with_group",
     "limit": LIMIT,
-    "p": "p",
-    "p_random": "p (random groups)",
+    "p_random": "p_random_groups",
+}
+NUMBERS = [*ENDS, "risk", "resolved", WORTH, LIMIT, "p", "p_random_groups", "p_holm"]
+P_KINDS = {"effective": "p_fair", "fair floor": "p_floor"}  # method of a result -> its p
+HEADS = {  # column of tidy rows -> of a table
+    "far": "FAR",
+    "with_group": "with group",
+    WORTH: "n effective",
+    LIMIT: "fair model up to",
+    "p_fair": "p (fair)",
+    "p_floor": "p (floor)",
+    "p_random_groups": "p (random groups)",
     "p_holm": "p (Holm)",
 }
-P_KINDS = {  # method of a result -> column of its p
-    "effective": "p (fair)",
-    "fair floor": "p (floor)",
-}
+KEYS = [HEADS.get(name, name) for name in ROWS]  # names of rows of a table
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
 OPTION_BEHIND_A_ROW = re.compile(r"^(?=[\[*])", re.MULTILINE)  # LaTeX takes "[" and "*" for one
@@ -117,7 +116,7 @@ def table(*results: object, n_effective: bool = False) -> "Table":
         rows = pd.concat([texts_of(result) for result in results], sort=False)
         joined = rows.groupby(KEYS, sort=False).first()
     if not n_effective:
-        joined = joined.loc[:, ~joined.columns.str.endswith(WORTH)]
+        joined = joined.loc[:, ~joined.columns.str.endswith(HEADS[WORTH])]
     return Table(_without_empty(joined))
 
 
@@ -143,44 +142,36 @@ def _without_empty(joined):
     return filled.droplevel(empty)
 
 
-# --- every kind of result as rows of numbers ------------------------------------------------------
+# --- every kind of result as tidy rows ------------------------------------------------------------
 
 
-def numbers_of(result):
-    """Numbers of one result: a row for each place.
-
-    In front stand the names of the rows, KEYS, "" where a result has none.
-    """
+def rows_of(result):
+    """Any result as tidy rows: the names of each place, ROWS ("" without one), and its numbers."""
     if isinstance(result, xr.DataArray):
         name = str(result.name or VALUE)
-        result = result.to_dataset(name="estimate").assign_attrs({"measure": name} | result.attrs)
-    variables = result.data_vars if isinstance(result, xr.Dataset) else ()
-    if "sfi" in variables:
+        result = result.to_dataset(name="estimate").assign_attrs({MEASURE: name} | result.attrs)
+    attrs = getattr(result, "attrs", {})
+    kind = attrs.get("kind")
+    if kind == "indices":
         return pd.concat([_rows(*index) for index in _indices(result)])
-    if "n_signed" in variables:
-        return _rows(result.assign(estimate=result.n_signed), "N")
-    if "rlb" in variables:
-        reach = 1.96 * result.rlb_se
-        ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
-        if "smallest_detectable" in result:  # the standard error of a network without effect is 0
-            is_detected = result.verdict == "detected"
-            largest = np.maximum(ends["upper"], result.smallest_detectable)
-            ends["upper"] = ends["upper"].where(is_detected, largest)
-        return _rows(result.assign(estimate=result.rlb, **ends), "RLB")
+    if kind == "n_sigma":
+        return _rows(result.rename(n_signed="estimate"), "N")
+    if kind == "rlb":
+        return _rows(_with_ends(result.rename(rlb="estimate")), "RLB")
     require(
-        "estimate" in variables,
+        isinstance(result, xr.Dataset) and "estimate" in result,
         "a table takes what band, compare, fair_floor, fairness_indices, "
         f"n_sigma or representation_bias returned, got {type(result).__name__}",
     )
-    measure = result.attrs.get("measure", VALUE)
-    if "a" in result.attrs:
-        measure = f"{measure}, {result.attrs['a']} {_sign(result)} {result.attrs['b']}"
-    return _rows(result, measure)
+    name = attrs.get(MEASURE, VALUE)
+    if "a" in attrs:
+        name = f"{name}, {_contrast(result, attrs['a'], attrs['b'])}"
+    return _rows(result, name)
 
 
-def _sign(result):
-    """The words between two models or groups that are compared."""
-    return "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
+def _contrast(result, a, b):
+    """Name two models or groups that are compared."""
+    return f"{a} / {b}" if result.attrs[CONTRAST] == "ratio" else f"{a} − {b}"
 
 
 def _indices(result):
@@ -196,40 +187,45 @@ def _indices(result):
             yield index.sel(variant=variant), f"{name.upper()} {variant}"
 
 
+def _with_ends(result):
+    """Add 1.96 standard errors to RLB; what is not detected may be as large as what could be."""
+    reach = 1.96 * result.rlb_se
+    upper = result.estimate + reach
+    if "smallest_detectable" in result:  # the standard error of a network without effect is 0
+        largest = np.maximum(upper, result.smallest_detectable)
+        upper = upper.where(result.verdict == "detected", largest)
+    return result.assign(lower=result.estimate - reach, upper=upper)
+
+
 def _rows(result, measure):
-    """The variables of a result that a table shows, as columns."""
-    heads = {name: head for name, head in COLUMNS.items() if name in result}
-    if "p" in heads and CONTRAST not in result.attrs:
-        heads["p"] = P_KINDS.get(result.attrs.get("method"), "p")
+    """A row for each place of a result."""
+    result = result.rename({name: NAMES[name] for name in NAMES if name in result.variables})
     dims = result["estimate"].dims
-    extra = sorted({*dims} - {*KEYS, *KEY_OF_DIM})
+    extra = sorted({*dims} - {*ROWS})
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
     if CONTRAST in dims and "a" in result.coords:
         pairs = zip(result.a.values, result.b.values)
-        result = result.assign_coords({CONTRAST: [f"{a} {_sign(result)} {b}" for a, b in pairs]})
+        labels = [_contrast(result, a, b) for a, b in pairs]
+        result = result.assign_coords({CONTRAST: labels})
+    numbers = [name for name in NUMBERS if name in result]
     row = "row"  # the only dim where there is a single place
-    variables = result[[*heads]].reset_coords(drop=True).expand_dims(row)
+    variables = result[numbers].reset_coords(drop=True).expand_dims(row)
     frame = variables.to_dataframe(dim_order=[row, *dims]).reset_index()
-    frame = frame.rename(columns=KEY_OF_DIM | heads)
-    frame = frame.assign(**{key: "" for key in KEYS if key not in frame})
     if MEASURE not in dims:
         frame[MEASURE] = measure
-    return frame[[*KEYS, *heads.values()]].astype(dict.fromkeys(KEYS, object))
+    frame = frame.reindex(columns=[*ROWS, *numbers]).astype(dict.fromkeys(ROWS, object))
+    frame[ROWS] = frame[ROWS].fillna("")
+    is_contrast = CONTRAST in result.attrs
+    p_kind = "p" if is_contrast else P_KINDS.get(result.attrs.get("method"), "p")
+    return frame.rename(columns={"p": p_kind})
 
 
 def decimals_of_result(result):
-    """Decimals of all values of one result."""
-    return _decimals(result, numbers_of(result))
+    """Decimals of all values of one result with intervals."""
+    return decimals_of(result.lower, result.upper, result.attrs.get("scale"))
 
 
-def _decimals(result, numbers):
-    """Decimals of these numbers of a result."""
-    if "lower" not in numbers:
-        return MOST_DECIMALS + 1
-    return decimals_of(numbers.lower, numbers.upper, result.attrs.get("scale"))
-
-
-# --- rows of numbers as rows of texts -------------------------------------------------------------
+# --- tidy rows as rows of texts -------------------------------------------------------------------
 
 
 def texts_of(result):
@@ -237,18 +233,21 @@ def texts_of(result):
 
     In front stand the names of the rows, KEYS.
     """
-    numbers = numbers_of(result)
+    rows = rows_of(result)
     attrs = getattr(result, "attrs", {})
-    columns = {key: [_label(label) for label in numbers[key]] for key in KEYS}
-    columns[MEASURE] = [short_name(name, attrs.get("weighting")) for name in numbers[MEASURE]]
-    digits = {"decimals": _decimals(result, numbers), "fair": attrs.get("fair")}
-    columns[VALUE] = [_value(row, digits) for row in numbers.to_dict("records")]
-    for head in numbers.columns.difference([*KEYS, *ENDS, RISK, RESOLVED], sort=False):
-        as_text = count_words if head == WORTH else p_words
-        if head == LIMIT:
-            as_text = partial(fixed, decimals=decimals_of_column(numbers[LIMIT], 3))
-        columns[head] = cells(numbers[head].astype(float), as_text)
-    return pd.DataFrame(columns, dtype=object)
+    texts = {name: [_label(label) for label in rows[name]] for name in ROWS}
+    texts[MEASURE] = [short_name(name, attrs.get("weighting")) for name in rows[MEASURE]]
+    decimals = MOST_DECIMALS + 1
+    if "lower" in rows:
+        decimals = decimals_of(rows.lower, rows.upper, attrs.get("scale"))
+    digits = {"decimals": decimals, "fair": attrs.get("fair")}
+    texts[VALUE] = [_value(row, digits) for row in rows.to_dict("records")]
+    for name in rows.columns.difference([*ROWS, *ENDS, "risk", "resolved"], sort=False):
+        as_text = count_words if name == WORTH else p_words
+        if name == LIMIT:
+            as_text = partial(fixed, decimals=decimals_of_column(rows[LIMIT], 3))
+        texts[name] = cells(rows[name].astype(float), as_text)
+    return pd.DataFrame(texts, dtype=object).rename(columns=HEADS)
 
 
 def _label(label):
@@ -258,10 +257,10 @@ def _label(label):
 
 def _value(row, digits):
     """The cell of a value with its interval, its risk, and a mark where errors are few."""
-    numbers = {end: row[end] for end in (*ENDS, RISK) if end in row}
+    numbers = {name: row[name] for name in (*ENDS, "risk") if name in row}
     text = cell(*[numbers[end] for end in ENDS if end in row], **digits)
-    risk = f" ({row[RISK]})" if row.get(RISK) else ""
-    mark = "" if row.get(RESOLVED, True) else UNRESOLVED
+    risk = f" ({row['risk']})" if row.get("risk") else ""
+    mark = "" if row.get("resolved", True) else UNRESOLVED
     return Cell(f"{text}{risk}{mark}", {"": numbers.pop("estimate"), **numbers})
 
 
@@ -273,11 +272,9 @@ def short_name(measure, weighting=None):
     head, comma, rest = measure.partition(", ")
     rate, _, kind = head.partition("_")
     average = f" ({AVERAGES[weighting]})" if head in AVERAGED and weighting in AVERAGES else ""
-    if head in OF_BOTH_RATES:
-        head = head.upper()
-    elif rate in RATES and kind in SHORT:
-        head = f"{rate.upper()}{SHORT[kind]}"
-    return f"{head}{average}{comma}{rest}"
+    is_known = rate in ABBREVIATIONS and kind in SHORT
+    name = f"{rate.upper()}{SHORT[kind]}" if is_known else head
+    return f"{name}{average}{comma}{rest}"
 
 
 def column_cells(values, index, digits=5, decimals=None):

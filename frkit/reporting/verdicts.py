@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,9 @@ from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
 from frkit.intervals.equality import have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.contents import CLEAR, MOST_SENTENCES, TOO_LITTLE, UNDECIDED, Tile
+from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
-from frkit.reporting.inputs import people_of_groups, result_of_model
+from frkit.reporting.inputs import result_of_model
 from frkit.reporting.tables import Cell, Table, cells
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
@@ -75,6 +76,11 @@ class Verdict:
         return int(sum(errors)) if max(errors) < RESOLVED else 0
 
     @property
+    def rank(self):
+        """What stands first: many errors, a pair that is named, a small p."""
+        return self.n_errors > 0, not self.clearest, self.p
+
+    @property
     def sentence(self):
         """The verdict in words, as far as it was tested."""
         return say("verdict", self, REST)
@@ -94,19 +100,16 @@ def verdicts_of(inputs):
     level = {along: [place] for along, place in inputs.leading.items()}
     evaluation = inputs.evaluation.isel(level)
     which = "all" if inputs.rates.sizes["group"] <= MOST_GROUPS else "rest"
-    people = people_of_groups(inputs)
     verdicts = []
     open_questions = []
     comparisons = {}
     for rate, errors in RATES.items():
         names = evaluation["empirical"]["group"].values
         enough = have_enough_people(evaluation, [f"{rate}_group"], NEW_PEOPLE)
-        left_out, usable = names[~enough].tolist(), names[enough].tolist()
+        left_out = names[~enough].tolist()
         if left_out:
-            is_single = all(people.get(group, 0) == 1 for group in left_out)
-            only = usable[0] if len(usable) == 1 else ""
-            open_questions.append(say("groups_left_out", rate, left_out, is_single, only))
-        if len(usable) < 2:
+            open_questions.append(say("groups_left_out", left_out))
+        if enough.sum() < 2:
             continue
         with gathered_notices():
             disparity = band(evaluation, f"{rate}_max_min", level=inputs.level)
@@ -118,7 +121,7 @@ def verdicts_of(inputs):
                 name,
                 rate,
                 p=result.p.item(),
-                largest=result.upper.item(),
+                largest=result.upper.fillna(np.inf).item(),
                 pairs=result_of_model(pairs.isel({inputs.along: 0}), name).to_dataframe(),
                 errors=result_of_model(count, name).to_series().drop(left_out),
             )
@@ -129,41 +132,28 @@ def verdicts_of(inputs):
 
 
 def tile_of(verdicts, open_questions, level):
-    """The tile of the first screen."""
+    """The tile of the first screen: the clearest difference in each rate, and what else may be."""
     tested = [verdict for verdict in verdicts if verdict.is_tested]
-    differ = [verdict for verdict in tested if verdict.differ]
-    differ.sort(key=lambda verdict: (verdict.n_errors > 0, not verdict.clearest, verdict.p))
-    alike = [verdict for verdict in tested if not verdict.differ]
-    sentences = [say("of_model", verdict) for verdict in differ]
-    more = len(sentences) - MOST_SENTENCES
-    if more > 0:
-        sentences[MOST_SENTENCES:] = [say("more_differences", more)]
-    largest = [_largest(alike, rate) for rate in RATES]
-    largest = [verdict for verdict in largest if verdict]
-    if largest:
-        rates_that_differ = {verdict.rate for verdict in differ}
-        is_of_several = len({verdict.model for verdict in verdicts}) > 1
-        sentences.append(say("compatible", largest, rates_that_differ, is_of_several))
-        few = [verdict for verdict in largest if verdict.errors.min() < RESOLVED]
-        if few:
-            sentences.append(say("few_errors", few, is_of_several))
+    differ = sorted((verdict for verdict in tested if verdict.differ), key=attrgetter("rank"))
+    clearest = {}  # of each rate
+    for verdict in differ:
+        clearest.setdefault(verdict.rate, verdict)
+    sentences = [say("of_model", verdict) for verdict in clearest.values()]
+    if len(differ) > len(sentences):
+        sentences.append(say("more_differences", len(differ) - len(sentences)))
+    if tested and not differ:
+        largest = []
+        for rate in RATES:
+            of_rate = [verdict for verdict in tested if verdict.rate == rate]
+            largest += sorted(of_rate, key=attrgetter("largest"))[-1:]
+        sentences.append(say("compatible", largest))
     sentences += dict.fromkeys(each.sentence for each in verdicts if not each.is_tested)
     value = say("groups_value", differ, dict.fromkeys(each.rate for each in tested), level)
     is_clear = bool(differ) and not differ[0].n_errors
     state = CLEAR if is_clear else UNDECIDED if tested else TOO_LITTLE
-    if not tested:  # which the value says
-        open_questions = [line.removeprefix("Cannot be decided: ") for line in open_questions]
     n_pairs = max((len(verdict.pairs) for verdict in tested), default=0)
     note = say("group_tests", level, len(tested), n_pairs)
     return Tile("Do groups differ?", value, "\n".join([*sentences, *open_questions]), state, note)
-
-
-def _largest(verdicts, rate):
-    """The verdict on a rate with the largest ratio of groups that is compatible with the data."""
-    of_rate = [verdict for verdict in verdicts if verdict.rate == rate]
-    return max(
-        of_rate, key=lambda verdict: np.nan_to_num(verdict.largest, nan=np.inf), default=None
-    )
 
 
 def table_of(verdicts):

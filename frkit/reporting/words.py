@@ -1,6 +1,5 @@
 """A methods paragraph from an evaluation's provenance, and the references of its methods."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -67,14 +66,14 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     used = {*require_sequence("used", used, f"a list of these: {', '.join(TOPICS)}")}
     unknown = [topic for topic in used if topic not in TOPICS]
     require(not unknown, f"used names {listed(unknown)}; it takes {', '.join(TOPICS)}")
-    if provenance(evaluation).get("by"):
-        used.add("disparities")
     return methods(evaluation, used)
 
 
 def methods(evaluation, used):
     """The description of an evaluation, of which these topics were used besides its rates."""
     facts = provenance(evaluation)
+    if facts.get("by"):
+        used = {*used, "disparities"}
     rates = evaluation["empirical"]
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
     nodes["used"] = {"rates", *used}
@@ -92,4 +91,5 @@ def bibtex(used):
     """BibTeX entries of frkit and of the methods that were used."""
     cited = {"frkit", *(key for key, topics in CITES.items() if topics in used)}
     entries = REFERENCES.read_text("utf-8").strip().split("\n\n")
-    return "\n\n".join(entry for entry in entries if re.match(r"@\w+\{(\w+)", entry)[1] in cited)
+    keys = [entry.partition("{")[2].partition(",")[0] for entry in entries]
+    return "\n\n".join(entry for entry, key in zip(entries, keys) if key in cited)

@@ -1,23 +1,19 @@
 """A report as a folder: page, numbers, evaluation, tables, figures, and a notebook."""
 
 import json
-import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from frkit.base import listed, require, writing
 from frkit.intervals import provenance
 from frkit.reporting.formats import TEMPLATES
-from frkit.reporting.page import figure_bytes, page
-from frkit.reporting.tables import LIMIT, WORTH, numbers_of
+from frkit.reporting.page import page
+from frkit.reporting.tables import rows_of
 
 PAGE = "report.html"
 NUMBERS = "report.json"
@@ -26,7 +22,6 @@ NOTEBOOK = "report.ipynb"
 TABLES = "tables"
 FIGURES = "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
-SUFFIXES = (".csv", ".tex", ".svg", ".pdf")  # of tables and figures
 SCHEMA = "frkit-report"
 SCHEMA_VERSION = 1
 WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
@@ -38,39 +33,23 @@ ABOUT = {  # attribute of a result -> its name in report.json
     "level": "interval_level",
     "weighting": "weighting",
 }
-NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
 
 
-def write(report, folder, pdf=False):
+def write(report, folder):
     """Write everything into a draft inside the folder, then move it to its place, file by file.
 
     So the folder itself may be a link or a mount. Of what it contains only the files of an earlier
     report are replaced.
     """
     earlier = earlier_files(folder)
-    is_new = not folder.exists()
     with writing(folder, "free some space, or name a folder elsewhere"):
         folder.resolve().mkdir(parents=True, exist_ok=True)
-        try:
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".draft-") as draft:
-                _write_into(Path(draft), report, pdf)
-                _replace(folder, earlier, Path(draft))
-        except BaseException:
-            if is_new:
-                with suppress(OSError):  # other files are in it by now
-                    folder.rmdir()
-            raise
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".draft-") as draft:
+            _write_into(Path(draft), report)
+            for path in earlier:
+                path.unlink(missing_ok=True)
+            shutil.copytree(draft, folder, copy_function=shutil.move, dirs_exist_ok=True)
     return folder
-
-
-def _replace(folder, earlier, draft):
-    """Put the files of a draft in place of those of an earlier report; report.json comes last."""
-    for path in earlier:
-        path.unlink(missing_ok=True)
-    for name in (TABLES, FIGURES):
-        (folder / name).mkdir(exist_ok=True)
-    for name in [*_files_of(draft) - {NUMBERS}, NUMBERS]:
-        shutil.move(draft / name, folder / name)
 
 
 def earlier_files(folder):
@@ -79,35 +58,25 @@ def earlier_files(folder):
     They are listed in its report.json. Other files stay, unless a report could need their names.
     A folder without a report must be empty.
     """
+    whole = folder.resolve()
     with writing(folder, "name another folder for the report"):
-        places = [place for place in (folder, folder / TABLES, folder / FIGURES) if place.is_dir()]
-        nearest = next(above for above in folder.resolve().parents if above.exists())
-        for place in places or [nearest]:
-            tempfile.TemporaryDirectory(dir=place).cleanup()
+        nearest = next(path for path in (whole, *whole.parents) if path.exists())
+        tempfile.TemporaryDirectory(dir=nearest).cleanup()
+        if nearest != whole or not any(folder.iterdir()):
+            return []
+        names = _listed_files(folder / NUMBERS)
+        message = f"{folder} contains files that are not part of a report"
+        require(names, f"{message}: name another folder, or empty it")
         present = _files_of(folder)
-        is_empty = not folder.exists() or not any(folder.iterdir())
-    if is_empty:
-        return []
-    names = _listed_files(folder / NUMBERS)
-    message = f"{folder} contains files that are not part of a report"
-    require(names, f"{message}: name another folder, or empty it")
-    own = {
-        name
-        for name in present - names
-        if name in ALL or ("/" in name and name.lower().endswith(SUFFIXES))
-    }
+    own = {name for name in present - names if name.partition("/")[0] in ALL}
     require(not own, f"{message}, {listed(sorted(own))}: move them, or name another folder")
-    return [folder / name for name in sorted(present & names)]
+    return [folder / name for name in present & names]
 
 
 def _files_of(folder):
-    """Names of the files in a folder, and in its folders of tables and figures."""
-    return {
-        path.relative_to(folder).as_posix()
-        for pattern in ("*", f"{TABLES}/*", f"{FIGURES}/*")
-        for path in folder.glob(pattern)
-        if not path.is_dir()
-    }
+    """Names of all files in a folder."""
+    paths = folder.rglob("*")
+    return {path.relative_to(folder).as_posix() for path in paths if not path.is_dir()}
 
 
 def _listed_files(path):
@@ -119,7 +88,7 @@ def _listed_files(path):
         return set()
 
 
-def _write_into(draft, report, pdf):
+def _write_into(draft, report):
     """All files of a report."""
     for name in (TABLES, FIGURES):
         (draft / name).mkdir()
@@ -130,9 +99,6 @@ def _write_into(draft, report, pdf):
         table.to_latex(draft / TABLES / f"{name}.tex")
     for name, picture in by_file_name(report.pictures).items():
         (draft / FIGURES / f"{name}.svg").write_bytes(picture.svg)
-        if pdf:
-            drawn = figure_bytes(picture.figure, picture.caption, "pdf")
-            (draft / FIGURES / f"{name}.pdf").write_bytes(drawn)
     notebook = TEMPLATES.get_template("notebook.ipynb.j2").render(evaluation=EVALUATION)
     (draft / NOTEBOOK).write_text(notebook, encoding="utf-8")
     files = sorted(_files_of(draft) | {NUMBERS})
@@ -143,8 +109,9 @@ def by_file_name(contents):
     """Tables or figures by names of files, none twice, whatever a label contains."""
     files = {}
     for caption, content in contents.items():
-        short, _, _ = caption.partition(" (")
-        stem = re.sub(r"[^a-z0-9]+", "_", short.lower()).strip("_")[:40] or "table"
+        short, _, _ = caption.lower().partition(" (")
+        letters = [sign if sign.isascii() and sign.isalnum() else " " for sign in short]
+        stem = "_".join("".join(letters).split())[:40] or "table"
         names = (f"{stem}_{k}" if k else stem for k in count())
         files[next(name for name in names if name not in files)] = content
     return files
@@ -186,13 +153,9 @@ def _values(section, result):
     """Numbers of one result, one record for each place, with what its interval is about."""
     about = {name: result.attrs[attr] for attr, name in ABOUT.items() if attr in result.attrs}
     records = []
-    for row in numbers_of(result).to_dict("records"):
-        record = {"section": section, **about}
-        for head, value in row.items():
-            if value != "":
-                name = re.sub(r"\W+", "_", NAMES.get(head, head)).strip("_").lower()
-                record[name] = value
-        records.append(record)
+    for row in rows_of(result).to_dict("records"):
+        row = {name: value for name, value in row.items() if value != ""}
+        records.append({"section": section, **about, **row})
     return records
 
 
@@ -202,11 +165,6 @@ def as_builtins(value):
 
 
 def _as_json(value):
-    if isinstance(value, xr.DataArray):  # thresholds of models, or weights of people
-        for dim in {"model", "identity"} & set(value.dims):
-            return dict(zip(value[dim].values, value.transpose(dim, ...).values))
     if isinstance(value, pd.DataFrame):
         return value.to_dict("records")
-    if isinstance(value, Mapping | pd.Series):
-        return dict(value)
     return np.asarray(value).tolist() if hasattr(value, "dtype") else str(value)

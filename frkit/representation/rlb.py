@@ -130,7 +130,7 @@ def representation_bias(
         return xr.concat(estimates, labels) if isinstance(attribute, list) else estimates[0]
 
     table = for_each_model(faces, for_encoder).assign_coords({SEED: np.arange(seeds)})
-    return table.assign_attrs(options, critic=str(critic))
+    return table.assign_attrs(options, critic=str(critic), kind="rlb")
 
 
 def convergence(
