@@ -28,7 +28,6 @@ class ListedPairs(NamedTuple):
 
     is_genuine: np.ndarray
     is_impostor: np.ndarray
-    with_itself: np.ndarray
 
 
 class Design(NamedTuple):
@@ -120,7 +119,7 @@ def _listed_pairs(kept, images: Images, rules) -> ListedPairs:
     require(is_impostor.any(), absent.format("impostor", "accepted"))
     is_impostor &= are_allowed(images, rules, row, col)
     require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
-    return ListedPairs(is_genuine, is_impostor, with_itself)
+    return ListedPairs(is_genuine, is_impostor)
 
 
 def labels_of_rule(images: Images, name):

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from frkit.base import listed, require, require_one_of, require_returned, require_whole
+from frkit.base import require, require_one_of, require_returned, require_whole
 from frkit.evaluation.design import codes_of_couples, images_and_pairs, make_design
 from frkit.evaluation.error_rates import (
     far,
@@ -21,6 +21,7 @@ from frkit.evaluation.error_rates import (
     thresholds,
     weights_of_data,
 )
+from frkit.evaluation.influences import sums_by_row
 from frkit.evaluation.options import asked_levels, check_options
 from frkit.evaluation.populations import whole_population
 from frkit.evaluation.rate_tables import of_models
@@ -119,23 +120,25 @@ def _shares(population, levels, fixed, grouped):
     n_accepted = number_accepted(population, at)
     n_rejected = number_rejected(population, at)
 
-    def by_identity(pairs, n_errors, value):
-        sides = images.identity_code[pairs.a], images.identity_code[pairs.b]
-        return sum(_sums_of_first(n_errors, value, side, len(images.identities)) for side in sides)
+    def by_identity(pairs, value, n_errors):
+        sums = [sums_by_row(population, pairs, value, n) for n in n_errors]
+        n_identities = len(images.identities)
+        return np.array(
+            [np.bincount(images.identity_code, of_row, n_identities) for of_row in sums]
+        )
 
-    accepted = by_identity(impostors, n_accepted, impostors.weight)
-    rejected = by_identity(genuine, n_rejected, genuine.weight)
-    n_genuine = [len(genuine.score)]
-    [compared] = by_identity(genuine, n_genuine, genuine.weight)
+    accepted = by_identity(impostors, impostors.weight, n_accepted)
+    rejected = by_identity(genuine, genuine.weight, n_rejected)
+    [compared] = by_identity(genuine, genuine.weight, [None])
     ones = genuine.number / 2  # a pair is in the sums of both of its images
     dims = level, "identity"
     variables = {
         "threshold": (level, at),
         "far": (level, far(population, weights, at)),
         "frr": (level, frr(population, weights, at)),
-        "false_rejects_identity": (dims, by_identity(genuine, n_rejected, ones)),
-        "genuine_pairs_identity": ("identity", by_identity(genuine, n_genuine, ones)[0]),
-        "false_accepts_identity": (dims, by_identity(impostors, n_accepted, impostors.number)),
+        "false_rejects_identity": (dims, by_identity(genuine, ones, n_rejected)),
+        "genuine_pairs_identity": ("identity", by_identity(genuine, ones, [None])[0]),
+        "false_accepts_identity": (dims, by_identity(impostors, impostors.number, n_accepted)),
         "frr_identity": (dims, ratio(rejected, compared)),
         "p_people_differ": (level, _p_people_differ(population, n_rejected)),
     }
@@ -153,28 +156,23 @@ def _shares(population, levels, fixed, grouped):
     return xr.Dataset(variables, coords)
 
 
-def _sums_of_first(numbers, value, code, n_codes):
-    """Sums of a value of the first pairs, by a code of each pair: (number, code)."""
-    return np.array([np.bincount(code[:n], value[:n], n_codes) for n in numbers])
-
-
 def _p_people_differ(population, n_rejected):
     """(level,) p-values of people all of whose pairs were compared, each pair once."""
     images, genuine = population.design.images, population.genuine
-    image, n_images = images.image, len(images.first_row)
-    person_of_image = images.person_code[images.first_row]
-    sides = image[genuine.a], image[genuine.b]
-    _, one_of_each = np.unique(codes_of_couples(*sides, n_images), return_index=True)
-    person_of_pair = images.person_code[genuine.a]
-    n = np.bincount(person_of_image)
-    n_listed = np.bincount(person_of_pair, minlength=len(n))
-    n_different = np.bincount(person_of_pair[one_of_each], minlength=len(n))
-    is_full = (n_listed == n_different) & (n_different == n * (n - 1) // 2)
-    is_tested = is_full[person_of_image] & (n >= FEWEST_IMAGES)[person_of_image]
-    _, person = np.unique(person_of_image[is_tested], return_inverse=True)
+    person = images.person_code[images.first_row]  # of each image
+    couples = codes_of_couples(images.image[genuine.a], images.image[genuine.b], len(person))
+    pairs = pd.DataFrame({"person": images.person_code[genuine.a], "couple": couples})
+    pairs = pairs.groupby("person").couple.agg(["size", "nunique"])
+    n = pd.Series(person).value_counts().reindex(pairs.index)
+    is_full = (pairs["size"] == pairs["nunique"]) & (pairs["nunique"] == n * (n - 1) // 2)
+    is_tested = np.isin(person, pairs.index[is_full & (n >= FEWEST_IMAGES)])
+    _, person = np.unique(person[is_tested], return_inverse=True)
     ones = np.ones(len(genuine.score))
-    rejected = sum(_sums_of_first(n_rejected, ones, side, n_images) for side in sides)
-    return [p_people_differ(of_level, person) for of_level in rejected[:, is_tested]]
+    p = []
+    for number in n_rejected:
+        rejected = np.bincount(images.image, sums_by_row(population, genuine, ones, number))
+        p.append(p_people_differ(rejected[is_tested], person))
+    return p
 
 
 def p_people_differ(rejected, person):
@@ -208,7 +206,7 @@ def worst_pairs(
     who: xr.Dataset,
     *,
     kind: str = "genuine",
-    identities: int | list[str] = 5,
+    identities: int = 5,
     pairs: int = 20,
 ) -> xr.Dataset:
     """List the pairs behind the identities with the largest share of the errors.
@@ -226,8 +224,8 @@ def worst_pairs(
     kind : {"genuine", "impostor"}
         "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike
         first.
-    identities : int or list of str
-        How many identities, those with the largest share first; or their names.
+    identities : int
+        How many identities, those with the largest share first.
     pairs : int
         Largest number of pairs.
 
@@ -241,7 +239,7 @@ def worst_pairs(
     Raises
     ------
     InputError
-        For several levels or models at once, an unknown kind or identity, or numbers below 1.
+        For several levels or models at once, an unknown kind, or numbers below 1.
 
     Examples
     --------
@@ -253,6 +251,7 @@ def worst_pairs(
     """
     require_one_of("kind", kind, KINDS)
     pairs = require_whole("pairs", pairs, 1)
+    identities = require_whole("identities", identities, 1)
     require_returned("who", who, "fk.errors_by_person", "threshold", "frr_share")
     scores = checked_scores(scores)
     require(
@@ -273,7 +272,8 @@ def worst_pairs(
         "who is of other scores: use the same for both, who = fk.errors_by_person(scores, ...)",
     )
     share = np.nan_to_num(who["frr_share" if kind == "genuine" else "far_share"].values)
-    is_worst = (share > 0) & _is_asked_for(images.identities, identities, share)
+    is_worst = share > 0
+    is_worst[np.argsort(-share, kind="stable")[identities:]] = False
     [pairs_of_model] = pairs_of_models(kept)
     population = whole_population(design, pairs_of_model)
     if kind == "genuine":
@@ -282,24 +282,15 @@ def worst_pairs(
         wrong = population.impostors.take(slice(number_accepted(population, threshold)))
     identity = images.identity_code
     wrong = wrong.take(is_worst[identity[wrong.a]] | is_worst[identity[wrong.b]])
-    worst = pd.DataFrame({"row": wrong.a, "col": wrong.b, "score": wrong.score})
-    ascending = [kind == "genuine", True, True]
-    worst = worst.sort_values(["score", "row", "col"], ascending=ascending)[:pairs]
-    sides = {"probe": worst.row.to_numpy(), "reference": worst.col.to_numpy()}
-    columns = {side: images.name[rows] for side, rows in sides.items()}
-    columns |= {f"{side}_identity": images.identity[rows] for side, rows in sides.items()}
-    columns["score"] = 0.0 + sign * worst.score.to_numpy()
-    columns["share"] = np.maximum(*(share[identity[rows]] for rows in sides.values()))
+    worst_first = wrong.score if kind == "genuine" else -wrong.score
+    wrong = wrong.take(np.lexsort([wrong.b, wrong.a, worst_first])[:pairs])
+    columns = {
+        "probe": images.name[wrong.a],
+        "reference": images.name[wrong.b],
+        "probe_identity": images.identity[wrong.a],
+        "reference_identity": images.identity[wrong.b],
+        "score": 0.0 + sign * wrong.score,
+        "share": np.maximum(share[identity[wrong.a]], share[identity[wrong.b]]),
+    }
     variables = {name: ("pair", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"pair": np.arange(len(worst))})
-
-
-def _is_asked_for(names, identities, share):
-    """Whether each identity is among those with the largest share, or among those named."""
-    if not isinstance(identities, (str, list, tuple, np.ndarray)):
-        n = require_whole("identities (or a list of names)", identities, 1)
-        return np.isin(names, names[np.argsort(-share, kind="stable")[:n]])
-    named = np.atleast_1d(identities).astype(str)
-    unknown = np.setdiff1d(named, names)
-    require(len(unknown) == 0, f"identities names {listed(unknown)}, who are not in the scores")
-    return np.isin(names, named)
+    return xr.Dataset(variables, {"pair": np.arange(len(wrong.score))})

@@ -21,7 +21,6 @@ from frkit.evaluation.options import asked_levels, check_options, histogram_edge
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.question import Question
 from frkit.evaluation.rate_tables import check_bounds
-from frkit.evaluation.records import tables_of_people
 from frkit.evaluation.sweep import swept
 from frkit.resampling import Resampling
 from frkit.scores.blocks import threads
@@ -218,27 +217,25 @@ def evaluate_parts(
     complete = design.symmetric and not labels_vary(design)
     nodes_of_models = []
     warned: dict = {}
-    failed = []
+    n_failed = []
     models = zip(model_names_of(kept) or [None], pairs_of_models(kept), thresholds)
     for name, pairs, fixed in models:
         check_bounds(edges, pairs.lowest, pairs.highest)
         populations = question.populations(pairs)
         whole = populations[ALL]
         complete &= not (len(whole.failed.score) or whole.genuine_failed or np.any(pairs.failed))
-        nodes = question.tables(populations, fixed)
+        nodes = question.tables(populations, fixed, people=people, about_images=complete)
         data = nodes["empirical"]
         if people:
             nodes["people"] = xr.Dataset({"fingerprint": fingerprint(pairs.score, fixed)})
-            nodes |= tables_of_people(populations, data, question, about_images=complete)
         nodes_of_models.append(nodes)
         noted = data.sel(far_level=cautioned) if cautioned is not far and len(cautioned) else data
         for sentence in cautions(whole, noted, cautioned, pairs.lowest, pairs.highest):
             warned.setdefault(sentence, []).append(name)
-        failed.append((whole.genuine_failed, whole.n_genuine))
-    n_failed, n_genuine = zip(*failed)
+        n_failed.append(whole.genuine_failed)
     notices = [
         *sentences_of_models(warned),
-        *cautions_of_failures(max(n_failed), n_genuine[0]),
+        *cautions_of_failures(max(n_failed), whole.n_genuine),
         *cautions_of_scheme(design, resampling, question.copies),
     ]
     for notice in notices:
@@ -246,9 +243,8 @@ def evaluate_parts(
     provenance = new_provenance(kept, design, resampling, options)
     if resampling is not None:
         provenance["varies"] = varies(design, *question.drawn)
-    provenance["failed_genuine_comparisons"] = list(n_failed)
+    provenance["failed_genuine_comparisons"] = n_failed
     provenance["far_of"] = far_of
     provenance["complete"] = complete
     provenance["notices"] = notices
-    names = kept["model"] if "model" in kept.dims else None
-    return tree(nodes_of_models, names, provenance, design)
+    return tree(nodes_of_models, kept, provenance, design)

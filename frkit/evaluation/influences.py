@@ -37,7 +37,8 @@ class Added(NamedTuple):
     err; units : how many there are, people, of FAR couples of them. people : who make the rate.
     df : of the variance. comparisons : how many pairs. total : their weight. change : d rate / d
     FAR, by which the error of a FAR level's threshold moves the rate; noise_at_level and
-    least_at_level contain it.
+    variance_at_level contain it. curve_far : of a threshold, the data's own curve of the FAR whose
+    level it meets.
     """
 
     rate: Any
@@ -53,18 +54,18 @@ class Added(NamedTuple):
     least: Any = 0.0
     change: Any = 0.0
     noise_at_level: Any = 0.0
-    least_at_level: Any = 0.0
     variance_at_level: Any = 0.0
+    curve_far: Any = ()
 
     @property
     def squares(self):
         """Sum of squared influences."""
-        return (self.influence**2).sum()
+        return (self.influence**2).sum(-1)
 
     @property
     def variance(self):
         """Variance of the rate over new people (or new images), at a fixed threshold."""
-        return max(self.squares - self.noise, self.least)
+        return np.maximum(self.squares - self.noise, self.least)
 
 
 class Point(NamedTuple):
@@ -106,8 +107,9 @@ class PeopleOf:
         curve_frr = np.nan_to_num(frr(population, self.weights, curve_threshold))
         self.curve = Curve(np.log(np.maximum(curve_far, TINY)), curve_far, curve_frr)
         self.genuine = population.genuine.weight * (population.genuine.number > 0)
-        self.genuine_of_row = _by_row(population, population.genuine, self.genuine) / 2
-        self.pairs_of_row = _by_row(population, population.genuine, population.genuine.number) / 2
+        genuine = population.genuine
+        self.genuine_of_row = sums_by_row(population, genuine, self.genuine) / 2
+        self.pairs_of_row = sums_by_row(population, genuine, genuine.number) / 2
         n = None if lowest is None else number_accepted(population, lowest)
         impostors = population.impostors.take(slice(n))
         couple = codes_of_couples(
@@ -117,7 +119,7 @@ class PeopleOf:
         )
         self.couple_of_pair, self.couples = pd.factorize(couple)  # those accepted first
         self.compared_of_couple = self.compared.of(*self.people_of_couples)
-        self.itself = overlap_with_itself(self)
+        self.itself = overlap(self, self)
 
     @property
     def people_of_couples(self):
@@ -126,11 +128,9 @@ class PeopleOf:
 
     def point(self, threshold) -> Point:
         """The pairs that err at a threshold; none at NaN."""
-        if np.isnan(threshold):
-            threshold = np.inf
         n_accepted = number_accepted(self.population, threshold)
         n_rejected = number_rejected(self.population, threshold)
-        if np.isinf(threshold):
+        if np.isnan(threshold):
             n_rejected = 0
         accepted = self.population.impostors.weight[:n_accepted]
         rejected = np.where(np.arange(len(self.genuine)) < n_rejected, self.genuine, 0.0)
@@ -143,10 +143,9 @@ class PeopleOf:
 
     def _sums(self, accepted, rejected) -> Point:
         n = len(accepted)
-        impostors = self.population.impostors.take(slice(n))
         return Point(
-            _by_row(self.population, impostors, accepted),
-            _by_row(self.population, self.population.genuine, rejected) / 2,
+            sums_by_row(self.population, self.population.impostors, accepted, n),
+            sums_by_row(self.population, self.population.genuine, rejected) / 2,
             np.bincount(self.couple_of_pair[:n], accepted, len(self.couples)),
         )
 
@@ -155,10 +154,10 @@ class PeopleOf:
         return np.bincount(self.population.person, of_row, self.population.design.n_people)
 
 
-def _by_row(population: Population, pairs: Pairs, value):
-    """Sums over the pairs of each row: a pair is in both of its rows."""
+def sums_by_row(population: Population, pairs: Pairs, value, n=None):
+    """Sums over the first n pairs (or all) by row: a pair is in the sums of both of its rows."""
     n_rows = len(population.person)
-    return np.bincount(pairs.a, value, n_rows) + np.bincount(pairs.b, value, n_rows)
+    return sum(np.bincount(row[:n], value[:n], n_rows) for row in (pairs.a, pairs.b))
 
 
 def effective_count(errors):
@@ -238,14 +237,7 @@ def overlap(people: PeopleOf, whole: PeopleOf) -> Overlap:
     )
 
 
-def overlap_with_itself(people: PeopleOf) -> Overlap:
-    """The same of a population and itself."""
-    couple_in_whole = np.arange(len(people.couples))
-    weight = people.compared_of_couple
-    return Overlap(couple_in_whole, weight, weight, people.compared.product(people.compared))
-
-
-def far_covariance(shared: Overlap, point: Point, own: Added, whole_point: Point, whole: Added):
+def far_covariance(shared: Overlap, point: Point, own: Added, whole_point, whole: Added):
     """Covariance of two FARs from single couples: D = Σ m (a - F) m' (a' - F').
 
     own, whole : FAR of a population, and of one that contains it, or of the same.
@@ -312,7 +304,7 @@ def far_of_images(people: PeopleOf, point: Point, of_people: Added) -> Added:
     excess = (point.accepted - of_people.rate * compared_of_row) / of_people.total
     influence = _beyond_person(person, excess, compared_of_row != 0)
     n_images = np.count_nonzero(compared_of_row)
-    noise = noise_of_images(people, people.itself, point, of_people, point, of_people)
+    noise = noise_of_images(people.itself, point, of_people, point, of_people)
     return of_people._replace(
         influence=influence,
         errors=point.accepted,
@@ -336,11 +328,11 @@ def _compared_of_rows(people: PeopleOf):
     return weight
 
 
-def noise_of_images(people, shared: Overlap, point, own: Added, whole_point, whole: Added):
+def noise_of_images(shared: Overlap, point, own: Added, whole_point, whole: Added):
     """Covariance of two FARs from single pairs of images of the same two people."""
     squares = point.couples @ whole_point.couples[shared.couple_in_whole]
     within = own.rate - (squares / shared.product if shared.product > 0 else 0.0)
-    n_pairs = max(people.compared.pairs, 1)
+    n_pairs = max(own.comparisons, 1)
     return max(within, 0) / n_pairs * own.total / whole.total if whole.total > 0 else np.nan
 
 
@@ -451,7 +443,6 @@ def at_fixed_threshold(fixed: Added) -> Added:
     """A rate whose threshold does not err: one that was given, or that the rate itself meets."""
     return fixed._replace(
         noise_at_level=fixed.noise,
-        least_at_level=fixed.least,
         variance_at_level=fixed.variance,
     )
 
@@ -480,7 +471,6 @@ def _moved(fixed: Added, change, squares, noise, least) -> Added:
     return fixed._replace(
         change=change,
         noise_at_level=noise,
-        least_at_level=least,
         variance_at_level=max(squares - noise, least),
     )
 

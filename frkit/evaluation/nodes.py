@@ -16,6 +16,7 @@ from frkit.data.labels import narrow_text
 from frkit.data.stores import open_tree
 from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.design import Design, images_and_pairs
+from frkit.evaluation.rate_tables import of_models
 from frkit.io.demo import demo_file
 from frkit.scores.kept import IMAGES, PAIRS, is_list, rows_of_sides
 
@@ -41,16 +42,10 @@ LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "threshold_group", "eer_threshold", "eer_threshold_group")
 
 
-def tree(nodes_of_models, names, provenance, design):
-    """The tables of all models as one tree, with a warning where groups are too small.
-
-    names : of the models, or None for a single one without a name. provenance : of the evaluation.
-    """
-    nodes = nodes_of_models[0]
-    if names is not None:
-        model = names.rename("model").variable.to_index_variable()
-        paths = [path for path in nodes if all(path in each for each in nodes_of_models)]
-        nodes = {path: xr.concat([each[path] for each in nodes_of_models], model) for path in paths}
+def tree(nodes_of_models, kept, provenance, design):
+    """The tables of all models as one tree, with a warning where groups are too small."""
+    paths = [path for path in nodes_of_models[0] if all(path in each for each in nodes_of_models)]
+    nodes = {path: of_models([each[path] for each in nodes_of_models], kept) for path in paths}
     long_names = LONG_NAMES
     if provenance["distance"]:
         nodes |= {name: _as_distances(nodes[name]) for name in RATES_OF_NODES if name in nodes}
@@ -143,7 +138,10 @@ def new_provenance(scores, design: Design, resampling, options) -> dict:
         summary = [int(images.min()), float(np.median(images)), int(images.max())]
         provenance["images_per_identity"] = summary
     if design.listed is not None:
-        provenance |= _numbers_of_list(design, by)
+        person = design.images.person_code
+        row, col = design.images.sides
+        provenance["n_genuine_pairs"] = int(design.listed.is_genuine.sum())
+        provenance["n_impostor_pairs"] = int((person[row] != person[col]).sum())
     if resampling is not None:
         for name in ("scheme", "n", "seed", "strata"):
             provenance[name] = getattr(resampling, name)
@@ -178,23 +176,6 @@ def _digests(scores, design: Design, in_order: bool) -> dict:
 
 def _digest(content):
     return hashlib.sha256(content).hexdigest()[:16]
-
-
-def _numbers_of_list(design: Design, by) -> dict:
-    """Numbers of pairs of a list."""
-    row, col = design.images.sides
-    is_genuine, _, with_itself = design.listed
-    person = design.images.person_code
-    is_of_two_people = person[row] != person[col]
-    numbers = {
-        "n_genuine_pairs": is_genuine.sum(),
-        "n_impostor_pairs": (is_of_two_people & ~with_itself).sum(),
-        "n_pairs_of_an_image_with_itself": with_itself.sum(),
-    }
-    if by is not None:
-        unlabelled = design.images.group_code == len(design.images.groups)
-        numbers["n_pairs_without_label"] = (unlabelled[row] | unlabelled[col]).sum()
-    return {name: int(number) for name, number in numbers.items()}
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -17,8 +17,8 @@ from frkit.base import (
 )
 from frkit.data.labels import VARYING_RULES, model_names
 from frkit.resampling import DIAGONAL_SCHEMES
-from frkit.scores.groups import turned
-from frkit.scores.kept import REJECTED, has_names, pairs_of_models
+from frkit.scores.groups import ends_of_scores, turned
+from frkit.scores.kept import REJECTED, has_names
 
 MOST_BINS = 100_000  # of a histogram
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
@@ -178,27 +178,22 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
 
 def histogram_edges(histogram, kept):
     """Edges of the bins of a histogram of kept pairs; none where none is asked for."""
-    if histogram is None:
-        return np.empty(0)
-    with_bounds = False
+    low, high = -1.0, 1.0
     match histogram:
+        case None:
+            return np.empty(0)
         case (bins, (low, high)):
-            with_bounds = True
-        case bins:
-            low, high = -1.0, 1.0
-    low, high = real_numbers("histogram", (low, high))
+            low, high = real_numbers("histogram", (low, high))
+        case bins if kept.attrs.get("similarity") != "cosine":
+            low, high = ends_of_scores(kept)
+            if low == high:
+                low, high = low - 0.5, high + 0.5
     is_whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
     require(
         is_whole and 1 <= bins <= MOST_BINS and low < high < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
         f"< high; got {histogram!r}",
     )
-    if with_bounds and turned(kept):
+    if turned(kept):
         low, high = -high, -low
-    elif not with_bounds and kept.attrs.get("similarity") != "cosine":
-        models = pairs_of_models(kept)
-        low = min(pairs.lowest for pairs in models)
-        high = max(pairs.highest for pairs in models)
-        if low == high:
-            low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, bins + 1)

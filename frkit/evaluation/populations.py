@@ -44,8 +44,7 @@ class Population(NamedTuple):
 
     failed : impostor pairs that failed. products : pairs of weights of rows, as probes and as
     references, whose products are the weights of all impostor pairs of a complete design; none of
-    a list. counts : the same with 1 for each image, which counts pairs. genuine_failed : how many
-    genuine pairs failed.
+    a list. genuine_failed : how many genuine pairs failed.
     """
 
     design: Design
@@ -53,7 +52,6 @@ class Population(NamedTuple):
     genuine: Pairs
     failed: Pairs
     products: list
-    counts: list
     genuine_failed: int = 0
 
     @property
@@ -90,8 +88,7 @@ def whole_population(design: Design, kept: ModelPairs, copies=False) -> Populati
         impostors=weighted.take(slice(n_failed, None)),
         genuine=genuine,
         failed=weighted.take(slice(n_failed)),
-        products=_products(design, kept, _scales(design)) if design.listed is None else [],
-        counts=_products(design, kept, _sides(design)) if design.listed is None else [],
+        products=_products(design, kept) if design.listed is None else [],
         genuine_failed=int(np.count_nonzero(is_genuine & ~is_scored)),
     )
     _require_some("impostor ", compared_weight(population) > 0)
@@ -105,8 +102,7 @@ def kinds_of_pairs(design: Design, kept: ModelPairs):
     """
     images = design.images
     if design.listed is not None:
-        is_genuine, is_impostor, _ = design.listed
-        return *images.sides, is_genuine, is_impostor, np.ones(len(kept.score), np.float32)
+        return *images.sides, *design.listed, np.ones(len(kept.score), np.float32)
     row, col = kept.row, kept.col
     is_genuine = images.identity_code[row] == images.identity_code[col]
     is_impostor = images.person_code[row] != images.person_code[col]
@@ -125,24 +121,18 @@ def _require_some(kind, is_there):
 # --- weights -------------------------------------------------------------------------------------
 
 
-def _sides(design: Design):
-    """Whether each row is a probe, and whether it is a reference, as numbers."""
-    return [side.astype(float) for side in (design.images.probe, design.images.reference)]
-
-
 def _scales(design: Design):
     """p_k / n_k of each row as probe and as reference (eq. 2); all 1 where all are equal.
 
     n_k counts the identity's images on that side. An image that is not there has 0.
     """
-    if design.pooled:
-        return _sides(design)
     identity = design.images.identity_code
     scales = []
-    for scale in _sides(design):
-        here = scale > 0
-        n_images = np.bincount(identity, scale)[identity[here]]
-        scale[here] = _ones_if_equal(design.share[identity[here]] / n_images)
+    for here in (design.images.probe, design.images.reference):
+        scale = here.astype(float)
+        if not design.pooled:
+            n_images = np.bincount(identity, scale)[identity[here]]
+            scale[here] = _ones_if_equal(design.share[identity[here]] / n_images)
         scales.append(scale)
     return scales
 
@@ -196,9 +186,9 @@ def _with_copies(genuine: Pairs, self_score, has_rate):
     return every.take(np.argsort(every.score, kind="stable"))
 
 
-def _products(design: Design, kept: ModelPairs, sides):
+def _products(design: Design, kept: ModelPairs):
     """Weights of rows whose products are the weights of all pairs that the rules allow."""
-    probe, reference = (side * ~kept.failed for side in sides)
+    probe, reference = (scale * ~kept.failed for scale in _scales(design))
     if design.symmetric:  # each pair is in both orders in the products
         reference = reference / 2
     products = [(probe, reference)]
@@ -234,8 +224,8 @@ def populations_of_groups(whole: Population, group, n_groups, crossed=False) -> 
     populations = {}
     for g, h in cells:
         impostors, genuine, failed = (part(g, h) for part in parts)
-        both = [_products_within(terms, group, g, h) for terms in (whole.products, whole.counts)]
-        populations[g, h] = Population(whole.design, impostors, genuine, failed, *both)
+        products = _products_within(whole.products, group, g, h)
+        populations[g, h] = Population(whole.design, impostors, genuine, failed, products)
     return populations
 
 
@@ -327,7 +317,9 @@ def compared(population: Population) -> Compared:
     if population.design.listed is not None:
         pairs = population.impostors
         table = _couples(population, pairs)
-    n_u, n_v = _factors(population, population.counts)
+    half = 0.5 if population.design.symmetric else 1.0
+    counts = [(probe > 0, half * (reference > 0)) for probe, reference in population.products]
+    n_u, n_v = _factors(population, counts)
     sign = 1.0 if population.design.listed is not None else -1.0
     n_pairs = (n_u.sum(0) @ n_v.sum(0) - (n_u * n_v).sum()) / 2 + sign * pairs.number.sum()
     gross = u @ v.sum(0) - (u * v).sum(1)

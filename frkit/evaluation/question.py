@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import MEMORY_LIMIT, affordable
+from frkit.base import affordable
 from frkit.evaluation.design import Design
 from frkit.evaluation.error_rates import (
+    auc,
     far,
     thresholds,
     v_statistic,
@@ -16,14 +17,16 @@ from frkit.evaluation.error_rates import (
 )
 from frkit.evaluation.populations import ALL, populations_of_groups, whole_population
 from frkit.evaluation.rate_tables import (
-    areas_of,
     counts_of_errors,
     distributions_of,
+    gathered,
+    groups_of,
+    lowest_threshold,
     rates_of,
-    rescaled_pairs,
     stacked,
     thresholds_at,
 )
+from frkit.evaluation.records import tables_of_people
 
 MOST_CROSSED = 50  # groups whose pairs of groups get rates, too
 
@@ -62,35 +65,37 @@ class Question(NamedTuple):
         crossed = self.crossed and n_groups <= MOST_CROSSED
         return {ALL: whole} | populations_of_groups(whole, images.group_code, n_groups, crossed)
 
-    def tables(self, populations, fixed) -> dict[str, xr.Dataset]:
-        """The rates of a model: of the data, the V-statistic and the replicates, by node.
+    def tables(self, populations, fixed, *, people, about_images) -> dict[str, xr.Dataset]:
+        """The tables of a model by node: rates of the data, the V-statistic and the replicates.
 
-        fixed : (level,) the model's thresholds where these were given.
+        fixed : (level,) the model's thresholds where these were given. people, about_images :
+        whether to add what people, and images, add to each rate.
         """
         weights = {key: weights_of_data(each) for key, each in populations.items()}
-        data = self._variables(populations, weights, fixed)
-        further = {}
+        data = self._values(populations, weights, fixed)
+        variables = gathered(data)
+        nodes = {}
         if self.with_rates:
             at = self._thresholds(populations, weights, fixed)
-            further = counts_of_errors(populations, at, self.level_name)
+            variables |= gathered(counts_of_errors(populations, at, self.level_name))
+            if people:
+                nodes = tables_of_people(populations, at, data, self, about_images=about_images)
         if self.with_auc:
-            further |= areas_of(populations, weights)
+            keys = [ALL, *groups_of(populations)]
+            areas: dict = {key: {"auc": ([], auc(populations[key], weights[key]))} for key in keys}
+            variables |= gathered(areas)
         of_vstatistic = {
             key: v_statistic(each, weights[key], self.copies) for key, each in populations.items()
         }
-        vstatistic = self._variables(populations, of_vstatistic, fixed)
-        nodes = {"empirical": data | further, "vstatistic": rescaled_pairs(vstatistic, data)}
+        vstatistic = gathered(self._values(populations, of_vstatistic, fixed))
+        # the V-statistic has as many genuine pairs as the data
+        numbers = {name: variables[name] for name in vstatistic if "genuine_pairs" in name}
+        nodes["empirical"] = self.labelled(variables)
+        nodes["vstatistic"] = self.labelled(vstatistic | numbers)
         if self.drawn is not None:
-            nodes["replicates"] = stacked(self._replicates(populations, weights, data, fixed))
-        return {node: self._labelled(variables) for node, variables in nodes.items()}
-
-    def thresholds_of(self, populations, rates):
-        """The thresholds of every population, from the table of rates of the data."""
-        at = dict.fromkeys(populations, rates.threshold.values)
-        if self.far_of == "own group":
-            columns = rates.threshold_group.transpose("group", ...).values
-            at |= {(g, g): column for g, column in enumerate(columns)}
-        return at
+            replicates = self._replicates(populations, weights, data, fixed)
+            nodes["replicates"] = self.labelled(stacked(replicates))
+        return nodes
 
     def _replicates(self, populations, weights, data, fixed):
         """The variables of every replicate.
@@ -100,36 +105,36 @@ class Question(NamedTuple):
         """
         lowest = -np.inf
         if self.design.listed is None and not len(self.edges):
-            data_thresholds = [values for name, (_, values) in data.items() if "threshold" in name]
-            lowest = np.nanmin(np.concatenate([np.ravel(values) for values in data_thresholds]))
-            deepest = far(populations[ALL], weights[ALL], lowest)
+            deepest = far(populations[ALL], weights[ALL], lowest_threshold(data))
             [lowest] = thresholds(populations[ALL], weights[ALL], [min(2 * deepest, 1)])
         highest = {key: each.above(lowest) for key, each in populations.items()}
         for counts in zip(*self.drawn):
-            variables = self._replicate(highest, fixed, *counts)
-            found = [values for name, (_, values) in variables.items() if "threshold" in name]
-            if lowest > -np.inf and not all(np.all(values > lowest) for values in found):
-                variables = self._replicate(populations, fixed, *counts)
-            yield variables
+            values = self._values_of_replicate(highest, fixed, *counts)
+            if lowest > -np.inf and not lowest_threshold(values, np.min) > lowest:
+                values = self._values_of_replicate(populations, fixed, *counts)
+            yield gathered(values)
 
-    def _replicate(self, populations, fixed, image_counts, identity_counts):
-        """The variables of a replicate."""
+    def _values_of_replicate(self, populations, fixed, image_counts, identity_counts):
+        """Rates and distributions of a replicate, by population and name."""
         weights = {
             key: weights_of_replicate(each, image_counts, identity_counts)
             for key, each in populations.items()
         }
         times = image_counts * identity_counts[self.design.images.identity_code]
-        return self._variables(populations, weights, fixed, times)
+        return self._values(populations, weights, fixed, times)
 
-    def _variables(self, populations, weights, fixed, image_counts=None):
-        """Rates and distributions, from the weights of all populations."""
-        variables = {}
+    def _values(self, populations, weights, fixed, image_counts=None):
+        """Rates and distributions by population and name, from the weights of populations."""
+        values: dict = {key: {} for key in populations}
         if self.with_rates:
             at = self._thresholds(populations, weights, fixed)
-            variables = rates_of(populations, weights, at, self.level_name, self.far_of)
+            values = rates_of(populations, weights, at, self.level_name, self.far_of)
         if len(self.edges):
-            variables |= distributions_of(populations, weights, self.edges, image_counts)
-        return variables
+            for key in [ALL, *groups_of(populations)]:
+                values[key] |= distributions_of(
+                    key, populations[key], weights[key], self.edges, image_counts
+                )
+        return values
 
     def _thresholds(self, populations, weights, fixed):
         """The thresholds of every population: found, or given."""
@@ -137,7 +142,7 @@ class Question(NamedTuple):
             return thresholds_at(populations, weights, self.levels, self.far_of)
         return dict.fromkeys(populations, fixed)
 
-    def _labelled(self, variables):
+    def labelled(self, variables):
         """A table of variables with the labels of their dims."""
         groups = self.design.images.groups
         labels = {
@@ -151,17 +156,14 @@ class Question(NamedTuple):
         return xr.Dataset(variables, coords)
 
     def require_memory(self):
-        """Refuse more groups than tables of rates and of people can have, with what would fit."""
+        """Refuse more groups than tables of rates and of people can have."""
         n_groups = len(self.design.images.groups)
         n_levels = max(len(self.levels), 1) if self.with_rates else 1
         n_replicates = 0 if self.drawn is None else len(self.drawn[0])
         n_cells = n_groups**2 if self.crossed and n_groups <= MOST_CROSSED else n_groups
         of_people = 6 * n_groups * self.design.n_people  # what people add to each level
-        n_bytes = 8 * n_levels * (of_people + 4 * (n_cells + 1) * (n_replicates + 1))
-        n_fit = int(n_groups * min(1, MEMORY_LIMIT / n_bytes))
         affordable(
-            n_bytes,
+            8 * n_levels * (of_people + 4 * (n_cells + 1) * (n_replicates + 1)),
             f"rates of {n_groups:,} groups at {n_levels} levels in {n_replicates:,} replicates; "
-            f"about {n_fit:,} groups would fit: merge groups, or take an attribute with fewer "
-            "labels",
+            "merge groups, or take an attribute with fewer labels",
         )

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, listed, require, require_progress
 from frkit.data.labels import attributes_of, require_attributes
+from frkit.data.sides import SIDES
 from frkit.evaluation.options import asked_levels
 from frkit.scores.blocks import Sides, sweep_scores
-from frkit.scores.groups import checked_scores, models_of
+from frkit.scores.groups import checked_scores
 from frkit.scores.kept import (
     COLUMNS,
     COMPLETE,
@@ -136,8 +137,9 @@ def swept(scores, far=None, threshold=None, by=None, progress=None) -> xr.DataTr
         progress = scores.size > LONG_SWEEP
     pairs_of_models = {}
     models = scores["model"].values.tolist() if "model" in scores.dims else [None]
-    for name, model, fixed in zip(models, models_of(scores), thresholds):
-        columns, numbers = sweep_scores(model.data, sides, int(n_exact), fixed.tolist(), progress)
+    arrays = scores.data if "model" in scores.dims else [scores.data]
+    for name, array, fixed in zip(models, arrays, thresholds):
+        columns, numbers = sweep_scores(array, sides, int(n_exact), fixed.tolist(), progress)
         if "self_score" in scores.attrs:
             columns["self_score"] = _exact_self_scores(columns, numbers, scores.attrs["self_score"])
         numbers["impostor_pairs"] = n_pairs
@@ -156,35 +158,28 @@ def _is_triangle_enough(scores: xr.DataArray) -> bool:
 
 def _table_of_images(scores, symmetric):
     """The table of images, and the image of each probe and of each reference."""
-    names = scores["probe"].values
-    n_probes = len(names)
-    if symmetric:
-        image = np.tile(np.arange(n_probes), 2)
-    else:
-        both = np.concatenate([names, scores["reference"].values])
-        names, image = np.unique(both, return_inverse=True)
-    probe, reference = image[:n_probes], image[n_probes:]
-    first = np.unique(image, return_index=True)[1]
-    columns = {}
-    for name in scores.coords:
-        attribute = name.removeprefix("probe_")
-        if name == attribute or f"reference_{attribute}" not in scores.coords:
-            continue
-        on_references = scores[f"reference_{attribute}"].values
-        labels = np.concatenate([scores[name].values, on_references])[first]
-        differs = labels[reference] != on_references
-        others = scores["reference"].values[differs]
-        require(
-            len(others) == 0,
-            f"{len(others)} image(s) have another {attribute} as reference than as probe; the "
-            f"first is {listed(others[:1])}: give different images different names",
-        )
-        columns[attribute] = labels
+    tables = []
+    for side in SIDES:
+        names = [name for name in scores.coords if name.startswith(f"{side}_")]
+        labels = {name.removeprefix(f"{side}_"): scores[name].values for name in names}
+        tables.append(pd.DataFrame(labels | {"image": scores[side].values}))
+    images = pd.concat(tables, join="inner").drop_duplicates()
+    others = images.image[images.image.duplicated()].tolist()
+    require(
+        len(others) == 0,
+        f"{len(others)} image(s) have other labels as reference than as probe; the first is "
+        f"{listed(others[:1])}: give different images different names",
+    )
+    images = images.set_index("image")
     if not symmetric:
-        columns["probe"] = np.isin(np.arange(len(names)), probe)
-        columns["reference"] = np.isin(np.arange(len(names)), reference)
+        images = images.sort_index()
+    probe, reference = (images.index.get_indexer(scores[side].values) for side in SIDES)
+    columns = {name: images[name].to_numpy(str) for name in images}
+    if not symmetric:
+        columns["probe"] = np.isin(np.arange(len(images)), probe)
+        columns["reference"] = np.isin(np.arange(len(images)), reference)
     variables = {name: ("image", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"image": names}), probe, reference
+    return xr.Dataset(variables, {"image": images.index.to_numpy(str)}), probe, reference
 
 
 def _sides(images: xr.Dataset, probe, reference, symmetric, by) -> Sides:

@@ -1,15 +1,15 @@
 """What the field prints of a verification protocol: accuracy over folds, minDCF, Cllr, d' ..."""
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from frkit.base import listed, require_inside, require_whole, warn
 from frkit.evaluation.design import make_design
+from frkit.evaluation.error_rates import far, frr, weights_of_data
 from frkit.evaluation.populations import (
-    compared_weight,
+    ALL,
     kinds_of_pairs,
     populations_of_groups,
     whole_population,
@@ -20,7 +20,10 @@ from frkit.scores.groups import checked_scores, turned
 from frkit.scores.kept import is_list, pairs_of_models
 
 FAR_LEVELS = {"zero_fmr": 0.0, "fmr100": 1 / 100, "fmr1000": 1 / 1000}
-NO_PAIRS = pd.DataFrame({"score": 0.0, "weight": 1.0, "genuine": [True, False], "fold": 0})
+NUMBERS = (
+    *("best_accuracy", "best_threshold", "min_dcf", "cllr", "min_cllr", "d_prime"),
+    *FAR_LEVELS,
+)
 
 
 def verification_metrics(
@@ -29,8 +32,6 @@ def verification_metrics(
     by: str | list[str] | None = None,
     folds: int = 10,
     p_target: float = 0.01,
-    cost_miss: float = 1.0,
-    cost_fa: float = 1.0,
 ) -> xr.Dataset:
     """Numbers that tables of the field print, such as accuracy over folds, minDCF and Cllr.
 
@@ -50,9 +51,9 @@ def verification_metrics(
         their order: these are the folds of LFW's and RFW's files. A failed comparison keeps its
         place. A tensor has no folds.
     p_target : float in (0, 1)
-        Prior probability of a genuine pair, for the detection cost.
-    cost_miss, cost_fa : float
-        Costs of a false rejection and of a false acceptance, positive.
+        Prior probability of a genuine pair, for the detection cost, if both errors cost the same.
+        If a false rejection costs c times as much as a false acceptance, and the prior is p, give
+        c p / (c p + 1 - p).
 
     Returns
     -------
@@ -68,7 +69,7 @@ def verification_metrics(
     ------
     InputError
         For no scores of pairs, infinite scores, unknown attributes, fewer than two folds, a prior
-        or cost out of range.
+        out of range.
 
     Warns
     -----
@@ -94,27 +95,30 @@ def verification_metrics(
     """
     scores = checked_scores(scores)
     require_inside("p_target", p_target, 0, 1)
-    require_inside("cost_miss", cost_miss, 0, np.inf)
-    require_inside("cost_fa", cost_fa, 0, np.inf)
     require_whole("folds", folds, 2)
     n_folds = folds if is_list(scores) else 0
-    costs = cost_miss * p_target, cost_fa * (1 - p_target)
     kept = swept(scores, by=by)
     design = make_design(kept, by=by, varying="keep", weighting="pair")
     groups = design.images.groups
     results = []
     for pairs in pairs_of_models(kept):
-        table = _table_of_pairs(pairs, design)
         whole = whole_population(design, pairs)
-        parts = populations_of_groups(whole, design.images.group_code, len(groups))
-        result = _numbers(table, compared_weight(whole), n_folds, costs)
-        numbers_of_groups = [
-            _numbers(table[table.group == group], compared_weight(part), n_folds, costs)
-            for (group, _), part in parts.items()
-        ]
-        if numbers_of_groups:
-            result = _with_groups(result, numbers_of_groups, groups)
-        results.append(result)
+        group_code = design.images.group_code
+        parts = populations_of_groups(whole, group_code, len(groups))
+        row, col, is_genuine, is_impostor, _ = kinds_of_pairs(design, pairs)
+        group_of_pair = np.where(group_code[row] == group_code[col], group_code[row], -1)
+        numbers = []
+        for key, population in [(ALL, whole), *parts.items()]:
+            of_population = _numbers(population, p_target)
+            if n_folds:
+                is_within = key is ALL or (group_of_pair == key[0])
+                selected = (is_genuine | is_impostor) & is_within
+                accuracies = fold_accuracies(pairs.score[selected], is_genuine[selected], n_folds)
+                of_population["accuracy"] = accuracies.mean()
+                of_population["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
+                of_population["accuracy_fold"] = "fold", accuracies
+            numbers.append(xr.Dataset(of_population))
+        results.append(_with_groups(*numbers, groups=groups))
     result = of_models(results, kept)
     _warn_of_missing(result, folds)
     if turned(kept):
@@ -124,95 +128,80 @@ def verification_metrics(
     return result if result.dims else result.assign_coords(scores=["all"])
 
 
-def _table_of_pairs(pairs, design):
-    """The pairs in their order: score, weight, whether genuine, group of both sides (or -1)."""
-    row, col, is_genuine, is_impostor, number = kinds_of_pairs(design, pairs)
-    group_code = design.images.group_code
-    columns = {
-        "score": pairs.score,
-        "weight": number.astype(float),
-        "genuine": is_genuine,
-        "group": np.where(group_code[row] == group_code[col], group_code[row], -1),
+def _numbers(population, p_target):
+    """All numbers of one set of pairs but those of folds; NaN where one kind has no scores."""
+    genuine, impostors = population.genuine, population.impostors
+    if not len(genuine.score) or not len(impostors.score):
+        return dict.fromkeys(NUMBERS, np.nan)
+    scores = np.unique(np.append(genuine.score, impostors.score))
+    thresholds = np.append(-np.inf, scores)
+    weights = weights_of_data(population)
+    frr_at, far_at = (rate(population, weights, thresholds) for rate in (frr, far))
+    cost = p_target * frr_at + (1 - p_target) * far_at
+    shares, means, variances, nats = [], [], [], 0.0
+    for pairs, sign in ((genuine, -1), (impostors, 1)):
+        score = pairs.score.astype(float)
+        total = pairs.weight.sum()
+        share = pairs.weight / total
+        place = np.searchsorted(scores, pairs.score)
+        shares.append(np.bincount(place, pairs.weight, len(scores)) / total)
+        means.append(share @ score)
+        variances.append(share @ (score - means[-1]) ** 2)
+        nats += share @ np.logaddexp(0, sign * score)
+    n_genuine, n_impostors = weights.mated, weights.accepted[-1]
+    n_pairs = n_genuine + n_impostors
+    right = (n_genuine * (1 - frr_at) + n_impostors * (1 - far_at)) / n_pairs
+    accuracy, threshold = best_accuracy(thresholds, right, n_pairs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d_prime = np.divide(means[0] - means[1], np.sqrt(np.mean(variances)))
+    points = {
+        name: frr_at[far_at <= level * (1 + 1e-12)].min() for name, level in FAR_LEVELS.items()
     }
-    return pd.DataFrame(columns)[is_genuine | is_impostor]
+    return points | {
+        "best_accuracy": accuracy,
+        "best_threshold": threshold,
+        "min_dcf": cost.min() / min(p_target, 1 - p_target),
+        "cllr": nats / (2 * np.log(2)),
+        "min_cllr": least_cllr(np.stack(shares, 1)),
+        "d_prime": d_prime,
+    }
 
 
-def _numbers(table, n_impostors, n_folds, costs):
-    """All numbers of one set of pairs; NaN where one kind has no scores.
+def best_accuracy(thresholds, right, n_pairs):
+    """The largest share of right decisions at any threshold, and the strictest such threshold.
+
+    thresholds : one below all scores, and each distinct score. The threshold lies halfway between
+    two scores.
+    """
+    # rounding must not decide between equal shares, which differ by at least one pair
+    best = np.flatnonzero(right >= right.max() - 0.5 / n_pairs)[-1]
+    threshold = thresholds[best : best + 2].mean() if best else thresholds[1] - 1
+    return right[best], float(threshold)
+
+
+def fold_accuracies(score, is_genuine, n_folds):
+    """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind.
 
     Folds are cut from all pairs of a kind in their order, those that failed included.
     """
-    kinds = table.groupby("genuine").genuine
-    fold = kinds.cumcount() * n_folds // kinds.transform("size")
-    table = table.assign(fold=fold)[table.score.notna()]
-    if table.genuine.nunique() < 2:
-        return _numbers(NO_PAIRS, 0, n_folds, costs) * np.nan
-    share = weights_at_scores(table)
-    share /= share.sum()
-    score = share.index.to_numpy()[:, None]
-    mean = (share * score).sum()
-    variance = (share * (score - mean.to_numpy()) ** 2).sum()
-    nats = np.logaddexp(0, score * [-1, 1])  # of genuine scores, and of impostor scores
-    rates = rates_at_scores(table, n_impostors)
-    numbers = dict(zip(("best_accuracy", "best_threshold"), best_accuracy(table, n_impostors)))
-    numbers["min_dcf"] = (costs[0] * rates.frr + costs[1] * rates.far).min() / min(costs)
-    numbers["cllr"] = (share * nats).to_numpy().sum() / (2 * np.log(2))
-    numbers["min_cllr"] = least_cllr(share.to_numpy())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        numbers["d_prime"] = np.divide(mean[True] - mean[False], np.sqrt(variance.mean()))
-    for name, level in FAR_LEVELS.items():
-        numbers[name] = rates.frr[rates.far <= level * (1 + 1e-12)].min()
-    if n_folds:
-        accuracies = fold_accuracies(table, n_folds)
-        numbers["accuracy"] = accuracies.mean()
-        numbers["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
-        numbers["accuracy_fold"] = "fold", accuracies
-    return xr.Dataset(numbers)
-
-
-def weights_at_scores(table):
-    """Weight of the genuine and of the impostor pairs at each distinct score, rising."""
-    weight = table.weight.groupby([table.score, table.genuine]).sum().unstack(fill_value=0.0)
-    return weight.reindex(columns=[True, False], fill_value=0.0)
-
-
-def rates_at_scores(table, n_impostors=None):
-    """FRR and FAR at each distinct score, and at a threshold below all of them.
-
-    n_impostors : how many the pairs represent; an estimate where some were thinned.
-    """
-    weight = weights_at_scores(table)
-    n_genuine, n_all = weight.sum()
-    not_above = weight.cumsum()
-    not_above = pd.concat([0 * not_above.head(1).set_axis([-np.inf]), not_above])
-    far = (n_all - not_above[False]) / (n_impostors or n_all)
-    return pd.DataFrame({"frr": not_above[True] / n_genuine, "far": far.clip(upper=1)})
-
-
-def best_accuracy(table, n_impostors=None):
-    """The largest share of right decisions at any threshold, and the strictest such threshold.
-
-    A threshold lies halfway between two scores.
-    """
-    rates = rates_at_scores(table, n_impostors)
-    scores = rates.index.to_numpy()
-    n_pairs = table.weight.sum()
-    share = table.weight[table.genuine].sum() / n_pairs
-    right = share * (1 - rates.frr) + (1 - share) * (1 - rates.far)
-    # rounding must not decide between equal shares, which differ by at least one pair
-    best = np.flatnonzero(right >= right.max() - 0.5 / n_pairs)[-1]
-    threshold = scores[best : best + 2].mean() if best else scores[1] - 1
-    return float(right.iloc[best]), float(threshold)
-
-
-def fold_accuracies(table, n_folds):
-    """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind."""
+    fold = np.empty(len(score), int)
+    for is_of_kind in (is_genuine, ~is_genuine):
+        n = np.count_nonzero(is_of_kind)
+        fold[is_of_kind] = np.arange(n) * n_folds // max(n, 1)
+    is_scored = ~np.isnan(score)
+    score, is_genuine, fold = score[is_scored], is_genuine[is_scored], fold[is_scored]
     accuracies = np.full(n_folds, np.nan)
-    if len(table[["fold", "genuine"]].drop_duplicates()) == 2 * n_folds:
+    if len(np.unique(2 * fold + is_genuine)) == 2 * n_folds:
         for k in range(n_folds):
-            _, threshold = best_accuracy(table[table.fold != k])
-            fold = table[table.fold == k]
-            accuracies[k] = np.mean((fold.score > threshold) == fold.genuine)
+            others, genuine = score[fold != k], is_genuine[fold != k]
+            thresholds = np.append(-np.inf, np.unique(others))
+            rejected, not_accepted = (
+                np.searchsorted(np.sort(others[kind]), thresholds, "right")
+                for kind in (genuine, ~genuine)
+            )
+            right = (genuine.sum() - rejected + not_accepted) / len(others)
+            _, threshold = best_accuracy(thresholds, right, len(others))
+            accuracies[k] = np.mean((score > threshold)[fold == k] == is_genuine[fold == k])
     return accuracies
 
 
@@ -229,32 +218,31 @@ def least_cllr(share):
 
 def _warn_of_missing(result, folds):
     """Warn of NaN where a group or a fold has no genuine or no impostor pairs."""
-    missing = result.isnull()
     if "group" in result.dims:
-        missing_in_groups = missing.best_accuracy_group
-        empty = missing_in_groups.any({*missing_in_groups.dims} - {"group"}).values
-        if empty.any():
-            names = listed(result["group"].values[empty])
+        missing = result.best_accuracy_group.isnull()
+        if missing.any():
+            names = listed(missing.where(missing, drop=True)["group"].values)
             warn(f"all numbers of {names} are NaN: no genuine, or no impostor pair there")
     without_folds = [
-        f"accuracy{suffix}"
-        for suffix in ("", "_group")
-        if f"accuracy{suffix}" in result
-        and (missing[f"accuracy{suffix}"] & ~missing[f"best_accuracy{suffix}"]).any()
+        name
+        for name in {"accuracy", "accuracy_group"} & {*result}
+        if (result[name].isnull() & result[f"best_{name}"].notnull()).any()
     ]
     if without_folds:
         warn(
-            f"{' and '.join(without_folds)}: NaN where one of the {folds} folds has no genuine or "
-            "no impostor pair; take fewer folds, such as folds=2, or read best_accuracy"
+            f"{' and '.join(sorted(without_folds))}: NaN where one of the {folds} folds has no "
+            "genuine or no impostor pair; take fewer folds, such as folds=2, or read best_accuracy"
         )
 
 
-def _with_groups(result, numbers, groups):
+def _with_groups(result, *numbers, groups):
     """The numbers of all, and those of groups with STD and SER of their accuracies."""
-    numbers = xr.concat(numbers, xr.Variable("group", groups))
-    accuracy = numbers.get("accuracy", numbers.best_accuracy)
+    if not numbers:
+        return result
+    of_groups = xr.concat(numbers, xr.Variable("group", groups))
+    accuracy = of_groups.get("accuracy", of_groups.best_accuracy)
     error = 1 - accuracy
-    result = result.merge(numbers.rename({name: f"{name}_group" for name in numbers}))
+    result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups}))
     result["std"] = accuracy.std("group", ddof=1, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         result["ser"] = error.max("group", skipna=False) / error.min("group", skipna=False)

@@ -29,7 +29,7 @@ from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
 from frkit.intervals.floors import PERMUTED
 from frkit.intervals.permutation import distributions_of_permuted
-from frkit.intervals.reading import estimate_of
+from frkit.intervals.reading import data_of
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
     Sizes,
@@ -390,7 +390,7 @@ def _of_all_variants(make, **options):
 def _with_ends(evaluation, index, level):
     """One index with interval and floor, where the evaluation contains what they need."""
     name = index.name
-    result = {name: estimate_of(evaluation, index)}
+    result = {name: index(data_of(evaluation))}
     if "replicates" in evaluation.children:
         with gathered_notices():  # `summary` says them once
             interval = _interval(evaluation, index, level)

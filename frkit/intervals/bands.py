@@ -24,7 +24,6 @@ from frkit.intervals.equality import disparity_interval, rates_of_line, with_eno
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
-    estimate_of,
     warn_of,
     with_attrs,
     with_resolved,
@@ -190,7 +189,7 @@ def choose(method, evaluation, measure):
     if method is not None:
         require_one_of("method", method, METHODS)
         return method
-    estimate_of(evaluation, measure)  # raises if a variable is missing
+    measure(data_of(evaluation))  # raises if a variable is missing
     reads_rates = measure.name in RATES or {*measure.reads} <= {*MOVED}
     if "people" in evaluation.children and reads_rates:
         return EFFECTIVE

@@ -1,6 +1,5 @@
 """Two models, or two groups: the difference with its interval and p-value."""
 
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -134,22 +133,23 @@ def compare(
         names = require_sequence("models", models or ("A", "B"), "two names")
         require(len(names) == 2, f"models must be two names, got {models!r}")
         pairs = [tuple(map(str, names))]
-        rows = [_comparison_of_two_evaluations((evaluation_a, evaluation_b), *settings)]
-    elif groups is not None:
+        contrast = _comparison_of_two_evaluations((evaluation_a, evaluation_b), *settings)
+        result = contrast.expand_dims(CONTRAST)
+    elif groups is not None and method == EFFECTIVE:
         pairs = _pairs(data, "group", groups)
-        between = _group_contrasts if method == EFFECTIVE else partial(_between, "group")
-        rows = between(evaluation_a, pairs, *settings)
+        result = _group_contrasts(evaluation_a, pairs, measure, target, level)
     else:
-        pairs = _pairs(data, "model", models)
+        dim, asked = ("model", models) if groups is None else ("group", groups)
+        pairs = _pairs(data, dim, asked)
         compared = evaluation_a
-        if models not in (None, "all"):
-            compared = evaluation_a.sel(model=list(models))
-        rows = _between("model", compared, pairs, *settings)
+        if asked not in (None, "all"):
+            compared = evaluation_a.sel({dim: list(pairs[0])})
+        result = _between(dim, compared, pairs, *settings)
     if "all" in (models, groups) or groups == "rest":
-        result = _with_pairs(xr.concat(rows, CONTRAST), pairs)
+        result = _with_pairs(result, pairs)
     else:
         a, b = pairs[0]
-        result = rows[0].assign_attrs(a=a, b=b)
+        result = result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
     about = {"target": target} if method == EFFECTIVE else {}
     result = with_attrs(result, evaluation_a, measure, method, level=level, **about)
     warn_of(evaluation_a, measure, result)
@@ -165,26 +165,22 @@ def compare(
 
 def _pairs(data, dim, asked_pairs):
     """The two names of each comparison: those that are wanted, or all pairs."""
-    require(
-        asked_pairs is None or isinstance(asked_pairs, (str, list, tuple)),
-        f"{dim}s must be two names, or a word such as 'all', got {type(asked_pairs).__name__}",
-    )
     names = np.atleast_1d(data.get(dim, [])).tolist()
-    there_are = f"only {names[0]!r}" if names else "none"
     require(
         len(names) > 1,
-        f"{dim}s are compared in an evaluation of several {dim}s, and this one has {there_are}",
+        f"{dim}s are compared in an evaluation of several {dim}s, and this one has "
+        f"{listed(names) if names else 'none'}",
     )
-    is_of_rest = asked_pairs == "rest" and dim == "group"
-    if is_of_rest and len(names) > 2:
-        return [(name, REST) for name in names]
-    if is_of_rest or asked_pairs == "all" or (asked_pairs is None and len(names) == 2):
-        return list(combinations(names, 2))
+    if asked_pairs is None and len(names) == 2:
+        asked_pairs = names
+    if isinstance(asked_pairs, str) and asked_pairs in ("all", "rest"):
+        if asked_pairs == "all" or len(names) == 2:
+            return list(combinations(names, 2))
+        if dim == "group":
+            return [(name, REST) for name in names]
+    is_pair = isinstance(asked_pairs, (list, tuple)) and len({*asked_pairs}) == 2
     require(
-        isinstance(asked_pairs, (list, tuple))
-        and len(asked_pairs) == 2
-        and {*asked_pairs} <= {*names}
-        and asked_pairs[0] != asked_pairs[1],
+        is_pair and {*asked_pairs} <= {*names},
         f"{dim}s={asked_pairs!r} must be 'all', or two of {names}",
     )
     return [tuple(asked_pairs)]
@@ -231,7 +227,8 @@ def _between(dim, evaluation, pairs, measure, method, target, level):
     message = f"{measure.name!r} does not run over {dim}s; take a rate such as 'far_group'"
     require(dim in values.estimate.dims, message)
     sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
-    return [_contrast(a, b, measure, method, level) for a, b in sides]
+    contrasts = [_contrast(a, b, measure, method, level) for a, b in sides]
+    return xr.concat(contrasts, CONTRAST)
 
 
 def _values(evaluation, measure, method, target):
@@ -363,7 +360,7 @@ def difference_variance(pair):
 # --- groups, replicates --------------------------------------------------------------------------
 
 
-def _group_contrasts(evaluation, pairs, measure, _method, target, level):
+def _group_contrasts(evaluation, pairs, measure, target, level):
     """The differences and ratios of two groups, or of one and all others."""
     name = measure.name
     rate = xr.Dataset({"estimate": data_of(evaluation).get(name, xr.DataArray())})
@@ -388,7 +385,7 @@ def _group_contrasts(evaluation, pairs, measure, _method, target, level):
     if resolved is not None:
         of_both = [resolved.sel(group=[*a, *others]).all("group") for a, others in sides]
         result["resolved"] = xr.concat(of_both, CONTRAST)
-    return [result.isel({CONTRAST: k}) for k in range(len(pairs))]
+    return result
 
 
 def _from_replicates(a, b, method, level, scale):

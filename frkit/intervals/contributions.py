@@ -12,6 +12,7 @@ from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 UNIT = "unit"
+OWN_THRESHOLD = ("eer", "auc")  # rates that are no shares of comparisons at a level
 UNSEEN = 2  # further units that are assumed to err
 NODES = {NEW_PEOPLE: ("people", "person"), THESE_PEOPLE: ("images", "image")}
 
@@ -27,7 +28,7 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     added = _table(evaluation, name, target)
     # an EER without an unseen person moves the threshold, too, which takes back half
     added["unseen"] = 1 if name.startswith("eer") else UNSEEN
-    added["most"] = added.comparisons if _is_share(name) else np.inf
+    added["most"] = np.inf if name.startswith(OWN_THRESHOLD) else added.comparisons
     if name.startswith("threshold"):
         return added
     added["fixed_variance"] = added.variance
@@ -38,28 +39,18 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     return added
 
 
-def _is_share(name):
-    """Whether a rate is a share of comparisons that err."""
-    return not name.startswith(("eer", "auc"))
-
-
 def _at_level(added, evaluation, name, target):
     """What units add where the threshold errs, too."""
-    changed = {each: added[f"{each}_at_level"] for each in ("noise", "least", "variance")}
-    added = added.assign(changed)
-    if _is_share(name) and evaluation["people"].attrs["level_of"] == "far":
-        reference = _table(evaluation, _reference(evaluation, name), target)
+    added = added.assign(noise=added.noise_at_level, variance=added.variance_at_level)
+    if not name.startswith(OWN_THRESHOLD) and evaluation["people"].attrs["level_of"] == "far":
+        of_groups = "threshold_group" in evaluation["empirical"] and name.endswith("_group")
+        threshold = "threshold_group" if of_groups else "threshold"
+        reference = _table(evaluation, threshold, target)
         if "influence" in added:
             added["influence"] = added.influence - added.change * reference.influence
         if name.startswith("frr"):
             added["accepting"] = reference.erring
     return added
-
-
-def _reference(evaluation, name):
-    """The threshold that a rate is read at: one for all, or that of each group."""
-    of_groups = "threshold_group" in evaluation["empirical"] and name.endswith("_group")
-    return "threshold_group" if of_groups else "threshold"
 
 
 def _table(evaluation, name, target):

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import listed, require
+from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import effective_rates
 from frkit.intervals.pooled import (
@@ -16,12 +17,7 @@ from frkit.intervals.pooled import (
     equal_draws,
     p_of_equality,
 )
-from frkit.intervals.reading import (
-    NEW_PEOPLE,
-    data_of,
-    estimate_of,
-    names_people,
-)
+from frkit.intervals.reading import NEW_PEOPLE, data_of
 from frkit.measures.registry import LOG_SCALE, variables_read
 
 FEWEST_PEOPLE = {"far_group": 3, "frr_group": 2, "eer_group": 2}  # of a group that takes part
@@ -134,8 +130,8 @@ def equality_test(evaluation, groups_of_rates):
 
 def _tested(p, evaluation, groups):
     """The p-value, where people are known and the test keeps its size."""
-    is_tested = groups.attrs.get("warning") != IN_SEVERAL
-    return p.where(names_people(evaluation) and is_tested)
+    names_people = "n_identities" in provenance_of(evaluation)
+    return p.where(names_people and groups.attrs.get("warning") != IN_SEVERAL)
 
 
 def _warning_of(groups_of_rates):
@@ -175,7 +171,7 @@ def disparity_interval(evaluation, measure, level, target):
     groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
     test = equality_test(evaluation, groups_of_rates)
     data = data_of(evaluation)[[*names]]
-    estimate = estimate_of(evaluation, measure)
+    estimate = measure(data)
     is_of_ratios = _depends_on_ratios_alone(measure, data)
     options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
     dims = "truth", "group"

@@ -14,7 +14,6 @@ from frkit.intervals.equality import draws_of_equal_groups, rates_of_line, with_
 from frkit.intervals.reading import (
     NEW_PEOPLE,
     data_of,
-    estimate_of,
     warn_of,
     with_attrs,
     with_resolved,
@@ -25,11 +24,6 @@ from frkit.measures.registry import with_reads
 
 PERMUTED = "permuted"  # the node of an evaluation whose people, or scores, were permuted
 TIE = 1e-12  # a floor this close to the estimate reaches it
-SIZES = {  # what `p` is worth as a test
-    "rates": "the test of equal rates with the variance of all groups' people",
-    "people": "permutes the labels of people: exact where people could change groups",
-    "scores": "permutes the labels of scores: liberal where pairs share people",
-}
 
 
 def fair_floor(
@@ -65,8 +59,8 @@ def fair_floor(
         `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`,
         `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's
         own dimensions; with effective numbers `n_effective`, that of all groups together. Infinite
-        draws count as the largest, NaN are left out. attrs["size"] says how far `p` keeps its
-        level.
+        draws count as the largest, NaN are left out. Of permuted people `p` is exact where people
+        could change groups; of permuted scores it is liberal where pairs share people.
 
     Raises
     ------
@@ -100,14 +94,20 @@ def fair_floor(
         "with fair=",
     )
     whole = evaluation
-    estimate_of(whole, measure)  # raises if a variable is missing
+    measure(data_of(whole))  # raises if a variable is missing
     evaluation, left_out = with_enough_people(whole, measure, target)
     data = data_of(evaluation)
-    estimate = estimate_of(evaluation, measure)
+    estimate = measure(data)
     test = {}
+    about: dict = {}
     if measure.permuted:
-        draws, size = _values_of_permutations(evaluation, measure)
-        about = {"size": size}
+        require(
+            PERMUTED in evaluation.children,
+            f"the floor of {measure.name!r} permutes the labels of people, which needs the "
+            "scores: make the evaluation with "
+            "fk.indices.distributions(scores, by=..., permutations=200)",
+        )
+        draws = measure(evaluation[PERMUTED].to_dataset())
     else:
         require(
             "people" in evaluation.children and rates_of_line(measure, data),
@@ -115,7 +115,7 @@ def fair_floor(
             "in evaluations that know the people",
         )
         draws, test = draws_of_equal_groups(evaluation, measure, target)
-        about = {"size": SIZES["rates"], "target": target}
+        about = {"target": target}
         if left_out:
             about["left_out"] = left_out
     result = against(estimate, draws, measure.fair, level).assign(test)
@@ -123,18 +123,6 @@ def fair_floor(
     result = with_attrs(result, evaluation, measure, "fair floor", level=level, **about)
     warn_of(whole, measure, result)
     return result
-
-
-def _values_of_permutations(evaluation, measure):
-    """A measure where people, or scores, were permuted, and what its p is worth as a test."""
-    require(
-        PERMUTED in evaluation.children,
-        f"the floor of {measure.name!r} permutes the labels of people, which needs the "
-        "scores: make the evaluation with "
-        "fk.indices.distributions(scores, by=..., permutations=200)",
-    )
-    permuted = evaluation[PERMUTED].to_dataset()
-    return measure(permuted), SIZES[permuted.attrs["permuted"]]
 
 
 def against(estimate, draws, fair, level):

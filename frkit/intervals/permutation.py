@@ -5,9 +5,9 @@ import xarray as xr
 
 from frkit.base import UNKNOWN
 from frkit.evaluation.design import make_design
-from frkit.evaluation.error_rates import weights_of_replicate
-from frkit.evaluation.populations import ALL, whole_population
-from frkit.evaluation.rate_tables import distributions_of, of_models, stacked
+from frkit.evaluation.error_rates import weights_of_data
+from frkit.evaluation.populations import ALL, populations_of_groups, whole_population
+from frkit.evaluation.rate_tables import distributions_of, gathered, of_models, stacked
 from frkit.scores.groups import group_codes, groups_among, labels_of_images
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import (
@@ -86,27 +86,22 @@ def distributions_of_permuted(kept, by, varying, n, seed, edges):
 def _evaluate_permutations(kept, person, permuted, groups, edges):
     """Distributions of permuted groups, over ([model,] replicate, group).
 
-    Each group of each permutation is a replicate: its people count once, and all others never.
-
-    person : the person of each row. permuted : the group of each person, (permutation, person).
-    edges : of the bins of histograms.
+    person : the person of each row. permuted : the group of each person, (permutation, person), or
+    -1. edges : of the bins of histograms.
     """
     design = make_design(kept, weighting="pair")
-    _, first = np.unique(design.images.identity_code, return_index=True)
-    once = np.ones(len(design.images.image), np.uint8)
     tables = []
     for pairs in pairs_of_models(kept):
-        populations = {ALL: whole_population(design, pairs)}
+        whole = whole_population(design, pairs)
         replicates = []
-        for group_of_identity in permuted[:, person[first]]:
-            for group in range(len(groups)):
-                is_there = (group_of_identity == group).astype(np.uint8)
-                weights = {ALL: weights_of_replicate(populations[ALL], once, is_there)}
-                times = is_there[design.images.identity_code]
-                replicates.append(distributions_of(populations, weights, edges, times))
+        for group_of_person in permuted:
+            group = group_of_person[person]
+            group[group < 0] = len(groups)
+            values: dict = {ALL: {}}
+            for key, part in populations_of_groups(whole, group, len(groups)).items():
+                weights = weights_of_data(part)
+                values[key] = distributions_of(ALL, part, weights, edges, group == key[0])
+            replicates.append(gathered(values))
         tables.append(xr.Dataset(stacked(replicates)))
     middles = (edges[1:] + edges[:-1]) / 2
-    result = of_models(tables, kept).assign_coords(score_bin=middles)
-    result = result.coarsen(replicate=len(groups))
-    result = result.construct(replicate=("replicate", "group")).assign_coords(group=groups)
-    return result.rename({name: f"{name}_group" for name in result})
+    return of_models(tables, kept).assign_coords(score_bin=middles, group=groups)

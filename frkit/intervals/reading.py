@@ -44,11 +44,6 @@ def data_of(evaluation):
     return evaluation["empirical"].to_dataset()
 
 
-def estimate_of(evaluation, measure):
-    """A measure of the data; where a variable is missing, the error says how to get it."""
-    return measure(data_of(evaluation))
-
-
 def provenance(evaluation: xr.DataTree) -> dict:
     """Read what an evaluation says about its own making.
 
@@ -75,11 +70,6 @@ def provenance(evaluation: xr.DataTree) -> dict:
     120
     """
     return provenance_of(evaluation)
-
-
-def names_people(evaluation):
-    """Whether identities are known; a list of pairs may have none."""
-    return bool(provenance_of(evaluation).get("n_identities"))
 
 
 # --- labels of a result --------------------------------------------------------------------------
@@ -124,27 +114,21 @@ def with_resolved(result, measure, evaluation):
 
     FARs and thresholds rest on no genuine pair, FRRs at a fixed threshold on no impostor pair.
     """
-    reads = variables_read(measure, data_of(evaluation))
-    resolved = _resolved(evaluation, reads, frozenset(result.estimate.dims))
-    return result if resolved is None else result.assign(resolved=resolved)
-
-
-def _resolved(evaluation, reads, dims):
-    """Where the errors of these variables are enough; None without these dims."""
     data = data_of(evaluation)
+    reads = variables_read(measure, data)
+    dims = {*result.estimate.dims}
     if "resolved" not in data or not {*data.resolved.dims} <= dims:
-        return None
+        return result
     resolved = data.resolved.variable
     if all(name.startswith(("far", "threshold")) for name in reads):
         resolved = data.false_accepts.variable >= RESOLVED
     elif "threshold_level" in dims and all(name.startswith("frr") for name in reads):
         resolved = data.false_rejects.variable >= RESOLVED
-    for name in reads:
-        errors = data.get(ERRORS_OF.get(name))
-        if errors is not None:
-            groups = {"group", "reference_group"} & {*errors.dims} - dims
-            resolved = resolved & (errors.variable >= RESOLVED).all(groups)
-    return resolved
+    for name in {*reads} & {*ERRORS_OF}:
+        errors = data[ERRORS_OF[name]]
+        groups = {"group", "reference_group"} & {*errors.dims} - dims
+        resolved = resolved & (errors.variable >= RESOLVED).all(groups)
+    return result.assign(resolved=resolved)
 
 
 def _label(measure, weighting):
@@ -182,7 +166,10 @@ def _cautions(data, measure, result):
             yield Notice(f"{sentence} {where}{advice}", code)
     left_out = result.attrs.get("left_out")
     if left_out:
-        yield Notice(without_groups(measure, left_out))
+        yield Notice(
+            f"{measure.name} is computed without {listed(left_out)}: a group takes part if two of "
+            "its people were compared, for FAR three"
+        )
     few_people = result.attrs.get("few_people")
     if few_people:
         yield Notice(
@@ -251,14 +238,6 @@ def _conditions(data, measure, result):
             "draw within groups, Resampling(..., strata='group')"
         )
         yield f"no interval of {measure.words}", missing, advice, ""
-
-
-def without_groups(measure, left_out):
-    """Name the groups that take no part in a measure."""
-    return (
-        f"{measure.name} is computed without {listed(left_out)}: a group takes part if two of its "
-        "people were compared, for FAR three"
-    )
 
 
 def words_of_condition(condition):

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from frkit.base import require
 from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.effective import logarithm
-from frkit.intervals.reading import estimate_of
+from frkit.intervals.reading import data_of
 from frkit.measures.registry import LOG_SCALE
 from frkit.resampling import SCHEMES
 
@@ -102,7 +102,7 @@ def quantiles(values, probabilities):
 
 def values_of(evaluation, measure):
     """A measure of the data (`estimate`), the V-statistic (`centre`) and the `replicates`."""
-    estimate = estimate_of(evaluation, measure)
+    estimate = measure(data_of(evaluation))
     require(
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",

@@ -43,7 +43,7 @@ from frkit.io.pair_list import (
 from frkit.io.questions import asking
 from frkit.io.roles import SIDES, Roles
 from frkit.scores.kept import REJECTED
-from frkit.scores.tensor import block_size, labelled_tensor
+from frkit.scores.tensor import block_side, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
@@ -81,7 +81,6 @@ def score_matrix(
     distance: bool | None = None,
     failed: str = "left out",
     attributes: Mapping[str, tuple] | None = None,
-    chunks: int | str = "auto",
 ) -> xr.DataArray:
     """Make a score tensor of scores that exist already; some comparisons may have failed.
 
@@ -112,8 +111,6 @@ def score_matrix(
         every threshold (its score becomes one just below all others, for which all are read once).
     attributes : mapping of name to (probe labels, reference labels), optional
         Missing ones (None, NaN, blank) become "unknown".
-    chunks : int or "auto"
-        As in `score_tensor`.
 
     Returns
     -------
@@ -212,7 +209,7 @@ def score_matrix(
     ask_about_marks(_scores_with_ends(values, missing), missing, distance)
     is_one_set = has_equal_sides and np.array_equal(probes["image"], references["image"])
     symmetric = is_one_set and equals_transpose(values, number_marks(missing))
-    side = block_size(chunks, max(values.shape))
+    side = block_side(max(values.shape))
     lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":

@@ -76,7 +76,7 @@ def drivers(inputs):
             title = f"{ERRORS[rate].capitalize()}{where}"
             section.tables[title] = _table_of_people(errors, rate)
             title = f"Pairs of the first three, {ERRORS[rate]}{where}"
-            pairs = _table_of_pairs(inputs.scores_of(name), people, rate, errors)
+            pairs = _table_of_pairs(inputs.scores_of(name), people, rate)
             section.tables[title] = pairs
             n_errors = int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate])
             p = people.p_people_differ.item() if rate == "frr" else np.nan
@@ -118,10 +118,9 @@ def _table_of_people(errors, rate):
     return Table(pd.DataFrame(columns, head.index, dtype=object).rename_axis("person"))
 
 
-def _table_of_pairs(scores, people, rate, errors):
+def _table_of_pairs(scores, people, rate):
     """The worst pairs of the first three people."""
-    first = [str(person) for person in errors.index[:3]]
-    pairs = worst_pairs(scores, people, kind=KINDS[rate], identities=first, pairs=MOST_PAIRS)
+    pairs = worst_pairs(scores, people, kind=KINDS[rate], identities=3, pairs=MOST_PAIRS)
     sides = ["probe", "probe_identity", "reference", "reference_identity"]
     columns = {side.replace("_identity", " shows"): pairs[side].values for side in sides}
     frame = pd.DataFrame(columns).astype(str).astype(object)

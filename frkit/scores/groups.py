@@ -91,13 +91,6 @@ def turned(scores: xr.DataArray | xr.DataTree) -> bool:
     return bool(scores.attrs.get("distance"))
 
 
-def models_of(scores: xr.DataArray | xr.Dataset) -> list:
-    """Return the scores (or the rates) of each model."""
-    if "model" not in scores.dims:
-        return [scores]
-    return [scores.isel(model=k, drop=True) for k in range(scores.sizes["model"])]
-
-
 # --- labels --------------------------------------------------------------------------------------
 
 

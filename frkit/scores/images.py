@@ -14,6 +14,8 @@ from frkit.data.sides import SIDES
 from frkit.scores.groups import group_codes, groups_among, labels_of_images
 from frkit.scores.kept import IMAGES, PAIRS, has_names, is_list, require_one_person, rows_of_sides
 
+OF_STRATA = "strata must be a property of the person"
+
 
 @dataclass(frozen=True, eq=False)
 class Images:
@@ -176,24 +178,22 @@ def _resolved_in_list(table, row, label, by, varying, stratified):
 
     Rules that count labels, or take the first one, count the sides of pairs in their order.
     """
-    identity = person = table["identity"].values
-    of_people = _is_of_people(table, by)
-    if of_people and varying not in ("error", "keep"):
-        attribute = CROSSED.join(attributes_of(by))
+    identity = table["identity"].values
+    attribute = CROSSED.join(attributes_of(by))
+    if any(table[name].attrs.get("of") == "pairs" for name in attributes_of(by)):
+        require(not stratified, f"{OF_STRATA}, but {by!r} is one of the pair: draw without strata")
+        varying = "keep"  # labels describe the comparison
+    elif varying in ("error", "keep") and _note_varying(label, identity, by, stratified):
+        varying = "keep"
+    if varying in ("error", "keep"):
+        label, identity, person = resolve_varying(label, identity, varying, attribute, identity)
+    else:
         on_sides = resolve_varying(label[row], identity[row], varying, attribute, identity[row])
         label, identity, person = (_of_rows(values, row) for values in on_sides)
-    elif _note_varying(label, identity, by, stratified, of_people) == 0 and varying == "error":
-        attribute = CROSSED.join(attributes_of(by))
-        label = resolve_varying(label, identity, "error", attribute)[0]  # blanks are filled
     first = pd.unique(row)  # the rows in the order of the list
     stratum = label.copy()
     stratum[first] = resolve_varying(label[first], identity[first], "first", "label")[0]
     return label, identity, person, stratum
-
-
-def _is_of_people(table, by):
-    """Whether labels describe people; otherwise they describe the comparison."""
-    return all(table[name].attrs.get("of") != "pairs" for name in attributes_of(by))
 
 
 def _of_rows(values, row):
@@ -203,27 +203,23 @@ def _of_rows(values, row):
     return of_rows
 
 
-def _note_varying(label, identity, by, stratified, of_people):
-    """Refuse strata whose labels vary within a person; return within how many people they do."""
-    rule = f"strata must be a property of the person, but {by!r}"
-    if not of_people:
-        require(not stratified, f"{rule} is a label of one side alone: draw without strata")
-        return None
+def _note_varying(label, identity, by, stratified):
+    """Warn where labels vary within a person, and refuse strata then; whether they do."""
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()
     varying = n_labels.index[n_labels > 1]
     if len(varying) > 0:
         require(
             not stratified,
-            f"{rule} varies within {listed(varying)}; say varying='first' or 'most frequent', or "
-            "draw without strata",
+            f"{OF_STRATA}, but {by!r} varies within {listed(varying)}; say varying='first' or "
+            "'most frequent', or draw without strata",
         )
         warn(
             f"{by!r} varies within {len(varying)} of {len(n_labels)} people ({listed(varying, 3)}):"
             " each pair counts in the group that its own row names; the option varying "
             "('first' or 'most frequent') gives a person one label"
         )
-    return len(varying)
+    return len(varying) > 0
 
 
 def _sides_of(image, sides):

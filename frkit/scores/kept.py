@@ -28,7 +28,7 @@ DESIGN = "design"
 IMAGES = "images"  # the node with the table of images
 PAIRS = "pairs"  # the node with the pairs, or with a node for each model
 IMAGES_OF_SIDES = ("probe_image", "reference_image")  # of each pair in the table of images
-FORM = 1  # version of the form; a change of what a node means is another one
+FORM = 2  # version of the form; a change of what a node means is another one
 COLUMNS = {  # of a model's pairs: their dim, and what they are
     "probe_image": ("pair", "place of the probe among the images"),
     "reference_image": ("pair", "place of the reference"),
@@ -188,9 +188,8 @@ def kept_tree(root: xr.Dataset, images: xr.Dataset, pairs_of_models: dict) -> xr
     """
     root = root.assign_attrs(form=FORM)
     nodes = {"/": root, IMAGES: images}
-    table_digest = _digest_of_table(root, images)
     for path, pairs in pairs_of_models.items():
-        nodes[path] = pairs.assign_attrs(digest=_digest_of_pairs(pairs, table_digest))
+        nodes[path] = pairs.assign_attrs(digest=_digest(root, images, pairs))
     return xr.DataTree.from_dict(nodes)
 
 
@@ -216,10 +215,9 @@ def check_kept(kept: xr.DataTree) -> None:
             f"{name!r} of the kept images must have a label for each image: set it as "
             f"kept['images'][{name!r}] = xr.DataArray(labels, dims='image')",
         )
-    table_digest = _digest_of_table(kept, images)
     for pairs in nodes_of_models(kept).values():
         require(
-            pairs.attrs.get("digest") == _digest_of_pairs(pairs, table_digest),
+            pairs.attrs.get("digest") == _digest(kept, images, pairs),
             "these are not the kept pairs that a sweep returned: some were selected, reordered or "
             "changed, or images have other names or identities, so that rates would be wrong; do "
             "this before the sweep, and sweep the scores again: kept = fk.sweep(scores). The pairs "
@@ -230,30 +228,26 @@ def check_kept(kept: xr.DataTree) -> None:
         refuse_infinite(kept[PAIRS]["score"].values)
 
 
-def _digest_of_table(root, images) -> int:
-    """Return a checksum of who is compared with whom; other labels may be changed."""
-    unread = [name for name, column in root.variables.items() if "pair" in column.dims]
-    digest = crc32(f"{root.attrs[DESIGN]} {root.attrs.get('distance')}{''.join(unread)}".encode())
-    columns = WHO_IS_COMPARED if "identity" in images.variables else sorted(images.variables)
-    for name in columns:
-        if name in images.variables:
-            digest = crc32(narrow_text(images[name].values), crc32(name.encode(), digest))
-    return digest
+def _digest(root, images, pairs) -> str:
+    """Return a checksum of who is compared with whom, and of the pairs of a model.
 
-
-def _digest_of_pairs(pairs, table_digest) -> str:
-    """Return a checksum of the pairs of a model and of the table of images.
-
-    The pairs of a list, which may be selected, are in the checksum by their columns alone.
+    Other labels may be changed. The pairs of a list, which may be selected, are in the checksum by
+    the names of their columns alone.
     """
-    numbers = [str(pairs.attrs.get(name)) for name in NUMBERS]
-    columns = COLUMNS
-    if "genuine" in pairs:
-        numbers, columns = sorted({*pairs.variables} - {"model", "pair"}), {}
-    digest = crc32(" ".join(numbers).encode(), table_digest)
-    for name in columns:
-        if name in pairs:
-            digest = crc32(np.ascontiguousarray(pairs[name].values), digest)
+    words = [root.attrs[DESIGN], root.attrs.get("distance")]
+    words += [name for name, column in root.variables.items() if "pair" in column.dims]
+    columns = WHO_IS_COMPARED if "identity" in images.variables else sorted(images.variables)
+    arrays = {
+        name: narrow_text(images[name].values) for name in columns if name in images.variables
+    }
+    if root.attrs[DESIGN] == LISTED:
+        words += sorted({*pairs.variables} - {"model", "pair"})
+    else:
+        words += [pairs.attrs.get(name) for name in NUMBERS]
+        arrays |= {name: pairs[name].values for name in COLUMNS if name in pairs}
+    digest = crc32(" ".join(map(str, words)).encode())
+    for name, values in arrays.items():
+        digest = crc32(np.ascontiguousarray(values), crc32(name.encode(), digest))
     return f"{digest:08x}"
 
 

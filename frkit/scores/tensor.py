@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import require, require_flag, require_one_of, require_whole
+from frkit.base import require, require_flag, require_one_of
 from frkit.data.checks import NUMBERED, ROWS, check_faces, check_rows, is_lazy, loaded
 from frkit.data.labels import image_names
 
@@ -20,7 +20,6 @@ def score_tensor(
     faces: xr.Dataset,
     similarity: str | Callable = "cosine",
     *,
-    chunks: int | str = "auto",
     symmetric: bool = True,
 ) -> xr.DataArray:
     """Scores of every image with every image, as a lazy tensor.
@@ -35,9 +34,6 @@ def score_tensor(
     similarity : {"cosine", "euclidean"} or callable
         "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature)
         and (b, feature), and returns (a, b) scores; larger means more alike.
-    chunks : int or "auto"
-        Images along each side of a block, rounded up to a multiple of 512 (auto: 512, more for
-        large tensors). No result depends on it.
     symmetric : bool
         False for a callable whose score depends on which image is the probe.
 
@@ -53,7 +49,7 @@ def score_tensor(
     Raises
     ------
     InputError
-        For an unknown similarity, chunks below 1, a Dataset without `embedding` or `identity`, an
+        For an unknown similarity, a Dataset without `embedding` or `identity`, an
         image without a name, or a row that is not finite or has no length.
 
     Examples
@@ -86,7 +82,7 @@ def score_tensor(
         rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
     if NUMBERED in faces["image"].attrs:  # distinguishes these images from other numbered ones
         attrs["images"] = faces["image"].attrs[NUMBERED]
-    lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
+    lazy = _lazy_scores(rows, function, block_side(rows.shape[-2]))
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == ("image",)}
     labels["image"] = image_names(faces["image"].values, faces.sizes["image"])
     return labelled_tensor(lazy, labels, labels, attrs, models)
@@ -182,13 +178,6 @@ def block_side(n: int) -> int:
     while n > MOST_BLOCKS * side and side < MOST_IMAGES:
         side *= 2
     return side
-
-
-def block_size(chunks: int | str, n: int) -> int:
-    """Return the images along each side of a block; n : longer side of the tensor."""
-    if isinstance(chunks, str) and chunks == "auto":
-        return block_side(n)
-    return -(-require_whole("chunks (or 'auto')", chunks, 1) // TILE) * TILE
 
 
 def _lazy_scores(rows, function, side):

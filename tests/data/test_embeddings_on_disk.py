@@ -68,7 +68,7 @@ def test_results_are_the_same_to_the_bit(tmp_path, monkeypatch, kind, similarity
     options = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=resampling)
     trees = []
     for faces in (in_memory(**names), stored):
-        trees.append(fk.evaluate(fk.score_tensor(faces, similarity, chunks=100), **options))
+        trees.append(fk.evaluate(fk.score_tensor(faces, similarity), **options))
     assert trees[0].attrs == trees[1].attrs
     for name in trees[0].children:
         xr.testing.assert_identical(trees[0][name].to_dataset(), trees[1][name].to_dataset())

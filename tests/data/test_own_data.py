@@ -187,7 +187,7 @@ def test_chosen_impostors(kind, form, weighting):
     race[:3] = "unknown"
     labels, who = {"gender": gender, "race": race}, faces.identity.values
     faces = fk.faces(faces.embedding.values, who, image=faces.image.values, **labels)
-    scores = fk.score_tensor(faces, chunks=16)
+    scores = fk.score_tensor(faces)
     i, j = np.triu_indices(len(who), 1)
     value = scores.values[i, j].astype(float)
     if form == "list":

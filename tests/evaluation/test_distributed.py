@@ -58,9 +58,9 @@ def steps(dask_worker):
     return dask_worker.state.transition_counter
 
 
-def evaluation(faces, similarity="cosine", chunks=16):
-    """Groups and replicates of a hundred images, in about thirty blocks."""
-    scores = fk.score_tensor(faces, similarity, chunks=chunks)
+def evaluation(faces, similarity="cosine"):
+    """Groups and replicates of a hundred images."""
+    scores = fk.score_tensor(faces, similarity)
     return fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
 
 
@@ -85,7 +85,7 @@ def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path):
     np.save(tmp_path / "faces.npy", faces.embedding.values)
     columns = {name: faces[name].values for name in ("image", "identity", "gender")}
     pd.DataFrame(columns).to_csv(tmp_path / "faces.csv", index=False)
-    on_disk = fk.score_tensor(fk.open_data(tmp_path / "faces.npy"), chunks=16)
+    on_disk = fk.score_tensor(fk.open_data(tmp_path / "faces.npy"))
     assert len(pickle.dumps(on_disk.data.__dask_graph__())) < faces.embedding.nbytes / 2
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
     with distributed.Client(cluster):

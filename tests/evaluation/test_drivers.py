@@ -41,7 +41,7 @@ def shares_by_hand(scores, threshold):
 @pytest.mark.parametrize("chunks", [5, 100])
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
 def test_shares_equal_the_loop(sizes, chunks):
-    scores = fk.score_tensor(people(sizes, ties=True), chunks=chunks)
+    scores = fk.score_tensor(people(sizes, ties=True)).chunk(probe=chunks, reference=chunks)
     who = fk.errors_by_person(scores, far=FAR)
     for level in range(2):
         at_level = who.isel(far_level=level)
@@ -54,7 +54,7 @@ def test_shares_equal_the_loop(sizes, chunks):
 
 
 def test_thresholds_and_rates_are_those_of_evaluate():
-    scores = fk.score_tensor(people("unequal"), chunks=8)
+    scores = fk.score_tensor(people("unequal"))
     who = fk.errors_by_person(scores, far=FAR, by="gender")
     ev = fk.evaluate(scores, far=FAR)["empirical"]
     for name in ("threshold", "far", "frr"):
@@ -65,7 +65,7 @@ def test_thresholds_and_rates_are_those_of_evaluate():
 
 
 def test_the_largest_errors_are_listed_with_their_names():
-    scores = fk.score_tensor(people("unequal", ties=True), chunks=7)
+    scores = fk.score_tensor(people("unequal", ties=True))
     who = fk.errors_by_person(scores, far=[0.1]).isel(far_level=0)
     for kind, share in (("genuine", who.frr_share), ("impostor", who.far_share)):
         worst = share.sortby(-share).identity.values[:2].tolist()
@@ -86,9 +86,9 @@ def test_models_stay_apart_and_are_selected_for_a_list():
     noise = np.random.default_rng(0).normal(size=first.embedding.shape).astype(np.float32)
     other = first.assign(embedding=first.embedding + 0.5 * noise)
     both = fk.open_data({"A": first, "B": other})
-    scores = fk.score_tensor(both, chunks=9)
+    scores = fk.score_tensor(both)
     who = fk.errors_by_person(scores, far=FAR)
-    alone = fk.errors_by_person(fk.score_tensor(other, chunks=9), far=FAR)
+    alone = fk.errors_by_person(fk.score_tensor(other), far=FAR)
     np.testing.assert_allclose(who.far_share.sel(model="B"), alone.far_share)
     with pytest.raises(fk.InputError, match="several models"):
         fk.worst_pairs(scores, who.isel(model=0, far_level=0))
@@ -97,7 +97,7 @@ def test_models_stay_apart_and_are_selected_for_a_list():
 
 
 def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
-    scores = fk.score_tensor(people("equal", ties=True), chunks=7)
+    scores = fk.score_tensor(people("equal", ties=True))
     every = pairs_of(scores)
     columns = [np.array(column) for column in zip(*every, strict=True)]
     sides = ("probe", "reference", "probe_identity", "reference_identity")

@@ -34,7 +34,7 @@ SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 )
 @pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", False)])
 def test_schemes_and_weightings(sizes, ties, weighting, scheme):
-    scores = fk.score_tensor(people(sizes, ties=ties, groups=THREE), chunks=7)
+    scores = fk.score_tensor(people(sizes, ties=ties, groups=THREE))
     resampling = fk.Resampling(scheme, n=2, seed=1)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -45,7 +45,7 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
 )
 def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
-    scores = fk.score_tensor(people("unequal", ties=True), chunks=9)
+    scores = fk.score_tensor(people("unequal", ties=True))
     options = dict(by="gender", resampling=fk.Resampling("two-level", n=3), impostors=impostors)
     ev = evaluate_and_check(scores, weighting=weighting, **levels, **options)
     dim = "far_level" if "far" in levels else "threshold_level"
@@ -57,7 +57,7 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
     """Weights of 1/(n_k n_l) round: a level computed from the pairs themselves is met all the
     same."""
     score, faces = table("unequal", decimals=6)
-    scores = looked_up(score, faces, chunks=5)
+    scores = looked_up(score, faces)
     impostor, _ = empirical(as_twin(scores))
     order = np.argsort(-impostor.score)
     shares = np.cumsum(impostor.weight[order]) / impostor.weight.sum()
@@ -69,7 +69,7 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
 
 def test_levels_from_below_one_pair_to_nearly_all():
     score, faces = table("unequal", decimals=1)
-    scores = looked_up(score, faces, chunks=11)
+    scores = looked_up(score, faces)
     ev = evaluate_and_check(
         scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling("image", n=3)
     )
@@ -80,7 +80,7 @@ def test_levels_from_below_one_pair_to_nearly_all():
 
 
 def test_distances_without_groups():
-    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
+    scores = fk.score_tensor(people("unequal", seed=4), "euclidean")
     ev = evaluate_and_check(scores, bounds=(-10.0, 0.0), resampling=fk.Resampling("image", n=3))
     assert ev["replicates"].frr.dims == ("replicate", "far_level")
     assert "far_group" not in ev["empirical"].data_vars
@@ -96,7 +96,7 @@ def test_distances_without_groups():
     ],
 )
 def test_strata_and_small_subsets(options):
-    scores = fk.score_tensor(people("equal", ties=True, groups=("f", "m")), chunks=8)
+    scores = fk.score_tensor(people("equal", ties=True, groups=("f", "m")))
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling(n=4, **options))
 
 
@@ -106,7 +106,7 @@ def test_a_callable_with_its_own_diagonal(scheme, weighting, symmetric):
     score, faces = table("unequal", seed=2, decimals=1)
     if not symmetric:
         score = score + np.triu(np.full_like(score, 0.25), 1)
-    scores = looked_up(score, faces, chunks=8, symmetric=symmetric)
+    scores = looked_up(score, faces, symmetric=symmetric)
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -117,7 +117,7 @@ def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
     faces = people([6, 5, 4, 6, 3], ties=True)
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
     split = split_by(fk.faces(faces.embedding.values, faces.identity.values, age=age), "age")
-    scores = fk.score_tensor(split, chunks=10)
+    scores = fk.score_tensor(split)
     assert len(np.unique(scores.probe_person)) == 5 < len(np.unique(scores.probe_identity))
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="age", resampling=resampling, weighting=weighting)
@@ -147,9 +147,7 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
             probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)]
         )
         names["reference"][0], names["reference"][2], names["reference"][5] = "a0", "b3", "d6"
-    scores = fk.score_matrix(
-        score, probe, reference, missing=-1, attributes=attributes, chunks=4, **names
-    )
+    scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, **names)
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -159,9 +157,9 @@ def test_several_models_are_evaluated_as_each_alone():
     second = second.assign(embedding=second.embedding.roll(feature=1) ** 3)
     both = fk.open_data({"one": first, "other": second})
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
-    together = fk.evaluate(fk.score_tensor(both, chunks=8), **options)
+    together = fk.evaluate(fk.score_tensor(both), **options)
     for name, faces in {"one": first, "other": second}.items():
-        alone = fk.evaluate(fk.score_tensor(faces, chunks=8), **options)
+        alone = fk.evaluate(fk.score_tensor(faces), **options)
         for node in ("empirical", "vstatistic", "replicates"):
             picked = together[node].dataset.sel(model=name, drop=True)
             for variable in alone[node].data_vars:
@@ -187,7 +185,7 @@ def test_ten_errors_of_each_kind_resolve_a_level(accepts, rejects):
 )
 def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
     """Of three people a replicate may hold one alone, or only those with one image."""
-    scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
+    scores = fk.score_tensor(people([1, 2, 1], seed=2))
     resampling = fk.Resampling("identity", n=120)
     replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)[
         "replicates"
@@ -210,7 +208,7 @@ def test_scores_on_and_beside_the_edges_of_bins(bins):
     beside = [edges, np.nextafter(edges, np.float32(-2)), np.nextafter(edges, np.float32(2))]
     values = np.unique(np.clip(np.concatenate(beside), -1, 1))
     score = np.random.default_rng(7).choice(values, (24, 24))
-    scores = looked_up(np.maximum(score, score.T), faces, chunks=9)
+    scores = looked_up(np.maximum(score, score.T), faces)
     evaluate_and_check(scores, bins=bins, bounds=(-1.0, 1.0))
 
 

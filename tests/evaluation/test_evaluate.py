@@ -17,7 +17,7 @@ quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.fixture(scope="module")
 def scores():
     """Six people of four images."""
-    return fk.score_tensor(people("equal"), chunks=8)
+    return fk.score_tensor(people("equal"))
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_an_age_that_varies_is_refused_or_settled():
     faces = people([6, 5, 4, 6, 3], ties=True)
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
     kept = fk.faces(faces.embedding.values, faces.identity.values, age=age)
-    scores = fk.score_tensor(kept, chunks=10)
+    scores = fk.score_tensor(kept)
     with pytest.raises(fk.InputError, match="age"):
         fk.evaluate(scores, by="age", far=FAR)
     split = split_by(kept, "age")
     options = dict(by="age", far=FAR, resampling=fk.Resampling("image", n=2))
     at_use = fk.evaluate(scores, varying="split", **options)
-    check_evaluation(at_use, fk.score_tensor(split, chunks=10), **options)
+    check_evaluation(at_use, fk.score_tensor(split), **options)
 
 
 @quiet
@@ -251,7 +251,7 @@ def test_thresholds_must_have_a_row_for_each_model():
 def test_more_groups_than_memory_has_room_for_are_refused_with_what_would_fit():
     n = 2_000
     scores = fk.pairs(np.arange(2.0 * n), np.arange(2 * n) < n, race=np.arange(2 * n) % n)
-    with pytest.raises(fk.InputError, match="2,000 groups .* groups would fit"):
+    with pytest.raises(fk.InputError, match="2,000 groups .* merge groups"):
         fk.evaluate(scores, by="race")
 
 

@@ -28,7 +28,7 @@ MEASURES = [*(f"{kind}_{form}" for kind in ("far", "frr") for form in FORMS), "f
 # --- one small evaluation, and the twin's group rates of every node -------------------------------
 @pytest.fixture(scope="module")
 def scores():
-    return fk.score_tensor(people(SIZES, groups=GROUPS, dim=3), chunks=13)
+    return fk.score_tensor(people(SIZES, groups=GROUPS, dim=3))
 
 
 @pytest.fixture(scope="module")

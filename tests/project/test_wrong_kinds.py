@@ -58,9 +58,9 @@ WRONG = {
     "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target must be one of"),
     "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target must be one of"),
     "flag": (lambda ev: fk.band(ev, "frr", simultaneous=SCORES), "simultaneous must be True or"),
-    "groups": (lambda ev: fk.compare(ev, "frr_group", groups=3), "groups must be two names"),
+    "groups": (lambda ev: fk.compare(ev, "frr_group", groups=3), "must be .all., or two of"),
     "letters": (lambda ev: fk.compare(ev, "frr_group", groups="fm"), "must be 'all', or two of"),
-    "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models must be two names"),
+    "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models are compared in"),
     "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
     "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is not an evaluation"),
     "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
@@ -132,13 +132,3 @@ def test_what_is_wrong_and_what_is_expected(name, evaluation):
     question, message = WRONG[name]
     with pytest.raises(fk.InputError, match=message):
         question(evaluation)
-
-
-def test_the_worst_pairs_of_people_who_are_not_there():
-    """Unknown names gave an empty list; one name need not be in a list."""
-    who = fk.errors_by_person(SCORES, threshold=[0.9]).isel(threshold_level=0)
-    with pytest.raises(fk.InputError, match="identities names 'zz'"):
-        fk.worst_pairs(SCORES, who, identities=["zz"])
-    name = who.frr_share.idxmax("identity").item()
-    alone, listed = (fk.worst_pairs(SCORES, who, identities=names) for names in (name, [name]))
-    assert alone.sizes["pair"] > 0 and alone.identical(listed)

@@ -167,7 +167,6 @@ def test_an_image_with_itself_is_left_out_and_counted():
     with pytest.warns(fk.DataWarning, match="2 pair.s. compare an image with itself"):
         ev = fk.evaluate(pairs, threshold=[0.75], weighting="pair")
     assert ev["empirical"].frr.values.tolist() == [1.0]
-    assert json.loads(ev.attrs["provenance"])["n_pairs_of_an_image_with_itself"] == 2
 
 
 VARYING = dict(
@@ -186,7 +185,6 @@ def test_labels_that_vary_within_a_person_count_as_each_row_says():
     with pytest.warns(fk.DataWarning, match=message):
         ev = fk.evaluate(pairs, threshold=[0.25], by="race")
     assert ev["empirical"].far_group.sel(group="y").values.tolist() == [1.0]
-    assert json.loads(ev.attrs["provenance"])["n_pairs_without_label"] == 1
     # the label of the first row fills the gap
     ev = fk.evaluate(pairs, threshold=[0.25], by="race", varying="first", weighting="pair")
     first = ev["empirical"]
