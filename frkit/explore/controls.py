@@ -8,44 +8,16 @@ from traitlets import TraitError
 from frkit.base import InputError, require
 from frkit.explore.work import button
 
-LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
-
 
 def labelled_control(kind, label, **settings):
     """A control with its words in full before it."""
-    style = {"description_width": "12.5em"}
-    layout = {"width": "36em", "max_width": "100%"}
+    style = {"description_width": "9.5em"}
+    layout = {"width": "22em", "max_width": "100%"}
     return kind(description=label, style=style, layout=layout, **settings)
 
 
 slider = partial(labelled_control, widgets.SelectionSlider)
 menu = partial(labelled_control, widgets.Dropdown)
-number = partial(labelled_control, widgets.FloatSlider)
-tick = partial(labelled_control, widgets.Checkbox)
-
-
-def several(label, options, value):
-    """A control that chooses any number of options."""
-    rows = min(8, len(options))
-    return labelled_control(
-        widgets.SelectMultiple,
-        f"{label} (Ctrl: several)",
-        options=options,
-        value=value,
-        rows=rows,
-    )
-
-
-def far_names(levels):
-    """FAR levels as options of a control: what is shown, and the level."""
-    return [(f"{level:.1e}", level) for level in levels.tolist()]
-
-
-def far_range(levels):
-    """A control for a range of FAR levels."""
-    ends = (0, len(levels) - 1)
-    options = far_names(levels)
-    return labelled_control(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
 
 
 def stepper(label, most):
@@ -62,24 +34,15 @@ def stepper(label, most):
     return number, [following, many, play]
 
 
-def chosen_values(controls):
-    """What is chosen, by the names of the controls."""
-    return {name: control.value for name, control in controls.items()}
-
-
 def start_at(controls, start):
     """Set controls to the first values of an explorer; sliders take the nearest one."""
     for name, value in start.items():
         require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
         control = controls[name]
-        options = [
-            option[1] if isinstance(option, tuple) else option
-            for option in getattr(control, "options", ())
-        ]
+        options = getattr(control, "options", ())
+        options = [each[1] if isinstance(each, tuple) else each for each in options]
         try:
-            if isinstance(control, widgets.SelectionRangeSlider):
-                value = [nearest(options, end) for end in value]
-            elif isinstance(control, widgets.SelectionSlider):
+            if isinstance(control, widgets.SelectionSlider):
                 value = nearest(options, value)
             control.value = value
         except (TraitError, TypeError, ValueError) as error:

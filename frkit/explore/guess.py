@@ -7,7 +7,7 @@ import ipywidgets as widgets
 from matplotlib.axes import Axes
 
 from frkit.base import require, require_range, require_text
-from frkit.explore.controls import labelled_control, number
+from frkit.explore.controls import labelled_control
 from frkit.explore.panel import Panel
 
 GUESS = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
@@ -59,7 +59,8 @@ def predict(
     low, high = require_range("low, high", (low, high)).tolist()
     require(low < high, f"low must be below high, got {low} and {high}")
     controls = {
-        "guess": number(
+        "guess": labelled_control(
+            widgets.FloatSlider,
             "your guess",
             value=(low + high) / 2,
             min=low,
@@ -70,7 +71,7 @@ def predict(
         "shown": labelled_control(widgets.ToggleButton, "Show what was found", value=False),
     }
 
-    def show(ax, guess, shown):
+    def show(ax, _data, guess, shown):
         if shown:
             draw(ax)
             title = f"your guess (thick line): {guess:.3g}; the result: {answer:.3g}"
@@ -80,6 +81,6 @@ def predict(
             ax.set_title("move the slider, then press the button", loc="left")
         ax.axhline(guess, **GUESS)
 
-    box = Panel(controls, show, **start).box()
+    box = Panel(controls, show, **start).box(above=[*controls.values()])
     box.children = (widgets.HTML(f"<b>{escape(question)}</b>"), *box.children)
     return box

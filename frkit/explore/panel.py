@@ -1,7 +1,7 @@
-"""The frame of every explorer: labelled controls, figures that follow them, and their cautions."""
+"""The frame of every explorer: controls beside the figures that follow them, and their cautions."""
 
+import asyncio
 import io
-from functools import lru_cache, partial
 from html import escape
 from inspect import signature
 
@@ -11,30 +11,33 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from frkit.base import InputError, gathered_notices, warn
-from frkit.explore.controls import chosen_values, start_at
-from frkit.explore.work import Work
+from frkit.base import InputError, gathered_notices
+from frkit.explore.controls import start_at
 from frkit.plot.style import THEME
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
-MOST_REMEMBERED = 64  # results of each function, so that memory stays bounded
 HEIGHT = 3.5  # inches of the axes and what is above them
 TOP, RIGHT = 0.65, 0.12  # inches between the axes and the edges of a figure
-# the chosen place in a figure
-MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}
+WAIT = 0.02  # seconds in which further steps may come
+# side by side; on a narrow page one below the other
+WRAPPED = {"flex_flow": "row wrap", "align_items": "flex-start"}
+PICTURE = 26  # em: narrower than that its words are too small
 
 
 class Panel:
-    """Controls, figures side by side and their cautions, tied together.
+    """Controls, figures and their cautions, tied together.
 
     Parameters
     ----------
     controls : dict of str to Widget
-        The controls, by the name under which a figure's function receives their values.
+        The controls, by the name under which functions receive their values.
     draws : functions
-        One for each figure. It is called with Axes and with the values of the controls that its
-        arguments name (all controls where it takes `**`), and again when one of them was moved.
+        One for each figure. It is called with Axes, what `prepare` returned, and the values of the
+        controls that its further arguments name (all where it takes `**`).
+    prepare : function, optional
+        Makes what is drawn from the controls that its arguments name. It is called again only
+        when one of these was moved.
     margins : (float, float)
         Inches left of the axes and below them, for labels and a legend.
     height : float
@@ -43,130 +46,105 @@ class Panel:
         Values with which some of the controls begin.
     """
 
-    def __init__(self, controls, *draws, margins=(0.85, 0.65), height=HEIGHT, **start):
+    def __init__(
+        self, controls, *draws, prepare=None, margins=(0.85, 0.65), height=HEIGHT, **start
+    ):
         self.controls = controls
+        self.prepare = prepare or nothing
+        self.question = None
+        self.next_drawing = None
         start_at(controls, start)
         width = 6.6 if len(draws) == 1 else 4.8
-        self.pictures = [Picture(draw, controls, width, height, *margins) for draw in draws]
+        self.pictures = [Picture(draw, width, height, *margins) for draw in draws]
         self.cautions = widgets.HTML()
+        self.redraw()
         for control in controls.values():
             control.observe(self.follow, names="value")
-        self.redraw()
+
+    def follow(self, _change):
+        """Draw soon: of the steps that come until then only the last one is drawn."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # without a kernel
+            self.redraw_or_say_why_not()
+            return
+        if self.next_drawing is None:
+            self.next_drawing = loop.call_later(WAIT, self.redraw_or_say_why_not)
+
+    def redraw_or_say_why_not(self):
+        """Draw all figures; an error is shown in their place."""
+        self.next_drawing = None
+        try:
+            self.redraw()
+        except InputError as error:
+            for picture in self.pictures:
+                picture.image.layout.visibility = "hidden"
+            self.cautions.value = f'<b role="alert">{escape(str(error))}</b>'
 
     def redraw(self):
-        """Draw all figures."""
-        for picture in self.pictures:
-            picture.redraw()
-        self.caution()
-
-    def follow(self, change):
-        """Draw the figures of the control that was moved; an error is shown among the cautions."""
-        for picture in self.pictures:
-            if change["owner"] in picture.controls.values():
-                try:
-                    picture.redraw()
-                except InputError as error:
-                    picture.fail(str(error))
-        self.caution()
-
-    def caution(self):
-        """Show the warnings of all figures, each sentence once."""
-        sentences = [sentence for picture in self.pictures for sentence in picture.cautions]
-        items = "".join(f"<li>{sentence}</li>" for sentence in dict.fromkeys(sentences))
+        """Draw all figures, and then change all pictures at once."""
+        question = values_for(self.prepare, self.controls)
+        if question != self.question:
+            with gathered_notices() as self.notices_of_data:
+                self.data = self.prepare(**question)
+            self.question = question
+        with gathered_notices() as notices:
+            drawn = [picture.drawn(self.data, self.controls) for picture in self.pictures]
+        for picture, png in zip(self.pictures, drawn):
+            picture.image.value = png
+            picture.image.layout.visibility = "visible"
+        sentences = dict.fromkeys(notice.text for notice in [*self.notices_of_data, *notices])
+        items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
-    def box(self, label="", compute=None, steps=(), **asked):
-        """Return all in one column, with a button if there is something to compute.
-
-        The button calls `compute` with the values of all controls, of those that are `asked` for
-        it alone, and with `progress`, the function that `Work` gives it. steps : buttons that move
-        the first control, shown next to it.
-        """
-        row = side_by_side(picture.image for picture in self.pictures)
-        controls = self.controls | asked
-        if compute is None:
-            first, *others = controls.values()
-            columns = side_by_side([first, *steps, *others])
-            return widgets.VBox([columns, row, self.cautions])
-
-        def run(progress):
-            compute(**chosen_values(controls), progress=progress)
-            self.redraw()
-
-        work = self.work = Work(label, run, controls.values())
-        sizes = "the figure is not of these sizes: press the button"
-        for control in asked.values():
-            control.observe(lambda _change: work.say(sizes), names="value")
-        columns = side_by_side(controls.values())
-        children = [columns, work.buttons, work.words, row, self.cautions]
-        return widgets.VBox(children, layout={"overflow": "auto hidden"})
+    def box(self, above=()):
+        """Return the controls beside the figures, where there is room, except those above them."""
+        images = widgets.Box([picture.image for picture in self.pictures], layout=WRAPPED)
+        figures = widgets.VBox([widgets.Box(above, layout=WRAPPED), images, self.cautions])
+        figures.layout = growing(4, PICTURE * len(self.pictures))
+        others = [control for control in self.controls.values() if control not in above]
+        if not others:
+            return figures
+        beside = widgets.Box(others, layout=WRAPPED | growing(1, 23))
+        return widgets.Box([beside, figures], layout=WRAPPED)
 
 
-def side_by_side(children):
-    """Put widgets in a row; on a narrow page one below the other."""
-    return widgets.Box([*children], layout={"flex_flow": "row wrap", "align_items": "flex-start"})
+def growing(share, width):
+    """Return a layout of so many em, that takes a share of the room that is left."""
+    return {"flex": f"{share} 1 {width}em", "min_width": "0"}
 
 
 class Picture:
-    """One figure of a panel: its Axes, the controls that it follows, its image and cautions."""
+    """One figure of a panel: its Axes, and its image in the page."""
 
-    def __init__(self, draw, controls, width, height, side, foot):
-        arguments = signature(draw).parameters
-        if any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
-            arguments = controls  # it follows all of them
+    def __init__(self, draw, width, height, side, foot):
         self.draw = draw
-        self.controls = {name: control for name, control in controls.items() if name in arguments}
         size = width, height + foot
         inches = (side, foot, width - side - RIGHT, height - TOP)
         with mpl.rc_context(LOOK):
             self.canvas = FigureCanvasAgg(Figure(figsize=size))
             self.ax = self.canvas.figure.add_axes(np.divide(inches, size * 2))
         pixels = self.canvas.figure.bbox.width
-        self.image = widgets.Image(
-            layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}
-        )
-        self.cautions = []
+        self.image = widgets.Image(layout=growing(1, PICTURE) | {"max_width": f"{pixels:.0f}px"})
 
-    def redraw(self):
-        """Draw with the values of the controls, and keep the warnings."""
-        draw = partial(self.draw, **chosen_values(self.controls))
-        with gathered_notices() as notices:
-            self.show(draw)
-        self.cautions = [escape(notice.text) for notice in notices]
-
-    def fail(self, message):
-        """Show that there is no figure, and why."""
-        self.show(partial(write_on, sentence="no figure for this position: see below"))
-        self.cautions = [f'<b role="alert">{escape(message)}</b>']
-
-    def show(self, draw):
-        """Draw on cleared Axes and put the picture into the page."""
+    def drawn(self, data, controls):
+        """Draw on cleared Axes, and return the picture."""
         out = io.BytesIO()
         with mpl.rc_context(LOOK):
             self.ax.clear()
-            draw(self.ax)
+            self.draw(self.ax, data, **values_for(self.draw, controls))
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
-        self.image.value = out.getvalue()
+        return out.getvalue()
 
 
-def write_on(ax, sentence):
-    """Write a sentence where there is nothing to draw."""
-    ax.text(0.5, 0.5, sentence, ha="center", va="center", transform=ax.transAxes)
+def nothing():
+    """What is drawn where the controls alone say what to draw."""
 
 
-def cached(compute):
-    """Return a function with a cache whose results repeat their notices."""
-
-    @lru_cache(MOST_REMEMBERED)
-    def compute_once(*args, **options):
-        with gathered_notices() as notices:
-            return compute(*args, **options), notices
-
-    def result_and_notices(*args, **options):
-        result, notices = compute_once(*args, **options)
-        for notice in notices:
-            warn(notice.text, notice.code)
-        return result
-
-    return result_and_notices
+def values_for(function, controls):
+    """Return the values of the controls that a function's arguments name; of all for `**`."""
+    arguments = signature(function).parameters.values()
+    takes_all = any(argument.kind is argument.VAR_KEYWORD for argument in arguments)
+    names = {argument.name for argument in arguments}
+    return {name: it.value for name, it in controls.items() if takes_all or name in names}

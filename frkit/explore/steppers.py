@@ -1,21 +1,153 @@
-"""Explorers that go step by step: one replicate, or one data set, after the other."""
+"""Explorers that go step by step: a threshold, one replicate, or one data set after the other."""
 
 import ipywidgets as widgets
+import numpy as np
 import xarray as xr
+from scipy.special import ndtri
 
 from frkit import plot
-from frkit.base import require, require_returned
+from frkit.base import UNKNOWN, gathered_notices, require, require_returned, require_sequence, warn
+from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.evaluation.sweep import sweep
-from frkit.explore.controls import far_names, menu, stepper
-from frkit.explore.panel import Panel, cached
-from frkit.intervals import replicate_curves
+from frkit.evaluation.sweep import MOST_LABELS, sweep
+from frkit.explore.controls import labelled_control, menu, slider, start_at, stepper
+from frkit.explore.panel import Panel
+from frkit.intervals import band, replicate_curves
+from frkit.intervals.reading import FEW_ERRORS
 from frkit.io.demo import demo_file
 from frkit.plot.coverage_figures import STUDY
+from frkit.reporting.look import labels_of
 from frkit.resampling import Resampling
+from frkit.scores.groups import ends_of_scores
 from frkit.scores.kept import IMAGES, is_symmetric, model_names_of
 
 STORED = "one_by_one_intervals.nc"
+NO_GROUPS = ""  # a menu shows no option whose value is None
+BINS = 150
+
+
+def threshold(
+    scores: xr.DataArray | xr.DataTree,
+    *,
+    by: str | list | None = None,
+    varying: str = "error",
+    **start,
+) -> widgets.Box:
+    """Move a threshold through the genuine and the impostor scores, and see both errors.
+
+    On the left FAR and FRR are areas of the histograms, of all pairs or of each group; on the right
+    the same threshold is a point on the ROC curve. Scores are swept once.
+
+    Parameters
+    ----------
+    scores : xr.DataArray or xr.DataTree
+        A score tensor, a score matrix, a list of pairs, or kept pairs from `sweep`.
+    by : str, or sequence of str or lists of str, optional
+        The attributes whose groups can be shown; by default all with up to 20 labels.
+    varying : str
+        The rule for attributes that vary within an identity, as in `evaluate`.
+    **start
+        Values to begin with: threshold (by default where both errors are equal), attribute, log
+        (the shares), model.
+
+    Returns
+    -------
+    ipywidgets.Box
+        A slider above two figures that follow it, further controls beside them.
+
+    Raises
+    ------
+    InputError
+        As `sweep` and `evaluate`.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> controls, figures = fk.explore.threshold(fk.score_tensor(faces)).children
+    >>> [control.description for control in controls.children]
+    ['groups', 'shares on a log axis']
+    """
+    kept = sweep(scores)
+    names = attributes_with_groups(kept) if by is None else require_sequence("by", by, "names")
+    attributes = {" & ".join(attributes_of(name)): name for name in names}
+    lowest, highest = ends_of_scores(kept)
+    edges = np.linspace(lowest, highest, BINS + 1)
+    levels = edges[1:-1].tolist()
+    options = [(f"{level:.4g}", level) for level in levels]
+    number = slider("threshold", options=options)
+    number.layout.width = "100%"
+    groups = {"none": NO_GROUPS} | {name: name for name in attributes}
+    controls = {
+        "threshold": number,
+        "attribute": menu("groups", options=groups),
+        "log": labelled_control(widgets.Checkbox, "shares on a log axis", value=False),
+    }
+    controls |= control_of_models(kept)
+
+    def rates(attribute, model=None):
+        evaluation = evaluate_parts(
+            of_model(kept, model),
+            threshold=levels,
+            by=attributes.get(attribute),
+            histogram=(BINS, (lowest, highest)),
+            varying=varying,
+            auc=False,
+        )
+        suffix = "_group" if attribute else ""
+        with gathered_notices() as notices:
+            far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))
+        for notice in notices:
+            if notice.code != FEW_ERRORS:  # which the panel says of the chosen threshold
+                warn(notice.text)
+        thinned = evaluation["empirical"].get(f"thinned{suffix}", 0)
+        return evaluation["empirical"], with_thinning(far, thinned), frr
+
+    def errors(ax, data, threshold, log):
+        histograms, far, frr = data
+        plot.threshold(histograms, far, frr, threshold, ax, log=log)
+        resolved = far.resolved & frr.resolved
+        if not resolved.sel(threshold_level=threshold).all():
+            warn(f"{FEW_ERRORS} at this threshold")
+
+    def points(ax, data, threshold):
+        _, far, frr = data
+        plot.points_on_roc(far, frr, threshold, ax)
+
+    panel = Panel(controls, errors, points, prepare=rates, margins=(0.75, 1.1), height=4.2, **start)
+    if "threshold" not in start:
+        start_at(controls, {"threshold": panel.data[0].eer_threshold.item()})
+    return panel.box(above=[number])
+
+
+def control_of_models(kept):
+    """Return a menu of the models, if there are several."""
+    models = model_names_of(kept)
+    return {"model": menu("model", options=models)} if models else {}
+
+
+def of_model(kept, model):
+    """Return the kept pairs of a model; all if there is only one."""
+    return kept if model is None else kept.sel(model=model)
+
+
+def attributes_with_groups(kept):
+    """Return the attributes that have two to twenty labels."""
+    labels = labels_of(kept)
+    labels.pop("identity", None)
+    n_groups = {name: len({*column} - {UNKNOWN}) for name, column in labels.items()}
+    return [name for name, n in n_groups.items() if 2 <= n <= MOST_LABELS]
+
+
+def with_thinning(far, thinned):
+    """The interval of a FAR, widened where kept pairs represent others.
+
+    thinned : relative standard error of the FAR because pairs were thinned; 0 where all are there.
+    """
+    reach = ndtri((1 + far.attrs["level"]) / 2) * thinned * far.estimate
+    lower = far.estimate - np.hypot(far.estimate - far.lower, reach)
+    upper = far.estimate + np.hypot(far.upper - far.estimate, reach)
+    return far.assign(lower=lower.clip(0), upper=upper.clip(max=1))
 
 
 def resample(
@@ -23,15 +155,13 @@ def resample(
     *,
     far: float = 0.01,
     n: int = 500,
-    people: int = 8,
     **start,
-) -> widgets.VBox:
+) -> widgets.Box:
     """Draw one replicate after the other, and see what becomes of the FRR.
 
     On the left is how often the replicate contains each image. Two copies of one image are a
     genuine pair that no system rejects. On the right are the FRRs of the replicates so far: they
-    pile up around the V-statistic, below the FRR of the data. All replicates are evaluated once,
-    from the kept pairs.
+    pile up around the V-statistic, below the FRR of the data.
 
     Parameters
     ----------
@@ -41,16 +171,13 @@ def resample(
         The FAR level, at which every replicate has its own threshold.
     n : int
         Number of replicates.
-    people : int
-        Number of people shown.
     **start
         Values to begin with: number (of replicates), model.
 
     Returns
     -------
-    ipywidgets.VBox
-        A slider, buttons ("next", "100 more", play) and two figures that follow them; cautions
-        beneath.
+    ipywidgets.Box
+        A slider and buttons ("next", "100 more", play) above two figures that follow them.
 
     Raises
     ------
@@ -76,27 +203,25 @@ def resample(
     counts = draws.weights(table["identity"].values, table["image"].values).image_count
     counts = counts.assign_coords(identity=("image", table["identity"].values))
     number, steps = stepper("replicate", n)
-    controls = {"number": number}
-    models = model_names_of(kept)
-    if models:
-        controls["model"] = menu("model", options=models)
+    controls = {"number": number} | control_of_models(kept)
 
-    @cached
-    def replicates(model=None):
-        pairs_of_model = kept if model is None else kept.sel(model=model)
-        evaluation = evaluate_parts(pairs_of_model, far=[far], resampling=draws, people=False)
+    def curves(model=None):
+        evaluation = evaluate_parts(
+            of_model(kept, model), far=[far], resampling=draws, people=False
+        )
         return replicate_curves(evaluation).isel(far_level=0)
 
-    def images(ax, number):
-        plot.image_counts(counts.isel(replicate=number - 1), ax, people=people)
+    def images(ax, _curves, number):
+        plot.image_counts(counts.isel(replicate=number - 1), ax)
 
-    def rates(ax, number, **model):
-        plot.replicates(replicates(**model), number, ax)
+    def rates(ax, curves, number):
+        plot.replicates(curves, number, ax)
 
-    return Panel(controls, images, rates, margins=(1.2, 1.45), height=4.0, **start).box(steps=steps)
+    panel = Panel(controls, images, rates, prepare=curves, margins=(1.2, 1.45), height=4.0, **start)
+    return panel.box(above=[number, *steps])
 
 
-def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
+def intervals(study: xr.Dataset | None = None, **start) -> widgets.Box:
     """See intervals of one data set after the other, and how often they contain the truth.
 
     Methods are drawn side by side. A menu says whose error rate is the truth: that of the people in
@@ -108,12 +233,12 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
         What `data/make_one_by_one_intervals.py` makes. By default the stored one of 200 data sets:
         100 new people in each, 5 images of each person.
     **start
-        Values to begin with: number (of data sets), people, level, far (a level).
+        Values to begin with: number (of data sets), people, level, far_level.
 
     Returns
     -------
-    ipywidgets.VBox
-        A slider, buttons ("next", "100 more", play) and two figures that follow them.
+    ipywidgets.Box
+        A slider and buttons ("next", "100 more", play) above two figures that follow them.
 
     Raises
     ------
@@ -127,30 +252,34 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.VBox:
     Examples
     --------
     >>> import frkit as fk
-    >>> box = fk.explore.intervals()
-    >>> [control.description for control in box.children[0].children]
-    ['data sets', 'next', '100 more', '', 'truth', 'nominal level', 'FAR level']
+    >>> controls, figures = fk.explore.intervals().children
+    >>> [control.description for control in controls.children]
+    ['truth', 'nominal level', 'FAR level']
     """
     if study is None:
         study = xr.load_dataset(demo_file(STORED), engine="h5netcdf")
     require_returned("study", study, *STUDY, "people", "level", "far_level")
     number, steps = stepper("data sets", study.sizes["data_set"])
     levels = study["level"].values.tolist()
-    truths = {f"the FRR of {people}": people for people in study["people"].values.tolist()}
+    truths = [(f"the FRR of {people}", people) for people in study["people"].values.tolist()]
+    fars = [(f"{far:.1e}", far) for far in study["far_level"].values.tolist()]
     controls = {
         "number": number,
         "people": menu("truth", options=truths),
         "level": menu("nominal level", options=levels, value=levels[-1]),
-        "far": menu("FAR level", options=far_names(study["far_level"].values)),
+        "far_level": menu("FAR level", options=fars),
     }
 
-    def chosen(people, level, far):
-        return study.sel(people=people, level=level, far_level=far)
+    def selected(people, level, far_level):
+        return study.sel(people=people, level=level, far_level=far_level)
 
-    def stack(ax, number, **selected):
-        plot.interval_stack(chosen(**selected), number, ax)
+    def stack(ax, selected, number):
+        plot.interval_stack(selected, number, ax)
 
-    def shares(ax, number, **selected):
-        plot.running_hits(chosen(**selected), number, ax)
+    def shares(ax, selected, number):
+        plot.running_hits(selected, number, ax)
 
-    return Panel(controls, stack, shares, margins=(0.65, 1.4), height=4.2, **start).box(steps=steps)
+    panel = Panel(
+        controls, stack, shares, prepare=selected, margins=(0.65, 1.4), height=4.2, **start
+    )
+    return panel.box(above=[number, *steps])

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
 from frkit.base import require, require_one_of, require_returned
+from frkit.plot.marks import reference
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -18,7 +19,6 @@ from frkit.plot.style import (
     parts_of,
     plain,
     require_dims,
-    require_number_shown,
 )
 
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
@@ -32,7 +32,6 @@ ALONG_WORDS = {
     "far_level": LEVEL_WORDS["far_level"],
     "per_identity": "images per identity",
     "dim": "dimension of the embeddings",
-    "n_identities": "identities",
 }
 SELECTED_WORDS = {
     "level": "nominal {:g}",
@@ -98,56 +97,45 @@ def coverage(
         f"study has one line for each value of {others}: select all but one of these dimensions",
     )
     ax = new_axes(ax)
-    x = _places(ax, study[along])
-    _draw_target(ax, float(study.get("level", USUAL)) if along != "level" else None)
+    x = study[along].values
+    if along not in ("level", "far_level"):  # at equal steps
+        ax.set_xticks(np.arange(x.size), x)
+        x = np.arange(x.size)
     for name, colour, line in parts_of(study, *(others or ["line"])):
         _draw_line(ax, x, line, colour, name)
-        if printed is not None and along == "level" and name in printed["method"]:
-            shown = printed.sel({"method": name})
-            hollow = {"color": colour, "markerfacecolor": "none"}
-            ax.plot(printed.level, shown, "D", label=f"{name}, printed", **hollow)
-    settings = [
-        text.format(study[name].item())
-        for name, text in SELECTED_WORDS.items()
-        if name in study.coords and study[name].ndim == 0
-    ]
-    captions = [", ".join(settings), study.attrs.get("words", "")]
+        if printed is not None and name in printed["method"]:
+            style = {"color": colour, "markerfacecolor": "none", "label": f"{name}, printed"}
+            ax.plot(printed.level, printed.sel({"method": name}), "D", **style)
+    nominal = None if along == "level" else float(study.get("level", USUAL))
+    _draw_target(ax, nominal)
+    if along == "far_level":
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    selected = [name for name in SELECTED_WORDS if study.get(name, study.coverage).ndim == 0]
+    words = [SELECTED_WORDS[name].format(study[name].item()) for name in selected]
+    captions = [", ".join(words), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
 
-def _places(ax, labels):
-    """Prepare the horizontal axis; return where the values of its dimension stand."""
-    if labels.name == "far_level":
-        ax.set_xscale("log")
-        ax.xaxis.set_minor_formatter(NullFormatter())
-    elif labels.name == "level":
-        ax.set_xlim(0, 1)
-    else:  # at equal steps
-        ax.set_xticks(np.arange(labels.size), labels.values.astype(str))
-        return np.arange(labels.size)
-    return labels.values
-
-
 def _draw_target(ax, nominal):
-    """Draw the line of the nominal level; without one the diagonal of all levels."""
-    style = {"color": TRUTH, "linestyle": "--", "linewidth": 1}
+    """Draw the line of the nominal level, or the diagonal of all levels."""
     if nominal is None:
-        ax.plot([0, 1], [0, 1], label="target", **style)
-        ax.set_ylim(-0.02, 1.02)
+        ax.plot([0, 1], [0, 1], "--", color=TRUTH, label="target")
+        ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
         return
-    ax.axhline(nominal, **style)
+    reference(ax, nominal, f"nominal {nominal:g}")
     if np.isclose(nominal, USUAL):
-        good = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=good)
+        label = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=label)
 
 
 def _draw_line(ax, x, study, colour, label):
     """Draw one line, with two Monte Carlo standard errors to either side where there are some."""
     values = study.coverage.values
-    ax.plot(x, values, color=colour, linewidth=1.3, label=label)
-    resolved = np.broadcast_to(study.get("resolved", 1.0), x.shape) >= 0.5
-    inside = np.where(resolved, colour, "white")
-    ax.scatter(x, values, 16, facecolors=inside, edgecolors=colour, zorder=3)
+    ax.plot(x, values, "o-", color=colour, markersize=4, label=label)
+    is_hollow = np.broadcast_to(study.get("resolved", 1.0), x.shape) < 0.5
+    style = {"color": colour, "markersize": 4, "markerfacecolor": "white"}
+    ax.plot(x[is_hollow], values[is_hollow], "o", **style)
     if "coverage_se" in study:
         noise = 2 * study.coverage_se.values
         lower, upper = np.clip([values - noise, values + noise], 0, 1)
@@ -190,23 +178,22 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     >>> ax.get_xticklabels()[0].get_text()[:5]
     'naive'
     """
-    require_number_shown(number)
     hit = hits(study).isel({DATA_SET: slice(number)})
     ax = new_axes(ax)
-    ends = study[["lower", "upper", "estimate"]] - study.truth
-    left, right = float(ends.lower.min()), float(ends.upper.max())
     last = hit.sizes[DATA_SET]
     first = max(0, last - SHOWN)
+    ends = study[["lower", "upper", "estimate"]] - study.truth
+    left, right = float(ends.lower.min()), float(ends.upper.max())
+    truths = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # one in each column
     labels = []
-    places = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # of the truth
-    for place, name in zip(places, study["interval"].values):
-        ends_of_method = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + place
-        hit_of_method = hit.sel(interval=name).values
-        _draw_stack(ax, ends_of_method, hit_of_method[first:], first)
-        ax.axvline(place, color=TRUTH, linestyle="--", linewidth=1)
-        labels.append(f"{plain(name)}\n{hit_of_method.sum()} of {last}".replace(", ", ",\n"))
-    ax.set_xticks(places, labels)
-    ax.set(xlim=(left, places[-1] + right), ylim=(first, first + SHOWN + 1))
+    for truth, name in zip(truths, study["interval"].values):
+        is_hit = hit.sel(interval=name).values
+        shown = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + truth
+        _draw_stack(ax, shown, is_hit[first:], first)
+        ax.axvline(truth, color=TRUTH, linestyle="--")
+        labels.append(f"{plain(name)}\n{is_hit.sum()} of {last}".replace(", ", ",\n"))
+    ax.set_xticks(truths, labels)
+    ax.set(xlim=(left, truths[-1] + right), ylim=(first, first + SHOWN + 1))
     captions = [f"dashed: the true FRR; columns are {right - left:.2g} wide"]
     return finish(ax, "", "data set", captions, grid="y", **BELOW | {"bbox_to_anchor": (0.5, -0.2)})
 
@@ -223,16 +210,10 @@ def _draw_stack(ax, ends, hit, first):
     """A line for each interval, the last one thick, and its estimate."""
     height = first + np.arange(1, len(hit) + 1)
     widths = np.where(height == height[-1], 4.0, 1.6)
-    for is_hit, colour, label in ((True, DARK, "hit"), (False, NAIVE, "miss")):
-        drawn = hit == is_hit
-        ax.hlines(
-            height[drawn],
-            ends.lower.values[drawn],
-            ends.upper.values[drawn],
-            color=colour,
-            linewidth=widths[drawn],
-        )
-        ax.plot([], [], color=colour, linewidth=3, label=label)
+    lower, upper = ends.lower.values, ends.upper.values
+    for label, rows, colour in (("hit", hit, DARK), ("miss", ~hit, NAIVE)):
+        ax.hlines(height[rows], lower[rows], upper[rows], color=colour, linewidth=widths[rows])
+        ax.plot([], [], color=colour, label=label)
     ax.plot(ends.estimate, height, ".", color="black", markersize=3)
 
 
@@ -264,20 +245,18 @@ def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None =
     >>> ax.get_xlabel()
     'data sets'
     """
-    require_number_shown(number)
     hit = hits(study)
     ax = new_axes(ax)
     n = np.arange(1, hit.sizes[DATA_SET] + 1)
     level = study["level"].item()
     noise = 2 * np.sqrt(level * (1 - level) / n)
     ax.fill_between(n, level - noise, np.minimum(level + noise, 1), color="#DDDDDD", linewidth=0)
-    ax.axhline(level, color=TRUTH, linestyle="--", linewidth=1, label=f"nominal {level:g}")
-    shares = (hit.cumsum(DATA_SET) / xr.DataArray(n, dims=DATA_SET)).isel({DATA_SET: slice(number)})
-    for name, colour, share in parts_of(shares, "interval"):
-        last = len(share)
-        label = f"{name}: {share.values[-1]:.2f}"
-        ax.plot(n[:last], share, color=colour, linewidth=1.8, label=label)
-        ax.plot(last, share.values[-1], "o", color=colour)
+    reference(ax, level, f"nominal {level:g}")
+    shares = hit.cumsum(DATA_SET) / xr.DataArray(n, dims=DATA_SET)
+    for name, colour, share in parts_of(shares.isel({DATA_SET: slice(number)}), "interval"):
+        now = share.values[-1]
+        ax.plot(n[: share.size], share, color=colour, label=f"{name}: {now:.2f}")
+        ax.plot(share.size, now, "o", color=colour)
     ax.set(xlim=(1, n[-1]), ylim=(0, 1.03))
     truth = f"truth: the FRR of {study['people'].item()}"
     return finish(ax, "data sets", "share of hits", [truth], **BELOW)

@@ -8,22 +8,19 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
 from frkit.base import require, require_returned
+from frkit.plot.marks import curves_with_bands, edge_marks, reference
 from frkit.plot.style import (
     BANDS,
     ENDS,
     UNRESOLVED,
     caption,
     colours_of_groups,
-    curve_colours,
-    draw_band,
-    draw_edge,
     finish,
     finish_levels,
     level_dimension,
     log_floor,
     log_floor_of_bands,
     log_ticks,
-    mark_edges,
     named_curves,
     new_axes,
     plain,
@@ -90,27 +87,25 @@ def fairness(
     require_returned("bands", bands, *BANDS)
     curves = named_curves("bands", bands)
     limits = {} if floors is None else named_curves("floors", floors, "limit")
+    require(limits.keys() <= curves.keys(), "floors must have the names and models of the bands")
     ax = new_axes(ax)
     first = next(iter(curves.values()))
-    levels = first[level_dimension(first.estimate)]
+    levels = first[level_dimension(first)]
     log = first.attrs.get("scale") == "log"
     bottom, top = _extent(curves.values(), limits.values(), log)
-    for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
-        draw_band(ax, curve, (bottom, top), colour, plain(name or "estimate"))
-        mark_edges(ax, curve, (bottom, top), colour, log)
-        if name in limits:
-            nominal = f"{100 * limits[name].attrs['level']:g} % of the fair floor"
-            label = f"{name}: {nominal}" if name else nominal
-            # a line that ends at infinity would not be drawn: it leaves the axes instead
-            limit = np.minimum(limits[name].limit, FAR_ABOVE * top)
-            ax.plot(levels, limit, "--", label=plain(label), color=colour, linewidth=1.2, zorder=4)
+    curves_with_bands(ax, curves, (bottom, top), "estimate", log)
+    colours = colours_of_groups(curves)
+    for name, floor in limits.items():
+        nominal = f"{100 * floor.attrs['level']:g} % of the fair floor"
+        label = plain(f"{name}: {nominal}" if name else nominal)
+        # a line that ends at infinity would not be drawn: it leaves the axes instead
+        limit = np.minimum(floor.limit, FAR_ABOVE * top)
+        ax.plot(levels, limit, "--", label=label, color=colours[name], zorder=4)
     if "fair" in first.attrs:
-        ax.axhline(
-            first.attrs["fair"], label="perfectly fair", color="black", linewidth=0.9, linestyle=":"
-        )
+        reference(ax, first.attrs["fair"], "perfectly fair", ":")
     if zones is not None:
         require_returned("zones", zones, "fk.decision_zones(bands)", "zone", levels.name)
-        _draw_zones(ax, zones[levels.name].values, zones.zone.values.astype(str))
+        _draw_zones(ax, zones[levels.name].values, zones.zone.values)
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
@@ -138,10 +133,10 @@ def _draw_zones(ax, x, letters):
     """Draw dashed lines where the zone changes, and the letter of each zone at its foot."""
     change = np.flatnonzero(letters[1:] != letters[:-1]) + 1
     borders = np.sqrt(x[change - 1] * x[change])
-    ends = [x[0], *borders, x[-1]]
+    ends = np.array([x[0], *borders, x[-1]])
     foot = ax.get_xaxis_transform()
-    ax.vlines(borders, 0, 1, transform=foot, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    for letter, middle in zip(letters[[0, *change]], np.sqrt(np.multiply(ends[1:], ends[:-1]))):
+    ax.vlines(borders, 0, 1, transform=foot, color=UNRESOLVED, linestyle="--", linewidth=1)
+    for letter, middle in zip(letters[[0, *change]], np.sqrt(ends[1:] * ends[:-1])):
         ax.text(middle, 0.02, letter, transform=foot, weight="bold", ha="center")
 
 
@@ -193,7 +188,7 @@ def group_roc(
             measure == f"{name}_group",
             f"{name} must be a band of {name}_group, this is one of {measure}",
         )
-        require_dims(name, rates.estimate, (level_dimension(rates), "group"))
+        require_dims(name, rates, (level_dimension(rates), "group"), "estimate")
     far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
     left, floor = log_floor(far.estimate), log_floor_of_bands([frr])
     x = np.maximum(far.estimate, left).values
@@ -210,7 +205,7 @@ def group_roc(
         ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(group))
     at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
     label = "a rate of 0: no place on a log axis"
-    draw_edge(ax, x[at_zero], y[at_zero], "v", label, UNRESOLVED, "white")
+    edge_marks(ax, x[at_zero], y[at_zero], "v", label, UNRESOLVED, "white")
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
@@ -259,13 +254,12 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     table = rates.transpose("group", "reference_group").to_pandas()
     table = table.rename(index=plain, columns=plain)
-    norm = LogNorm(clip=True) if table.values.any() else None
-    style = {"cmap": "Blues", "square": True, "cbar": False}
-    sns.heatmap(table, ax=ax, norm=norm, annot=True, fmt=".2g", **style)
+    style = {"cmap": "Blues", "square": True, "cbar": False, "annot": True, "fmt": ".2g"}
+    sns.heatmap(table, ax=ax, norm=LogNorm(clip=True) if table.values.any() else None, **style)
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
-    caption = "FAR between groups"
+    words = "FAR between groups"
     if "far_level" in rates.coords:
-        caption += f", threshold at FAR {float(rates['far_level']):.3g} of all"
-    print_captions(ax, [caption])
+        words += f", threshold at FAR {float(rates['far_level']):.3g} of all"
+    print_captions(ax, [words])
     return ax

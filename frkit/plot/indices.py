@@ -4,19 +4,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.plot.style import (
-    COLOURS,
-    add_headroom,
-    caption,
-    finish,
-    new_axes,
-    plain,
-    require_dims,
-)
+from frkit.plot.marks import checked_axes, histogram, intervals, reference
+from frkit.plot.style import COLOURS, add_headroom, caption, finish, plain
 from frkit.plot.threshold import KINDS
 
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"
+MADE_BY = "frkit.fairness_indices"
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
@@ -53,28 +47,18 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    require_dims("result", result, ("group", "score_bin"), "genuine_histogram")
-    ax = new_axes(ax)
+    contents = (MADE_BY, "genuine_histogram")
+    dims = ("group", "score_bin")
+    ax = checked_axes(ax, "result", result, contents, "genuine_histogram", dims)
     groups = result["group"].values
     edges = np.linspace(0, 1, result.sizes["score_bin"] + 1)
-    shares = {
-        kind: result[f"{kind}_histogram"].transpose("group", "score_bin").values for kind in KINDS
-    }
-    highest = np.max(list(shares.values())) / ROW
-    for kind, colour in KINDS.items():
-        for foot, heights in enumerate(shares[kind] / highest, start=1):  # the axis points down
-            ax.stairs(
-                foot - heights,
-                edges,
-                baseline=foot,
-                fill=True,
-                facecolor=(colour, 0.45),
-                edgecolor=colour,
-                linewidth=0.8,
-                label=f"{kind} pairs",
-            )
-    counts = (result.genuine_pairs + result.impostor_pairs).values
-    names = [f"{plain(group)}\nn = {n:,.0f}" for group, n in zip(groups, counts)]
+    shares = xr.concat([result[f"{kind}_histogram"] for kind in KINDS], "kind")
+    heights = shares.transpose("kind", "group", "score_bin").values * ROW / shares.values.max()
+    for (kind, colour), heights_of_kind in zip(KINDS.items(), heights):
+        for foot, row in enumerate(heights_of_kind, start=1):  # the axis points down
+            histogram(ax, -row, edges, colour, f"{kind} pairs", alpha=0.45, foot=foot)
+    n_scores = (result.genuine_pairs + result.impostor_pairs).values
+    names = [f"{plain(group)}\nn = {n:,.0f}" for group, n in zip(groups, n_scores)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
     ax.set_yticks(np.arange(len(groups)) + 0.6, names)
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
@@ -115,30 +99,22 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_dims("result", result, (VARIANT,), "sfi")
-    ax = new_axes(ax)
+    ax = checked_axes(ax, "result", result, (MADE_BY, "sfi"), "sfi", (VARIANT,))
     variants = result[VARIANT].values.tolist()
     n = len(variants)
     starts = (n + 0.6) * np.arange(len(INDICES))
-    places = starts[:, None] + np.arange(n)
-    for x, (name, colour) in zip(places, INDICES.items()):
-        _draw_index(ax, x, result, name, colour)
-    ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right")
-    ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
+    x = starts[:, None] + np.arange(n)
+    for x_of_index, (name, colour) in zip(x, INDICES.items()):
+        _draw_index(ax, x_of_index, result, name, colour)
+    ax.set_xticks(x.ravel(), variants * len(INDICES), rotation=40, ha="right")
+    reference(ax, 1, None, ":")
     add_headroom(ax, 0.3)
     bottom, _ = ax.get_ylim()
     ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < 1.0001])
     has_intervals = "sfi_lower" in result and bool(np.isfinite(result.sfi_lower).any())
     captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
-    return finish(
-        ax,
-        "",
-        "fairness index (1 is fair)",
-        captions,
-        grid="y",
-        loc="upper left",
-        ncols=2,
-    )
+    style = {"grid": "y", "loc": "upper left", "ncols": 2}
+    return finish(ax, "", "fairness index (1 is fair)", captions, **style)
 
 
 def _draw_index(ax, x, result, name, colour):
@@ -146,11 +122,10 @@ def _draw_index(ax, x, result, name, colour):
     if f"{name}_floor_limit" in result:
         limit = result[f"{name}_floor_limit"].values
         label = f"{100 * result.attrs['level']:g} % of random groups"
-        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "zorder": 1}
-        ax.bar(x, 1 - limit, 0.72, bottom=limit, label=label, **style)
-        ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
+        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "label": label}
+        ax.bar(x, 1 - limit, 0.72, bottom=limit, **style)
+        ax.hlines(limit, x - 0.36, x + 0.36, color=colour)
     if f"{name}_lower" in result:
-        lower = result[f"{name}_lower"]
         upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
-        ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
-    ax.plot(x, result[name], "o", color=colour, markersize=6, label=name.upper(), zorder=4)
+        intervals(ax, x, result[f"{name}_lower"], upper, colour)
+    ax.plot(x, result[name], "o", color=colour, label=name.upper())

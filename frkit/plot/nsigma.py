@@ -9,19 +9,20 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from frkit.base import require, require_returned
+from frkit.plot.marks import checked_axes, edge_marks
+from frkit.plot.marks import intervals as draw_intervals
 from frkit.plot.style import (
     ENDS,
     QUIET,
     SMALL,
+    UNRESOLVED,
     add_headroom,
     caption,
     colours_of_groups,
     curve_colours,
-    draw_edge,
     finish,
     new_axes,
     plain,
-    require_dims,
 )
 
 SUBSET = "subset"
@@ -77,58 +78,57 @@ def n_sigma(
     '|N|, in σ of the reference group'
     """
     require_returned("result", result, *RISKY)
-    has_share = floor is None or "quantile" in floor.coords
-    require(has_share, 'floor is no quantile: give N.quantile(0.95, "permutation") of nsigma.floor')
-    ax = new_axes(ax)
-    levels = risk_levels(result)
-    table = _table(result.n_absolute)
-    table = table.where(np.isfinite(table))
+    values = result.n_absolute
+    if values.ndim == 1:
+        values = values.expand_dims(model=[""])
+    require(values.ndim == 2, f"N is drawn over groups and models, got {values.dims}; use .sel")
+    table = values.where(np.isfinite(values)).transpose(..., "group").to_pandas()
     groups = result["group"].values
     colours = colours_of_groups(groups, colours)
+    ax = new_axes(ax)
+    bars = table.rename(index=plain, columns=plain).plot.bar
     style = {"width": 0.8, "edgecolor": "white", "zorder": 3, "rot": 0, "legend": False}
-    table.plot.bar(ax=ax, color=[colours[group] for group in groups], **style)
+    bars(ax=ax, color=[colours[group] for group in groups], **style)
     highest = float(table.max(axis=None))
     if floor is None:
-        highest = max(highest, max(levels.values()) + 0.6)
-        _draw_risks(ax, levels, 1.3 * highest)
+        _draw_risks(ax, risk_levels(result), highest)
         ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     else:
-        limits = np.broadcast_to(floor, len(table))
-        is_finite = np.isfinite(limits)
-        highest = np.max(limits, initial=highest, where=is_finite)
-        places = np.arange(len(table))
-        style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
-        label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
-        ax.hlines(limits, places - 0.45, places + 0.45, label=label, **style)
-        label = "equal groups: no limit"
-        draw_edge(ax, places[~is_finite], 1.3 * highest, "^", label, "black")
-    ax.set_ylim(0, 1.3 * highest)
-    captions = [_reference_words(result)]
-    finish(ax, "", N_WORDS, captions, loc="upper left", ncols=2)
+        _draw_floor(ax, np.broadcast_to(floor, len(table)), highest, floor)
+    finish(ax, "", N_WORDS, [_reference_words(result)], loc="upper left", ncols=2)
     ax.tick_params(axis="x", length=0)
     ax.grid(False)
     return ax
 
 
-def _draw_risks(ax, levels, top):
+def _draw_risks(ax, levels, highest):
     """Draw bands of risk behind the bars, with their names at the right edge."""
     starts = list(levels.values())
+    top = 1.3 * max(highest, starts[-1] + 0.6)
+    ends = [*starts[1:], top]
+    shades = colormaps["Greys"](np.linspace(0.08, 0.4, len(levels)))
     style = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
-    for name, low, high, colour in zip(levels, starts, [*starts[1:], top], _colours(len(levels))):
-        ax.axhspan(low, high, color=colour, alpha=0.6, linewidth=0, zorder=0)
-        place = 0.995, (low + high) / 2
-        ax.text(*place, plain(name), transform=ax.get_yaxis_transform(), **style)
+    for name, low, high, shade in zip(levels, starts, ends, shades):
+        ax.axhspan(low, high, color=shade, alpha=0.6, linewidth=0, zorder=0)
+        middle = (low + high) / 2
+        ax.text(0.995, middle, plain(name), transform=ax.get_yaxis_transform(), **style)
+    ax.set_ylim(0, top)
 
 
-def _table(values):
-    """Return the values with a row for each kind of model and a column for each group."""
+def _draw_floor(ax, limits, highest, floor):
+    """Draw what equal groups show as a dashed line for each model."""
     require(
-        values.ndim <= 2,
-        f"N is drawn over groups and models, got {values.dims}; select the rest with .sel",
+        "quantile" in floor.coords,
+        'floor is no quantile: give N.quantile(0.95, "permutation") of nsigma.floor',
     )
-    if values.ndim == 1:
-        values = values.expand_dims(model=[""])
-    return values.transpose(..., "group").to_pandas().rename(index=plain, columns=plain)
+    is_finite = np.isfinite(limits)
+    top = 1.3 * np.max(limits, initial=highest, where=is_finite)
+    x = np.arange(limits.size)
+    label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
+    style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
+    ax.hlines(limits, x - 0.45, x + 0.45, label=label, **style)
+    edge_marks(ax, x[~is_finite], top, "^", "equal groups: no limit", "black")
+    ax.set_ylim(0, top)
 
 
 def risk_levels(result):
@@ -136,17 +136,10 @@ def risk_levels(result):
     return json.loads(result.attrs["risk_levels"])
 
 
-def _colours(n):
-    """Return shades of grey for n levels of risk, from the least to the greatest."""
-    return list(colormaps["Greys"](np.linspace(0.08, 0.4, n)))
-
-
 def _reference_words(result):
     """Name the reference group."""
-    if "reference_eer" not in result.coords:
-        return ""
-    names = np.unique(result.reference_eer.values)
-    return f"reference: {', '.join(map(str, names))}"
+    names = np.unique(result.coords.get("reference_eer", []))
+    return f"reference: {', '.join(map(str, names))}" if names.size else ""
 
 
 def eer_distributions(
@@ -188,28 +181,26 @@ def eer_distributions(
     """
     import seaborn as sns
 
-    require_returned("result", result, *SUBSETS)
-    require_dims("result", result, ("group",), "eer_mean")
-    ax = new_axes(ax)
+    ax = checked_axes(ax, "result", result, SUBSETS, "eer_mean", ("group",))
     groups = result["group"].values
-    place = np.arange(len(groups))
+    x = np.arange(len(groups))
     table = result.eer.to_series().reset_index()
     # sticks, because the jitter of a strip plot depends on numpy's global seed
     sticks = {"inner": "stick", "inner_kws": {"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4}}
     columns = {"x": "group", "y": "eer", "hue": "group", "palette": curve_colours(groups)}
     sns.violinplot(table, ax=ax, cut=0, alpha=0.3, width=0.75, legend=False, **columns, **sticks)
-    style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
+    lower, upper = result.eer_mean - result.eer_sd, result.eer_mean + result.eer_sd
     label = "mean ± σ of the subsets"
-    ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label=label, **style)
+    draw_intervals(ax, x - 0.08, lower, upper, "black", label, result.eer_mean)
     if intervals is not None:
         require_returned("intervals", intervals, 'fk.band(evaluation, "eer_group")', *ENDS, "group")
         whole = intervals.sel(group=groups)
         label = plain(f"all people: {caption(whole.attrs)}".replace("\n", " "))
-        ends = [whole.estimate - whole.lower, whole.upper - whole.estimate]
-        style |= {"fmt": "D", "mfc": "white", "label": label}
-        ax.errorbar(place + 0.12, whole.estimate, ends, **style)
-    ax.set_xticks(place, [plain(group) for group in groups])
+        ends = whole.lower, whole.upper
+        draw_intervals(ax, x + 0.12, *ends, UNRESOLVED, label, whole.estimate, "D")
+    ax.set_xticks(x, map(plain, groups))
     add_headroom(ax, 0.2)
-    size = f"{result.sizes[SUBSET]} subsets, people in each: {result.attrs.get('subset_size', '')}"
+    people = result.coords.get("subset_size", xr.DataArray(result.attrs.get("subset_size", "")))
+    size = f"{result.sizes[SUBSET]} subsets, people in each: {people.item()}"
     captions = [size, _reference_words(result)]
     return finish(ax, "", "EER (share of pairs)", captions, grid="y", loc="upper left")

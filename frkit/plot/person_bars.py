@@ -5,23 +5,18 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from frkit.base import UNKNOWN, require_whole
-from frkit.plot.style import (
-    COLOURS,
-    UNRESOLVED,
-    colours_of_groups,
-    finish,
-    new_axes,
-    plain,
-    require_dims,
-)
+from frkit.base import UNKNOWN
+from frkit.plot.marks import checked_axes
+from frkit.plot.style import COLOURS, UNRESOLVED, colours_of_groups, finish, plain
 
+MOST_PEOPLE = 12
 LETTERS = 24  # of a name
 FEW_PAIRS = 10  # of a person: with fewer, one bad image may reject them all
 ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
+MADE_BY = ("a function of frkit", ERRORS["frr"])
 
 
-def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 12) -> Axes:
+def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the people with the largest shares in the FRR as bars.
 
     A few long bars show that a rate depends on a few people, or on wrong labels: `worst_pairs`
@@ -33,15 +28,14 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
         What `errors_by_person` returned, of one model at one level: `.sel(far_level=1e-3)`.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    people : int
-        Most bars to draw; people without an error have none.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is a share in the FRR; "91 of 91" at its end says how many of the person's genuine
-        pairs are rejected. Bars of people with fewer than ten pairs are pale. Groups have different
-        colours. The words above name the effective number of people with errors.
+        A bar for each of at most twelve people with errors: the share in the FRR. "91 of 91" at its
+        end says how many of the person's genuine pairs are rejected. Bars of people with fewer than
+        ten pairs are pale. Groups have different colours. The words above name the effective number
+        of people with errors.
 
     Raises
     ------
@@ -53,33 +47,27 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None, *, people: int = 1
     >>> import frkit as fk
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
     >>> who = fk.errors_by_person(scores, far=[0.1]).isel(far_level=0)
-    >>> ax = fk.plot.errors_by_person(who, people=3)
-    >>> len(ax.patches)
-    3
+    >>> len(fk.plot.errors_by_person(who).patches)
+    12
     """
-    require_dims("who", who, ("identity",), ERRORS["frr"])
-    require_whole("people", people, 1)
+    ax = checked_axes(ax, "who", who, MADE_BY, ERRORS["frr"], ("identity",))
     table = most_errors(who, "frr")
-    bars = table[:people]
-    ax = new_axes(ax)
+    bars = table[:MOST_PEOPLE]
     names = bars.index.map(lambda name: plain(str(name)[:LETTERS]))
     style = {"color": COLOURS[0]}
     if "group" in bars:
         groups = np.setdiff1d(who["group"].values, UNKNOWN)  # of all people: one colour on a page
         colours = colours_of_groups(groups) | {UNKNOWN: UNRESOLVED}
         style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
-        if len(groups) > len(COLOURS):  # shades of a colour are easily confused
-            names = names + ", " + bars.group.map(plain)
-    place = np.arange(len(bars))
-    drawn = ax.barh(place, bars.share, **style)
-    numbers = [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()]
-    ax.bar_label(drawn, numbers, padding=2)
+    y = np.arange(len(bars))
+    drawn = ax.barh(y, bars.share, **style)
+    ax.bar_label(drawn, [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()])
     has_few = bars.pairs < FEW_PAIRS
     for bar in np.array(drawn.patches)[has_few]:
         bar.set_alpha(0.4)
     ax.set_xlim(0, 1.3 * bars.share.max() if len(bars) else 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
-    ax.set_yticks(place, names)
+    ax.set_yticks(y, names)
     ax.invert_yaxis()
     captions = [
         f"{len(table)} of {who.sizes['identity']} people have errors; "

@@ -4,17 +4,14 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_returned, require_sequence
-from frkit.plot.style import (
-    COLOURS,
-    TRUTH,
-    UNRESOLVED,
-    finish,
-    new_axes,
-    plain,
-)
+from frkit.base import require, require_returned
+from frkit.plot.marks import intervals
+from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
 
-IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
+TRIAL_COLOURS = {
+    "held out ± 2 se": COLOURS[0],
+    "held out ± 2 se, folds of images": COLOURS[1],
+}
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -61,24 +58,25 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         result = result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
     ax = new_axes(ax)
-    place = np.arange(result.rlb.size)
-    _draw_estimates(ax, place, result, "held out, ± 2 standard errors", COLOURS[0])
+    x = np.arange(result.rlb.size)
+    _draw_estimates(ax, x, result, "held out, ± 2 standard errors", COLOURS[0])
     if "smallest_detectable" in result:
         label = "smallest that can be detected"
         least = result.smallest_detectable
-        ax.plot(place, least, "_", label=label, color=COLOURS[3], markersize=16)
-    ax.set_xticks(place, [plain(name) for name in result[along].values])
-    ax.set_xlim(-0.5, place.size - 0.5)
+        ax.plot(x, least, "_", color=COLOURS[3], markersize=16, label=label)
+    ax.set_xticks(x, map(plain, result[along].values))
+    ax.set_xlim(-0.5, x.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
-def _draw_estimates(ax, x, result, label, colour, size=6):
+def _draw_estimates(ax, x, result, label, colour):
     """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
-    style = {"fmt": "o", "color": colour, "capsize": 4, "markersize": size}
-    ax.errorbar(x, result.rlb, 2 * result.rlb_se, label=label, **style)
+    reach = 2 * result.rlb_se
+    lower, upper = result.rlb - reach, result.rlb + reach
+    intervals(ax, x, lower, upper, colour, label, result.rlb)
     if "rlb_in_sample" in result:
-        label = "in sample"
-        ax.plot(x, result.rlb_in_sample, "o", label=label, markersize=size, **IN_SAMPLE)
+        style = {"color": UNRESOLVED, "markerfacecolor": "none"}
+        ax.plot(x, result.rlb_in_sample, "o", label="in sample", **style)
 
 
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -89,7 +87,7 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     truth : xr.Dataset
         What `studies.true_bias` returned.
     done : list of xr.Dataset
-        What `studies.trial` returned, any number of times; the last one is drawn larger.
+        What `studies.trial` returned, any number of times.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
 
@@ -112,18 +110,12 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     [0.0, 0.5]
     """
     require_returned("truth", truth, "studies.true_bias", "rlb", "distance")
-    for trial in require_sequence("done", done, "a list of what studies.trial returned"):
-        require_returned("done", trial, "studies.trial", "rlb", "rlb_se", "dataset_bias", "by")
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    styles = {
-        "identity": ("held out ± 2 se", COLOURS[0]),
-        "image": ("held out ± 2 se, folds of images", COLOURS[1]),
-    }
-    for place, trial in enumerate(done):
-        size = 8 if place == len(done) - 1 else 4
-        _draw_estimates(ax, trial.distance, trial, *styles[trial.by.item()], size)
-        bias, colour = trial.dataset_bias, COLOURS[2]
-        ax.plot(trial.distance, bias, "s", color=colour, markersize=size + 2, label="linear probe")
+    for trial in done:
+        words = "held out ± 2 se"
+        words += ", folds of images" if trial.by == "image" else ""
+        _draw_estimates(ax, trial.distance, trial, words, TRIAL_COLOURS[words])
+        ax.plot(trial.distance, trial.dataset_bias, "s", color=COLOURS[2], label="linear probe")
     xlabel = "distance of the classes (standard deviations)"
     return finish(ax, xlabel, "share of the entropy", grid="y")

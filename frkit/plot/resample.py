@@ -6,28 +6,19 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from frkit.base import require_returned, require_whole
-from frkit.plot.style import (
-    BELOW,
-    COLOURS,
-    DARK,
-    NAIVE,
-    PALE,
-    finish,
-    new_axes,
-    plain,
-    require_dims,
-    require_number_shown,
-)
+from frkit.plot.marks import checked_axes
+from frkit.plot.style import BELOW, COLOURS, DARK, NAIVE, PALE, finish, plain
 
 BINS = 40
 DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
 CURVES_OF = ("frkit.replicate_curves(evaluation)", "estimate", "replicates", "centre")
 LETTERS = 12  # of a name
+MOST_PEOPLE = 8
 MOST_IMAGES = 20  # of a person
+OFTEN = {"not drawn": "white", "once": PALE, "twice or more": NAIVE}
 
 
-def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 10) -> Axes:
+def image_counts(counts: xr.DataArray, ax: Axes | None = None) -> Axes:
     """Draw how often a replicate contains each image; those that it contains twice are highlighted.
 
     Parameters
@@ -37,14 +28,13 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
         `identity` over image.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    people : int
-        Number of people shown, one row each.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Beneath each name, how many of the person's genuine pairs are an image with its own copy;
-        above, the share of such pairs among the pairs of all people, each person weighing the same.
+        A row for each of the first eight people. Beneath each name, how many of the person's
+        genuine pairs are an image with its own copy; above, the share of such pairs among the pairs
+        of all people, each person weighing the same.
 
     Raises
     ------
@@ -67,35 +57,28 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None, *, people: int = 
     """
     import seaborn as sns
 
-    require_returned("counts", counts, *DRAWN)
-    require_whole("people", people, 1)
-    require_dims("counts", counts, ("image",))
-    ax = new_axes(ax)
-    table = counts.to_series().astype(int).groupby(counts.identity.values)
-    facts = pd.DataFrame({"images": table.size(), "copies": table.agg(_pairs_of_copies)})
-    facts["pairs"] = facts.images * (facts.images - 1) / 2
-    rows = [drawn.reset_index(drop=True)[:MOST_IMAGES] for _, drawn in [*table][:people]]
+    ax = checked_axes(ax, "counts", counts, DRAWN, None, ("image",))
+    drawn = pd.DataFrame({"identity": counts.identity.values, "count": counts.values})
+    drawn["image"] = drawn.groupby("identity").cumcount()
+    table = drawn.pivot(index="identity", columns="image", values="count").astype(float)
+    copies = (table * (table - 1) / 2).sum(axis=1)  # pairs of an image with its own copy
+    images = table.count(axis=1)
+    pairs = images * (images - 1) / 2
     names = [
-        f"{plain(name[:LETTERS])}\n{row.copies:.0f} of {row.pairs:.0f} pairs"
-        for name, row in facts[:people].iterrows()
+        f"{plain(name[:LETTERS])}\n{copies[name]:.0f} of {pairs[name]:.0f} pairs"
+        for name in table.index[:MOST_PEOPLE]
     ]
-    shown = pd.DataFrame(rows).set_axis(names)
-    colours = {"not drawn": "white", "once": PALE, "twice or more": NAIVE}
-    colour_scale = {"cmap": ListedColormap(colours.values()), "vmin": 0, "vmax": 2, "cbar": False}
+    shown = table.iloc[:MOST_PEOPLE, :MOST_IMAGES].set_axis(names)
+    colours = {"cmap": ListedColormap(OFTEN.values()), "vmin": 0, "vmax": 2, "cbar": False}
     grid = {"linewidths": 3, "linecolor": "white", "annot_kws": {"weight": "bold"}}
-    sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **colour_scale, **grid)
+    sns.heatmap(shown.clip(upper=2), annot=shown, fmt=".0f", ax=ax, **colours, **grid)
     ax.set_xticks([])
     ax.tick_params(axis="y", rotation=0)
-    share = 100 * (facts.copies / facts.pairs)[facts.pairs > 0].mean()
+    share = 100 * (copies / pairs)[pairs > 0].mean()
     ax.set_title(f"{share:.0f} % of the genuine pairs are copies: never rejected", loc="left")
-    for label, colour in colours.items():
+    for label, colour in OFTEN.items():
         ax.scatter([], [], 90, color=colour, edgecolor=DARK, marker="s", label=label)
     return finish(ax, "how often each image was drawn; pairs of copies", "", **BELOW | {"ncols": 3})
-
-
-def _pairs_of_copies(counts):
-    """How many genuine pairs are an image with its own copy, from how often images were drawn."""
-    return (counts * (counts - 1)).sum() / 2
 
 
 def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
@@ -134,30 +117,24 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     >>> fk.plot.replicates(curves, 20).get_ylabel()
     'replicates'
     """
-    require_returned("curves", curves, *CURVES_OF)
-    require_dims("curves", curves, ("replicate",), "replicates")
-    require_number_shown(number)
-    ax = new_axes(ax)
-    everything = curves.replicates.values
-    drawn = everything[:number]
-    lines = {
+    ax = checked_axes(ax, "curves", curves, CURVES_OF, "replicates", ("replicate",))
+    all_rates = curves.replicates.values
+    drawn = all_rates[:number]
+    rates = {
         "estimate: FRR of the data": (curves.estimate.item(), DARK, "-"),
         "V-statistic": (curves.centre.item(), NAIVE, "-."),
         "mean of the replicates": (drawn.mean(), COLOURS[0], ":"),
     }
-    marks = [value for value, _, _ in lines.values()]
-    edges = np.linspace(min(everything.min(), *marks), max(everything.max(), *marks), BINS + 1)
-    counts = np.histogram(drawn, edges)[0]
+    everything = [*all_rates, *(rate for rate, _, _ in rates.values())]
+    counts, edges = np.histogram(drawn, BINS, (min(everything), max(everything)))
     ax.stairs(counts, edges, fill=True, color=PALE)
     top = max(counts.max() * 1.25, 5)
     if number is not None:
-        ax.vlines(drawn[-1], 0, top, color=COLOURS[0], linewidth=1)
-        ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], markersize=10, label="this replicate")
-    for name, (value, colour, style) in lines.items():
-        label = f"{name}: {value:.3g}"
-        ax.axvline(value, color=colour, linestyle=style, linewidth=2, label=label)
+        ax.vlines(drawn[-1], 0, top, color=COLOURS[0])
+        ax.plot(drawn[-1], top * 0.93, "v", color=COLOURS[0], label="this replicate")
+    for name, (rate, colour, line) in rates.items():
+        ax.axvline(rate, color=colour, linestyle=line, label=f"{name}: {rate:.3g}")
     ax.set_ylim(0, top)
-    level = curves.coords.get("far_level")
-    place = "" if level is None else f" at FAR {level.item():.2g}"
-    captions = [f"FRR*{place} of {len(drawn)} replicates"]
+    at_level = f" at FAR {curves['far_level'].item():.2g}" if "far_level" in curves.coords else ""
+    captions = [f"FRR*{at_level} of {len(drawn)} replicates"]
     return finish(ax, "FRR of a replicate", "replicates", captions, **BELOW | {"ncols": 1})

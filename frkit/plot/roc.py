@@ -5,7 +5,14 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import require_one_of, require_returned
+from frkit.base import require, require_one_of, require_returned
+from frkit.plot.marks import (
+    checked_axes,
+    curve_with_band,
+    curves_with_bands,
+    reference,
+    truth_curve,
+)
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -14,21 +21,16 @@ from frkit.plot.style import (
     LEVELS,
     NAIVE,
     PALE,
-    TRUTH_OF,
     caption,
     curve_colours,
     det_axes,
-    draw_band,
-    draw_truth,
     finish_levels,
     level_dimension,
     log_floor,
     log_floor_of_bands,
-    mark_edges,
     named_curves,
     new_axes,
     plain,
-    require_dims,
 )
 
 CURVES_OF = (
@@ -46,7 +48,6 @@ def roc(
     bands: xr.Dataset | dict[str, xr.Dataset],
     ax: Axes | None = None,
     *,
-    curves: dict[str, xr.Dataset] | None = None,
     truth: xr.Dataset | None = None,
     scale: str = "log",
 ) -> Axes:
@@ -61,9 +62,6 @@ def roc(
         What `band` returned, over far_level; or several of them by name.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    curves : dict of str to xr.Dataset, optional
-        Empirical nodes of further evaluations by name, drawn dashed and without a band. Their
-        colours begin anew: the models of a second data set have the colours of the first.
     truth : xr.Dataset, optional
         What `Mixture.population_roc` returned, drawn dashed and black.
     scale : {"log", "det"}
@@ -95,27 +93,22 @@ def roc(
     """
     require_returned("bands", bands, *BANDS)
     require_one_of("scale", scale, ("log", "det"))
-    solid = named_curves("bands", bands)
-    dashed = {} if curves is None else named_curves("curves", curves, "frr")
-    first = next(iter(solid.values()))
-    along = level_dimension(first.estimate)
-    shown = [curve[name] for curve in solid.values() for name in ("estimate", "upper")]
-    shown += [curve.frr for curve in dashed.values()]
-    if truth is not None:
-        require_returned("truth", truth, *TRUTH_OF)
-        shown.append(truth.frr)
+    curves = named_curves("bands", bands)
+    first = next(iter(curves.values()))
+    is_difference = "contrast" in first.attrs
+    require(
+        not is_difference, "bands contains a difference of fk.compare: plot.difference draws it"
+    )
     ax = new_axes(ax)
-    floor = min(log_floor(*shown), log_floor_of_bands(solid.values()))
+    truth_curve(ax, truth)
+    floor = log_floor_of_bands(curves.values())
+    if truth is not None:
+        floor = min(floor, log_floor(truth.frr))
     top = np.inf if scale == "log" else DET_TOP
-    for (name, curve), colour in zip(solid.items(), curve_colours(solid)):
-        draw_band(ax, curve, (floor, top), colour, plain(name or "empirical curve"))
-        mark_edges(ax, curve, (floor, top), colour)
-    for (name, curve), colour in zip(dashed.items(), curve_colours(dashed)):
-        frr = np.maximum(curve.frr, floor)
-        ax.plot(curve[along], frr, "--", color=colour, label=plain(name), linewidth=1.4)
-    draw_truth(ax, truth)
-    captions = [caption(curve.attrs) for curve in solid.values()]
-    finish_levels(ax, first[along], first.attrs.get("label", "FRR"), captions, floor)
+    curves_with_bands(ax, curves, (floor, top), "empirical curve")
+    captions = [caption(curve.attrs) for curve in curves.values()]
+    levels = first[level_dimension(first)]
+    finish_levels(ax, levels, first.attrs.get("label", "FRR"), captions, floor)
     if scale == "det":
         det_axes(ax)
     return ax
@@ -159,38 +152,21 @@ def replicate_curves(
     >>> len(ax.collections[0].get_segments())
     50
     """
-    require_returned("replicates", replicates, *CURVES_OF)
     along = level_dimension(replicates)
-    require_dims("replicates", replicates, (along,), "estimate")
-    ax = new_axes(ax)
+    ax = checked_axes(ax, "replicates", replicates, CURVES_OF, "estimate", (along,))
     x = replicates[along].values
     curves = replicates.replicates.transpose("replicate", along).values
-    estimate = replicates.estimate
-    centre = replicates.centre
+    estimate, centre = replicates.estimate, replicates.centre
     floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     ax.add_collection(LineCollection(lines, colors=PALE, linewidths=0.5, zorder=1))
     # in the legend a single thin line would hardly be seen
-    ax.plot(
-        [],
-        [],
-        color=PALE,
-        linewidth=3,
-        label=f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves",
-    )
-    ax.plot(
-        x, np.maximum(estimate, floor), label="empirical curve", zorder=5, color=DARK, linewidth=2
-    )
-    ax.plot(
-        x,
-        np.maximum(centre, floor),
-        "-.",
-        label="V-statistic: centre of the naive replicates",
-        zorder=5,
-        color=NAIVE,
-        linewidth=1.6,
-    )
-    draw_truth(ax, truth)
+    label = f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves"
+    ax.plot([], [], color=PALE, linewidth=3, label=label)
+    ax.plot(x, np.maximum(estimate, floor), color=DARK, label="empirical curve", zorder=5)
+    label = "V-statistic: centre of the naive replicates"
+    ax.plot(x, np.maximum(centre, floor), "-.", color=NAIVE, label=label, zorder=5)
+    truth_curve(ax, truth)
     ax.autoscale_view()
     about = caption({**replicates.attrs, "level": None})
     label = replicates.attrs.get("label", "FRR")
@@ -236,11 +212,11 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     attrs = comparison.attrs
     curves = named_curves("comparison", comparison)
     for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
-        draw_band(ax, curve, (-np.inf, np.inf), colour, plain(name or "paired estimate"))
-    ax.axhline(attrs["null"], label="no difference", color="black", linewidth=0.9, linestyle=":")
+        label = plain(name or "paired estimate")
+        curve_with_band(ax, curve, (-np.inf, np.inf), colour, label)
+    reference(ax, attrs["null"], "no difference", ":")
     about = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
-    contrast = f"{attrs['a']} {sign} {attrs['b']}"
-    ylabel = f"{contrast}\n{attrs['label']}"
+    ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
     levels = comparison[level_dimension(comparison)]
     return finish_levels(ax, levels, ylabel, [about])

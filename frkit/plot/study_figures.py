@@ -5,7 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from frkit.base import require, require_inside, require_range, require_returned
+from frkit.base import require, require_inside, require_returned
+from frkit.plot.marks import checked_axes, intervals, reference
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -25,6 +26,7 @@ from frkit.plot.style import (
 
 GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", "far_level")
 BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", "per_identity", "interval", "far_level")
+PLAN = ("fk.studies.sample_size", "curve_value", "goal_value")
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -60,29 +62,21 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     n = result.n_images.values
     for model, colour, part in parts_of(result, "model"):
         label = f"{model}: root mean square" if model else "root mean square"
-        ax.plot(n, part.typical, color=colour, linewidth=2, label=label)
-        ax.plot(n, part.reference, "--", color=colour, linewidth=1)
-        distances = part.distance.transpose("size", "seed")
-        ax.plot(n, distances, "o", color=colour, alpha=0.35, markersize=4)
+        ax.plot(n, part.typical, color=colour, label=label)
+        ax.plot(n, part.reference, "--", color=colour)
+        ax.plot(n, part.distance.transpose("size", "seed"), "o", color=colour, alpha=0.35)
     # the entries of the legend have the colour of no model
-    ax.plot([], [], "--", color=UNRESOLVED, linewidth=1, label=result.attrs["slope"])
-    ax.plot([], [], "o", color=UNRESOLVED, markersize=4, label="one dot a seed")
+    ax.plot([], [], "--", color=UNRESOLVED, label=result.attrs["slope"])
+    ax.plot([], [], "o", color=UNRESOLVED, label="one dot a seed")
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())
     log_ticks(ax.yaxis)
     ylabel = "sup distance of the ROC (FRR)"
-    captions = [result.attrs["words"]]
-    return finish(ax, "images n", ylabel, captions, loc="lower left")
+    return finish(ax, "images n", ylabel, [result.attrs["words"]], loc="lower left")
 
 
-def growth(
-    result: xr.Dataset,
-    size: float,
-    ax: Axes | None = None,
-    *,
-    far: tuple[float, float] | None = None,
-) -> Axes:
+def growth(result: xr.Dataset, size: float, ax: Axes | None = None) -> Axes:
     """Draw the empirical ROC curves of all seeds at one size, and the curve that they approach.
 
     Parameters
@@ -93,8 +87,6 @@ def growth(
         One of its sizes.
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    far : (float, float), optional
-        Range of FAR to shade.
 
     Returns
     -------
@@ -118,22 +110,17 @@ def growth(
     >>> len(fk.plot.growth(result, size=4).lines)
     3
     """
-    require_returned("result", result, *GROWTH)
+    dims = ("far_level", "size", "seed")
+    ax = checked_axes(ax, "result", result, GROWTH, "frr", dims)
     sizes = result["size"].values.tolist()
-    is_size = np.isscalar(size) and size in sizes
-    require(is_size, f"size must be one of {', '.join(map(str, sizes))}, got {size!r}")
-    ax = new_axes(ax)
+    require(size in sizes, f"size must be one of {', '.join(map(str, sizes))}, got {size!r}")
     part = result.sel(size=size)
     floor = log_floor(part.frr, part.truth)
-    curves = np.maximum(part.frr, floor).transpose("far_level", "seed")
+    curves = part[["frr", "truth"]].clip(min=floor).transpose("far_level", ...)
     label = f"empirical, {int(part.n_images):,} images, one curve a seed"
-    ax.plot(part.far_level, curves, color=COLOURS[0], alpha=0.55, linewidth=1.1, label=label)
-    exact = result.attrs["exact"]
-    label = TRUTH_WORDS if exact else f"full set, {result.attrs['n_full']:,} images"
-    truth = np.maximum(part.truth, floor)
-    ax.plot(part.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=label)
-    if far is not None:
-        ax.axvspan(*require_range("far", far), color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
+    ax.plot(part.far_level, curves.frr, color=COLOURS[0], alpha=0.55, label=label)
+    label = TRUTH_WORDS if result.attrs["exact"] else f"full set, {result.attrs['n_full']:,} images"
+    ax.plot(part.far_level, curves.truth, "--", color=TRUTH, label=label)
     return finish_levels(ax, part["far_level"], "FRR (false rejection rate)", [], floor)
 
 
@@ -172,18 +159,17 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['5', '10']
     """
-    require_returned("study", study, *BIAS)
     require_inside("far", far, 0, 1)
-    ax = new_axes(ax)
+    dims = ("far_level", "per_identity")
+    ax = checked_axes(ax, "study", study, BIAS, "estimate", dims)
     part = study.sel(far_level=far, method="nearest")
-    place = np.arange(part.sizes["per_identity"])
+    x = np.arange(part.sizes["per_identity"])
     for shift, (method, colour, ends) in zip((-0.12, 0.12), parts_of(part, "interval")):
-        style = {"color": colour, "linewidth": 4, "label": f"{method} interval"}
-        ax.vlines(place + shift, ends.lower, ends.upper, **style)
-    ax.plot(place, part.estimate, "o", color=DARK, label="empirical FRR", markersize=5, zorder=4)
-    ax.plot(place, part.centre, "_", color=NAIVE, label="V-statistic", markersize=14, zorder=4)
-    ax.axhline(float(part.truth), label=TRUTH_WORDS, color=TRUTH, linestyle="--", linewidth=1.2)
-    ax.set_xticks(place, part.per_identity.values.astype(str))
+        intervals(ax, x + shift, ends.lower, ends.upper, colour, f"{method} interval")
+    ax.plot(x, part.estimate, "o", color=DARK, label="empirical FRR")
+    ax.plot(x, part.centre, "_", color=NAIVE, label="V-statistic", markersize=14)
+    reference(ax, float(part.truth), TRUTH_WORDS)
+    ax.set_xticks(x, part.per_identity.values)
     ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
     ylabel = f"FRR at FAR {float(part['far_level']):.2g} (share of genuine pairs)"
     captions = [study.attrs["words"]]
@@ -216,20 +202,19 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
-    require_returned("plan", plan, "fk.studies.sample_size", "curve_value", "goal_value")
+    require_returned("plan", plan, *PLAN)
     ax = new_axes(ax)
-    style = {"color": COLOURS[0], "markersize": 8, "zorder": 4}
+    style = {"color": COLOURS[0], "markersize": 8}
     ax.plot(plan.curve_identities, plan.curve_value, label="with as many images each", **style)
-    now, planned = (plan.n_identities_now, plan.value_now), (plan.n_identities, plan.predicted)
-    ax.plot(*now, "o", markerfacecolor="white", label="the data given", **style)
-    ax.plot(*planned, "D", label="the plan", **style)
+    style["markeredgecolor"] = "white"
+    ax.plot(plan.n_identities_now, plan.value_now, "o", label="the data given", **style)
+    ax.plot(plan.n_identities, plan.predicted, "D", label="the plan", **style)
     goal = float(plan.goal_value)
-    ax.axhline(goal, color="#555555", linestyle="--", linewidth=1, label=f"goal: {goal:.3g}")
+    reference(ax, goal, f"goal: {goal:.3g}")
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.xaxis.set_minor_locator(NullLocator())
-    attrs = plan.attrs
-    about = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}; about {attrs['target']}"
-    ylabel = attrs["value"].replace(", ", ",\n")
+    about = f"FAR {plan.attrs['far']:g}, FRR {float(plan.frr):.3g}; about {plan.attrs['target']}"
+    ylabel = plan.attrs["value"].replace(", ", ",\n")
     return finish(ax, "people", ylabel, [about], **BELOW)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import listed, require, require_mapping, require_returned, require_whole
+from frkit.base import require, require_returned
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -139,11 +139,9 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
             ax.set_ylabel("")
     if one_legend:
         entries = legend_entries(*figure.axes)
-        for ax in figure.axes:
-            if ax.get_legend() is not None:
-                ax.get_legend().remove()
-        longest = max(map(len, entries), default=1)
-        columns = max(1, letters // (longest + 7))
+        for legend in [ax.get_legend() for ax in figure.axes if ax.get_legend()]:
+            legend.remove()
+        columns = max(1, letters // (max(map(len, entries), default=1) + 7))
         figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns)
 
 
@@ -166,13 +164,8 @@ def curve_colours(names):
 
 
 def colours_of_groups(groups, colours=None):
-    """Return the colour of each group: the given ones, which must name all groups, or others."""
-    if colours is None:
-        return dict(zip(groups, curve_colours(groups)))
-    require_mapping("colours", colours, "{'female': 'red', 'male': 'blue'}")
-    absent = [group for group in groups if group not in colours]
-    require(not absent, f"colours has none for the group(s) {listed(absent)}")
-    return colours
+    """Return the colour of each group: the given ones, or others."""
+    return colours or dict(zip(groups, curve_colours(groups)))
 
 
 def parts_of(result, dim):
@@ -220,10 +213,6 @@ def named_curves(argument, results, variable="estimate"):
     curves = {}
     for name, result in results.items():
         require_returned(argument, result, "a function of frkit", variable)
-        require(
-            "contrast" not in result.attrs or argument == "comparison",
-            f"{argument} contains a difference of frkit.compare: plot.difference draws it",
-        )
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
@@ -236,39 +225,28 @@ def named_curves(argument, results, variable="estimate"):
 
 def require_dims(name, result, dims, variable=None):
     """Refuse a result without the variable, or over other dimensions than a figure can show."""
-    values = result
-    if variable is not None:
-        require_returned(name, result, "a function of frkit", variable)
-        values = result[variable]
-    given = getattr(values, "dims", [type(values).__name__])
+    values = result if variable is None else getattr(result, variable, result)
+    dims_of_result = getattr(values, "dims", [type(values).__name__])
     require(
-        set(given) == set(dims),
+        set(dims_of_result) == set(dims),
         f"{name}: this figure shows values over {' and '.join(dims)}, got "
-        f"{', '.join(map(str, given))}: select one of the rest with .sel",
+        f"{', '.join(map(str, dims_of_result))}: select one of the rest with .sel",
     )
-
-
-def require_number_shown(number):
-    """Refuse a number of replicates or data sets that is not whole; None shows all."""
-    if number is not None:
-        require_whole("number", number, 1)
 
 
 def caption(attrs):
     """The method and level of a band, and the people that it is about."""
-    facts = []
+    words = []
     if attrs.get("level"):
-        method = attrs.get("method", "")
+        method = attrs.get("method", "effective")
         kind = "" if method == "effective" else f"{method} "  # without replicates, the default
-        facts.append(f"{100 * attrs['level']:.4g} % {kind}band")
+        words.append(f"{100 * attrs['level']:.4g} % {kind}band")
     if attrs.get("scheme"):
-        facts.append(f"{attrs['scheme']} scheme")
+        words.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
-        facts.append(f"{attrs['n']} replicates")
-    lines = [", ".join(facts)] if facts else []
-    if attrs.get("target"):
-        lines.append(f"about {attrs['target']}")
-    return "\n".join(lines)
+        words.append(f"{attrs['n']} replicates")
+    target = f"about {attrs['target']}" if attrs.get("target") else ""
+    return "\n".join(filter(None, [", ".join(words), target]))
 
 
 def log_floor(*values):
@@ -282,63 +260,7 @@ def log_floor_of_bands(bands):
     """Return the bottom of a log axis that shows estimates, and ends that are not much lower."""
     lowest = log_floor(*(band[end] for band in bands for end in ("estimate", "upper")))
     with_ends = log_floor(*(band[end] for band in bands for end in ENDS))
-    return max(1.4 * with_ends, lowest / 3)
-
-
-def draw_truth(ax, truth):
-    """Draw the exact curve of a population, dashed and black."""
-    if truth is not None:
-        require_returned("truth", truth, *TRUTH_OF)
-        levels = truth[level_dimension(truth.frr)]
-        ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, linewidth=1.3, zorder=4)
-
-
-def draw_band(ax, curve, extent, colour, label):
-    """Draw one curve with its band, cut at the extent: dotted and grey where not resolved."""
-    x = curve[level_dimension(curve.estimate)].values
-    estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ENDS)
-    estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
-    resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
-    is_single = x.size == 1  # one level has no line, and its band no area
-    # the dotted line reaches the first resolved level to either side, so that no gap is left
-    dotted = ~resolved if is_single else np.convolve(~resolved, np.ones(3))[1:-1] > 0
-    lines = {":": (dotted, None), "-": (resolved, label)}
-    for line, (where, entry) in lines.items():
-        shown = np.where(where, estimate, np.nan)
-        ax.plot(x, shown, "o" if is_single else line, color=colour, label=entry, zorder=3)
-    bands = {UNRESOLVED: (dotted, FEW_ERRORS), colour: (resolved, None)}
-    for shade, (where, entry) in bands.items():
-        style = {"color": shade, "alpha": 0.22, "label": entry if where.any() else None}
-        if is_single:
-            ax.vlines(x[where], lower[where], upper[where], linewidth=4, **style)
-        else:
-            ax.fill_between(x, lower, upper, where=where, linewidth=0, **style)
-
-
-def draw_edge(ax, x, height, marker, label, colour, fill=None):
-    """Draw marks at the edge of the axes for what has no place inside."""
-    if x.size:
-        height = np.broadcast_to(height, x.shape)
-        style = {"color": colour, "markerfacecolor": fill or colour, "clip_on": False}
-        ax.plot(x, height, marker, label=label, zorder=6, **style)
-
-
-def mark_edges(ax, curve, extent, colour, log=True):
-    """Mark at the ends of the vertical axis what has no place on it: no value, 0, and infinity."""
-    bottom, top = extent
-    estimate = curve.estimate
-    is_zero = log & (estimate <= 0)
-    reaches_zero = log & (curve.lower <= 0) & ~is_zero
-    marks = [
-        (estimate.isnull(), bottom, "x", None),
-        (is_zero, bottom, "v", "white"),
-        (reaches_zero, bottom, "v", None),
-        (np.isposinf(curve.upper), top, "^", None),
-        (np.isposinf(estimate), top, "^", "white"),
-    ]
-    levels = curve[level_dimension(estimate)]
-    for label, (where, height, marker, inside) in zip(AT_EDGES, marks):
-        draw_edge(ax, levels[where], height, marker, label, colour, inside)
+    return min(lowest, max(1.4 * with_ends, lowest / 3))
 
 
 def add_headroom(ax, share):
@@ -392,13 +314,12 @@ def finish_levels(ax, levels, ylabel, captions, floor=None):
 def log_ticks(axis, most=1000):
     """Write numbers such as 0.02 at a log axis, also between powers of ten if there is room."""
     low, high = axis.get_view_interval()
-    axis.set_major_formatter("{x:g}")
+    between = (2, 5)
+    if high < 30 * low and axis.axis_name == "y":  # side by side, 2, 3 and 5 would touch
+        between = (2, 3, 5)
     if high < 4 * low:
         between = range(2, 10)
-    elif high < 30 * low and axis.axis_name == "y":  # side by side, 2, 3 and 5 would touch
-        between = (2, 3, 5)
-    else:
-        between = (2, 5)
+    axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(LogLocator(subs=between))
     axis.set_minor_formatter("{x:g}" if high < most * low else NullFormatter())
 
@@ -411,8 +332,7 @@ def tick_above(value):
 
 def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
-    left, right = ax.get_xlim()
-    bottom, top = ax.get_ylim()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     functions = _probit, ndtr
     ax.set_xscale("function", functions=functions)
     ax.set_yscale("function", functions=functions)

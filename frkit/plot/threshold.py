@@ -8,20 +8,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from frkit.base import require_inside, require_returned
+from frkit.plot.marks import checked_axes, histogram
 from frkit.plot.style import (
     BANDS,
     BELOW,
     COLOURS,
-    DARK,
+    ENDS,
     SMALL,
-    THEME,
     caption,
     finish,
     log_floor,
     new_axes,
     parts_of,
     plain,
-    require_dims,
 )
 
 KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
@@ -61,43 +60,49 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.genuine_and_impostor(rates.isel(far_level=0)).get_ylabel()
     'share of the scores of each kind'
     """
-    require_returned("result", result, *HISTOGRAMS, "threshold")
-    require_dims("result", result, ("score_bin",), "genuine_histogram")
-    ax = new_axes(ax)
-    shares = {kind: result[f"{kind}_histogram"] for kind in KINDS}
+    contents = (*HISTOGRAMS, "threshold")
+    ax = checked_axes(ax, "result", result, contents, "genuine_histogram", ("score_bin",))
+    shares = _shares_of(result)
     threshold, distance = float(result.threshold), bool(result.attrs.get("distance"))
-    draw_errors(ax, shares, threshold, distance)
-    ax.lines[0].set_label(f"threshold {threshold:.3g}")
+    draw_errors(ax, shares, threshold, distance, f"threshold {threshold:.3g}")
     if "lower" in result and np.isfinite(result.upper - result.lower):
         ax.axvspan(float(result.lower), float(result.upper), color="black", alpha=0.15, linewidth=0)
-    is_filled = sum(shares.values()) > 0
-    ax.set_xlim(result.score_bin[is_filled].min(), result.score_bin[is_filled].max())
+    ax.set_xlim(*_ends_of(shares))
     ax.set_ylim(bottom=0)
     return finish(ax, AXIS[distance], "share of the scores of each kind", grid="y")
 
 
-def draw_errors(ax, shares, threshold, distance):
+def _shares_of(histograms, suffix=""):
+    """Return the histograms of both kinds of scores."""
+    kinds = {kind: histograms[f"{kind}_histogram{suffix}"] for kind in KINDS}
+    return xr.Dataset(kinds).fillna(0)
+
+
+def _ends_of(shares):
+    """Return the middles of the first and the last bin that contains scores."""
+    heights = (
+        shares.to_array().transpose("score_bin", ...).values.reshape(shares.score_bin.size, -1)
+    )
+    filled = shares.score_bin.values[heights.any(axis=1)]
+    return filled[0], filled[-1]
+
+
+def draw_errors(ax, shares, threshold, distance, label=None):
     """Draw two histograms, the threshold, and darker the errors on its wrong sides.
 
     distance : whether small scores are accepted.
     """
-    edges = edges_of(shares["genuine"].score_bin.values)
-    wrong = {"genuine": (edges[0], threshold), "impostor": (threshold, edges[-1])}
-    if distance:
-        wrong = {"genuine": wrong["impostor"], "impostor": wrong["genuine"]}
+    middles = shares.score_bin.values
+    half = (middles[1] - middles[0]) / 2
+    edges = np.append(middles - half, middles[-1] + half)
+    sides = [(edges[0], threshold), (threshold, edges[-1])]
+    wrong = dict(zip(KINDS, reversed(sides) if distance else sides))
     areas = {"genuine": "rejected: FRR", "impostor": "accepted: FAR"}
     for kind, colour in KINDS.items():
         heights = shares[kind].values
-        ax.stairs(heights, edges, fill=True, color=colour, alpha=0.25, label=f"{kind} scores")
-        errors = np.clip(edges, *wrong[kind])
-        ax.stairs(heights, errors, fill=True, color=colour, label=f"{kind}, {areas[kind]}")
-    ax.axvline(threshold, color="black", linewidth=1.5)
-
-
-def edges_of(middles):
-    """Edges of bins of one width, by their middles."""
-    half = (middles[1] - middles[0]) / 2
-    return np.append(middles - half, middles[-1] + half)
+        histogram(ax, heights, edges, colour, f"{kind} scores", alpha=0.25)
+        histogram(ax, heights, np.clip(edges, *wrong[kind]), colour, f"{kind}, {areas[kind]}")
+    ax.axvline(threshold, color="black", label=label)
 
 
 def threshold(
@@ -149,21 +154,28 @@ def threshold(
     """
     require_returned("histograms", histograms, *HISTOGRAMS)
     far, frr = (at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr)))
+    level, distance = far[LEVEL].item(), accepts_below(far[LEVEL])
     ax = new_axes(ax)
-    groups = far["group"].values if "group" in far.dims else [None]
-    suffix = "" if groups[0] is None else "_group"
-    shares = {kind: histograms[f"{kind}_histogram{suffix}"].fillna(0) for kind in KINDS}
-    rows = rows_of(ax, len(groups))
-    for row, group in zip(rows, groups):
-        chosen = {} if group is None else {"group": group}
-        shares_of_row = {kind: share.sel(chosen) for kind, share in shares.items()}
-        draw_errors(row, shares_of_row, far[LEVEL].item(), accepts_below(far[LEVEL]))
-        title = f"FAR {rate_in_percent(far.sel(chosen))}    FRR {rate_in_percent(frr.sel(chosen))}"
-        row.set_title(title, loc="left", fontsize=SMALL, color=DARK)
-        name = "" if group is None else plain(group)
+    if "group" in far.dims:
+        shares = _shares_of(histograms, "_group")
+        selected = [{"group": group} for group in far["group"].values]
+        rows = rows_of(ax, len(selected))
+    else:
+        shares, selected, rows = _shares_of(histograms), [{}], [ax]
+    heights = shares.to_array().values
+    ends = (log_floor(heights), 2 * heights.max()) if log else (0, 1.1 * heights.max())
+    first, last = _ends_of(shares)
+    for row, part in zip(rows, selected):
+        draw_errors(row, shares.sel(part), level, distance)
+        rates = rate_in_percent(far.sel(part)), rate_in_percent(frr.sel(part))
+        finish(row, "", "share", ["FAR {}    FRR {}".format(*rates)])
+        row.get_legend().remove()
+        row.set(yscale="log" if log else "linear", ylim=ends)
+        row.set_xlim(min(first, level), max(last, level))
+        name = plain(part.get("group", ""))
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
-    _same_scales(rows, shares, float(far[LEVEL]), log)
-    rows[-1].set_xlabel("distance" if accepts_below(far[LEVEL]) else "score")
+        row.tick_params(labelbottom=row is rows[-1])
+    rows[-1].set_xlabel("distance" if distance else "score")
     ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **BELOW)
     return rows[-1]
 
@@ -181,28 +193,10 @@ def accepts_below(levels):
 
 
 def rows_of(ax, n_rows):
-    """The axes, or several that share their place, the first on top."""
-    if n_rows == 1:
-        return [ax]
+    """Several axes that share the place of one, the first on top."""
     ax.set_axis_off()
-    height = 1 / (n_rows - GAP)  # of a row and the gap above it; that of the first is outside
-    feet = 1 - height * (np.arange(1, n_rows + 1) - GAP)
-    return [ax.inset_axes((0, foot, 1, height * (1 - GAP))) for foot in feet]
-
-
-def _same_scales(rows, shares, threshold, log):
-    """Give all rows the same ends of the axes, and only the last one an axis of scores."""
-    both = xr.concat(shares.values(), "kind").transpose("score_bin", ...)
-    heights = both.values.reshape(both.sizes["score_bin"], -1)
-    filled = both.score_bin.values[heights.max(axis=1) > 0]
-    top = heights.max()
-    for row in rows:
-        row.set_yscale("log" if log else "linear")
-        row.set(ylim=(log_floor(heights), 2 * top) if log else (0, 1.1 * top), ylabel="share")
-        row.set_axisbelow(True)
-        row.set_xlim(min(filled[0], threshold), max(filled[-1], threshold))
-        row.grid(True, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
-        row.tick_params(labelbottom=row is rows[-1])
+    height = (1 - GAP) / n_rows
+    return [ax.inset_axes((0, 1 - (row + 1) / n_rows, 1, height)) for row in range(n_rows)]
 
 
 def rate_in_percent(rate):
@@ -248,26 +242,20 @@ def points_on_roc(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None =
     'log'
     """
     points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]
-    floors = [log_floor(rates.estimate) for rates in (far, frr)]
+    curves = xr.concat([far[list(ENDS)], frr[list(ENDS)]], "rate", join="exact")
+    left, bottom = floors = [log_floor(rates.estimate) for rates in (far, frr)]
     ax = new_axes(ax)
-    for group, colour, far_of_group in parts_of(far, "group"):
-        chosen = {"group": far_of_group["group"]} if group else {}
-        x, y = far_of_group.estimate, frr.sel(chosen).estimate
-        shown = (x > 0) & (y > 0)
-        ax.plot(x.where(shown), y.where(shown), color=colour, label=group or "all")
-        (x, x_reach), (y, y_reach) = [
-            _place_and_reach(point.sel(chosen), floor) for point, floor in zip(points, floors)
-        ]
-        dot = {"color": colour, "markeredgecolor": "black", "markersize": 8, "elinewidth": 2}
-        ax.errorbar(x, y, y_reach, x_reach, "o", zorder=5, clip_on=False, **dot)
-    ax.set(xscale="log", yscale="log", xlim=(floors[0], 1.3), ylim=(floors[1], 1.3))
+    for group, colour, curve in parts_of(curves, "group"):
+        x, y = curve.estimate.where((curve.estimate > 0).all("rate"))
+        ax.plot(x, y, color=colour, label=group or "all")
+        point = curve.sel({LEVEL: at}, method="nearest")
+        (x, y), lower, upper = (np.maximum(point[end].values, floors) for end in ENDS)
+        style = {"color": colour, "linewidth": 2, "clip_on": False, "zorder": 5}
+        ax.hlines(y, lower[0], upper[0], **style)
+        ax.vlines(x, lower[1], upper[1], **style)
+        ax.plot(x, y, "o", markeredgecolor="black", markersize=8, **style)
+    ax.set(xscale="log", yscale="log", xlim=(left, 1.3), ylim=(bottom, 1.3))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
     about = f"threshold {points[0][LEVEL].item():.4g}; {caption(frr.attrs)}"
     return finish(ax, "FAR", "FRR", [about], loc="lower left")
-
-
-def _place_and_reach(point, floor):
-    """An estimate, and how far its interval reaches down and up, cut at the foot of the axes."""
-    lower, place, upper = (max(point[end].item(), floor) for end in ("lower", "estimate", "upper"))
-    return place, [[place - lower], [upper - place]]

@@ -1,12 +1,10 @@
-"""Explorers: labelled controls, figures that follow them, cautions beneath, and work that stops."""
+"""Explorers: labelled controls beside figures that follow them, and work that stops."""
 
+import asyncio
 import time
-import warnings
-from itertools import product
 from types import SimpleNamespace
 
 import ipywidgets as widgets
-import numpy as np
 import pytest
 import xarray as xr
 from study_results import LEVELS, biased, growing
@@ -16,20 +14,55 @@ import frkit as fk
 from frkit import plot
 from frkit.base import warn
 from frkit.explore.panel import Panel
+from frkit.explore.work import Work
 
+MIX = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
+FAR = [0.05, 0.1, 0.2]
+quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+def coverage():
+    options = {"far": FAR, "replicates": 20, "seed": 3, "progress": False}
+    return fk.studies.coverage(MIX, n_datasets=4, schemes=("image", "identity"), **options)
+
+
+def n_sigma():
+    scores = fk.score_tensor(MIX.sample(6, 1))
+    return fk.nsigma.by_subset_size(scores, [4, 8], by="group", subsets=20, fpr=0.1)
+
+
+def indices():
+    drawn = {kind: fk.canonical_scores(kind, sizes=(40, 40)) for kind in ("fair", "unfair")}
+    options = dict(by="group", score_map="identity", bins=4)
+    return {kind: fk.fairness_indices(table, **options) for kind, table in drawn.items()}
+
+
+def leakage():
+    rlb = xr.DataArray([[0.1, 0.3], [0.2, 0.5]], dims=("model", "case"))
+    labels = {"model": ["A", "B"], "case": ["usual", "permuted"]}
+    return xr.Dataset({"rlb": rlb, "rlb_se": rlb / 10}, labels)
+
+
+# --- study ---------------------------------------------------------------------------------------
 MOVES = {
-    "consistency": (growing, {"images per identity": 16, "FAR range": (LEVELS[1], LEVELS[2])}),
-    "bootstrap_bias": (biased, {"images per identity": 10, "FAR level": LEVELS[1]}),
+    growing: {"size of the parts": 4},
+    biased: {"images per identity": 5, "FAR level": LEVELS[1]},
+    coverage: {"FAR level": 0.2, "nominal coverage": 0.9, "scheme": "identity"},
+    n_sigma: {"people in a subset": 4},
+    indices: {"result": "unfair"},
+    leakage: {"model": "B"},
 }
 
 
-@pytest.mark.parametrize("name", MOVES)
-def test_the_figure_follows_every_control(name):
-    make, moves = MOVES[name]
-    box = getattr(fk.explore, name)(make())
+@quiet
+@pytest.mark.parametrize("compute", MOVES)
+def test_a_study_has_a_control_for_each_dimension_that_its_figures_do_not_show(compute):
+    box = fk.explore.study(compute())
     first = picture(box)
     assert first.startswith(b"\x89PNG")
-    for description, value in moves.items():
+    labels = [getattr(child, "description", "") for child in controls_and_pictures(box)]
+    assert {label for label in labels if label} == set(MOVES[compute])
+    for description, value in MOVES[compute].items():
         control = find(box, description)
         before = control.value
         assert follows(box, description, value), description
@@ -37,117 +70,127 @@ def test_the_figure_follows_every_control(name):
         assert picture(box) == first, "the same position gives the same picture"
 
 
-# --- kept pairs ----------------------------------------------------------------------------------
-FAR = [0.05, 0.1, 0.2]
-QUESTIONS = {
-    "groups": ("group", dict(by="group")),
-    "interval": ("recentered", dict(resampling=fk.Resampling("image", n=100))),
-    "resampling": ("identity", dict(resampling=fk.Resampling("identity", n=100))),
-    "replicates": (25, dict(resampling=fk.Resampling("identity", n=25))),
-    "weighting": ("pair", dict(weighting="pair")),
-    "impostor pairs": ("group", dict(impostors={"group": "same"})),
-}
+@quiet
+def test_a_study_draws_what_is_chosen(monkeypatch):
+    """The chosen labels are selected, except in the dimension along which a figure runs."""
+    drawn = []
+    monkeypatch.setattr(plot, "coverage", lambda study, along, ax: drawn.append((along, study)))
+    study = coverage()
+    box = fk.explore.study(study, far_level=0.12, level=0.8, scheme="identity")
+    along_level, along_far = (part for _, part in drawn[-2:])
+    assert [along for along, _ in drawn[-2:]] == ["level", "far_level"]
+    xr.testing.assert_identical(along_level, study.sel(scheme="identity", far_level=0.1))
+    xr.testing.assert_identical(along_far, study.sel(scheme="identity", level=0.8))
+    find(box, "FAR level").value = 0.2
+    xr.testing.assert_identical(drawn[-2][1], study.sel(scheme="identity", far_level=0.2))
 
 
 @pytest.fixture(scope="module")
-def scores():
-    """Two models of people of unequal numbers of images, in groups that differ."""
-    mix = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
-    models = {"Ash": mix.sample(6, 1), "Birch": mix.sample(6, 2)}
-    faces = fk.open_data({name: faces.isel(image=slice(100)) for name, faces in models.items()})
-    return fk.score_tensor(faces)
+def evaluation():
+    """Two models of people in groups that differ."""
+    faces = fk.open_data({"Ash": MIX.sample(6, 1), "Birch": MIX.sample(6, 2)})
+    draws = fk.Resampling("image", n=30)
+    return fk.evaluate(fk.score_tensor(faces), far=[1e-3, *FAR], by="group", resampling=draws)
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """What the figures of rates and of fairness were given, the last ones last."""
-    results = []
+@quiet
+def test_bands_by_name_are_rates_or_disparities(evaluation, monkeypatch):
+    drawn = []
     for name in ("roc", "fairness"):
-        monkeypatch.setattr(plot, name, lambda bands, ax, **_others: results.append(bands))
-    return results
+        monkeypatch.setattr(plot, name, lambda bands, ax, zones=None: drawn.append((bands, zones)))
+    for measure in ("frr_group", "frr_max_min"):
+        methods = ("effective", "recentered")
+        bands = {name: fk.band(evaluation, measure, method=name) for name in methods}
+        box = fk.explore.study(bands)
+        find(box, "result").value = "recentered"
+        shown, zones = drawn[-1]
+        xr.testing.assert_identical(shown, bands["recentered"])
+    assert zones.identical(fk.decision_zones(bands["recentered"]))
 
 
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-@pytest.mark.parametrize("explorer", ["roc", "fairness"])
-def test_every_control_of_kept_pairs_is_answered_at_once(scores, drawn, explorer):
-    box = getattr(fk.explore, explorer)(fk.sweep(scores), far=FAR)
-    options = {} if explorer == "roc" else dict(by="group")
-    measure = "frr" if explorer == "roc" else "frr_max_geomean"
-    method = "effective"
-    for label, (value, changes) in QUESTIONS.items():
-        find(box, label).value = value
-        options |= changes
-        if label == "groups" and explorer == "roc":
-            measure = "frr_group"
-        if label == "interval":
-            method = value
-        evaluation = fk.evaluate(scores.sel(model=["Ash"]), far=FAR, **options)
-        expected = fk.band(evaluation, measure, method=method)
-        xr.testing.assert_identical(drawn[-1], expected)
-    find(box, "models (Ctrl: several)").value = ["Ash", "Birch"]
-    find(box, "FAR range").value = (0.1, 0.2)
-    evaluation = fk.evaluate(scores, far=FAR, **options)
-    expected = fk.band(evaluation, measure, method=method).sel(far_level=slice(0.1, 0.2))
-    xr.testing.assert_identical(drawn[-1], expected)
-    assert not [child for child in controls_and_pictures(box) if isinstance(child, widgets.Button)]
+def test_other_results_are_refused(evaluation):
+    with pytest.raises(fk.InputError, match="results must be Datasets that contain frr and"):
+        fk.explore.study(evaluation)
+    with pytest.raises(fk.InputError, match="of one kind"):
+        fk.explore.study({"a": growing(), "b": biased()})
+    with pytest.raises(fk.InputError, match="empty mapping"):
+        fk.explore.study({})
+    with pytest.raises(fk.InputError, match="no control 'colour'"):
+        fk.explore.study(biased(), colour="red")
 
 
-def test_a_list_of_pairs_is_asked_only_what_it_can_answer(drawn):
-    draws = np.random.default_rng(0)
-    people = np.repeat([f"id{k}" for k in range(12)], 5)
-    first, second = np.array([*product(people[::5], people[::5]), *zip(people, people)]).T
-    score = draws.normal(size=len(first)) + 2 * (first == second)
-    named = fk.pairs(score, probe_identity=first, reference_identity=second)
-    assert find(fk.explore.roc(named, far=FAR), "weighting").value == "pair"
-    nameless = fk.pairs(score, genuine=first == second)
-    with warnings.catch_warnings(action="ignore"):
-        expected = fk.band(fk.evaluate(nameless, far=FAR), "frr")
-    box = fk.explore.roc(nameless, far=FAR)
-    xr.testing.assert_identical(drawn[-1], expected)
-    assert find(box, "interval").options == ("effective",)
-    assert find(box, "resampling").disabled
-    with pytest.raises(fk.InputError, match="no attribute with two groups"):
-        fk.explore.fairness(named, far=FAR)
-
-
-def test_controls_that_change_nothing_are_disabled(scores):
-    box = fk.explore.roc(scores, far=FAR)
-    assert find(box, "resampling").disabled and find(box, "replicates").disabled
-    find(box, "interval").value = "naive"
-    assert not find(box, "resampling").disabled and not find(box, "replicates").disabled
-
-
-def test_cautions_stand_under_the_figure_and_are_escaped(scores):
-    box = fk.explore.roc(scores, far=[1e-3, *FAR])
-    (notes,) = [child for child in box.children if type(child) is widgets.HTML]
-    assert "fewer than ten false accepts" in notes.value
-    find(box, "FAR range").value = (FAR[0], FAR[-2])
-    assert "fewer than ten false accepts" in notes.value, "a caution stays as long as it applies"
-
-    def show(ax):
-        warn("<script>alert(1)</script>")
-
-    escaped = "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
-    assert Panel({}, show, show).cautions.value == escaped, "and each is said once"
-
-
-def test_an_explorer_starts_where_it_is_told(scores):
-    box = fk.explore.bootstrap_bias(biased(), per_identity=9, far=0.25, moved=True)
+def test_an_explorer_starts_where_it_is_told():
+    box = fk.explore.study(biased(), per_identity=9, far_level=0.25)
     assert find(box, "images per identity").value == 10, "the nearest that is offered"
     assert find(box, "FAR level").value == LEVELS[2]
-    box = fk.explore.roc(scores, far=FAR, far_range=(0.1, 0.2))
-    assert find(box, "FAR range").value == (0.1, 0.2)
 
 
-def test_wrong_input_is_refused(scores):
-    with pytest.raises(fk.InputError, match="no control 'colour'"):
-        fk.explore.roc(scores, far=FAR, colour="red")
-    with pytest.raises(fk.InputError, match="result must be what"):
-        fk.explore.consistency(biased())
+# --- panel ---------------------------------------------------------------------------------------
+def test_cautions_stand_under_the_figure_as_long_as_they_apply():
+    def numbers(size):
+        warn("<b>few</b>")
+        return size
+
+    def show(ax, data, level):
+        if level > 1:
+            warn("high")
+
+    controls = {"size": widgets.IntSlider(1), "level": widgets.IntSlider(2)}
+    panel = Panel(controls, show, show, prepare=numbers)
+    few = "<li>&lt;b&gt;few&lt;/b&gt;</li>"
+    assert panel.cautions.value == f"<ul>{few}<li>high</li></ul>", "each is said once"
+    controls["level"].value = 0
+    assert panel.cautions.value == f"<ul>{few}</ul>", "the data are the same"
+
+
+def test_steps_that_come_late_are_skipped_and_pictures_change_together():
+    """In a kernel steps queue up while a figure is drawn."""
+    drawn = {"left": [], "right": []}
+
+    def left(ax, _data, level):
+        drawn["left"].append(level)
+
+    def right(ax, _data, level):
+        drawn["right"].append(level)
+        assert drawn["left"][-1] == level
+        assert not pictures or [each.image.value for each in pictures] == before
+
+    pictures = []
+    level = widgets.IntSlider(0)
+    panel = Panel({"level": level}, left, right)
+    pictures = panel.pictures
+    before = [each.image.value for each in pictures]
+
+    async def drag():
+        for step in range(1, 9):
+            level.value = step
+        await asyncio.sleep(0.2)
+
+    asyncio.run(drag())
+    assert drawn == {"left": [0, 8], "right": [0, 8]}
+
+
+def test_data_are_prepared_once_for_each_question():
+    """Moving a step computes nothing; and nothing of an earlier question is kept."""
+    asked = []
+    controls = {"step": widgets.IntSlider(0), "model": widgets.IntSlider(0)}
+
+    def prepare(model):
+        asked.append(model)
+
+    def show(ax, _data, step):
+        ax.plot([step])
+
+    Panel(controls, show, prepare=prepare)
+    controls["step"].value = 3
+    assert asked == [0]
+    controls["model"].value = 1
+    controls["model"].value = 0
+    assert asked == [0, 1, 0]
 
 
 def test_an_error_of_a_slider_stands_under_the_figure_and_goes():
-    def failing(ax, level):
+    def failing(ax, _data, level):
         if level > 1:
             raise fk.InputError("level must be <small>")
 
@@ -155,8 +198,10 @@ def test_an_error_of_a_slider_stands_under_the_figure_and_goes():
     panel = Panel({"level": level}, failing)
     level.value = 1.5
     assert 'role="alert">level must be &lt;small&gt;<' in panel.cautions.value
+    assert panel.pictures[0].image.layout.visibility == "hidden"
     level.value = 0.7
     assert panel.cautions.value == ""
+    assert panel.pictures[0].image.layout.visibility == "visible"
 
 
 def test_a_guess_is_drawn_into_the_figure_that_answers():
@@ -170,11 +215,9 @@ def test_a_guess_is_drawn_into_the_figure_that_answers():
 
 
 def working(compute):
-    """A panel with a button that computes, as in a notebook: the button returns at once."""
+    """A button that computes, as in a notebook: it returns at once."""
     size = widgets.IntSlider(10, max=100)
-    panel = Panel({}, lambda ax: ax.plot([0, 1]))
-    panel.box("Run", lambda size, progress: compute(progress), size=size)
-    return panel.work, size
+    return Work("Run", compute, [size]), size
 
 
 def test_a_study_can_be_stopped(monkeypatch):
@@ -204,7 +247,5 @@ def test_what_fails_in_a_study_becomes_words():
         raise ZeroDivisionError("<zero>")
 
     work, size = working(compute)
-    size.value = 20
-    assert "press the button" in work.words.value
     work.button.click()
     assert "ZeroDivisionError: &lt;zero&gt;" in work.words.value and not work.button.disabled

@@ -5,8 +5,9 @@ import re
 import make_one_by_one_intervals
 import numpy as np
 import pytest
+from drawn_ends import band_ends, interval_ends
 from matplotlib.colors import to_hex
-from widget_checks import find, picture
+from widget_checks import cautions, find, picture
 
 import frkit as fk
 from frkit import plot
@@ -84,10 +85,30 @@ def test_points_lie_at_the_rates_of_the_groups(scores, ax):
     points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
     rates = ev["empirical"].dataset.sel(threshold_level=0.4)
     np.testing.assert_array_equal(points, np.transpose([rates.far_group, rates.frr_group]))
+    for axis, rate in enumerate(("far_group", "frr_group")):
+        band = fk.band(ev, rate).sel(threshold_level=0.4)
+        drawn = np.concatenate([interval_ends(bar, axis) for bar in ax.collections[axis::2]])
+        foot = (ax.get_xlim(), ax.get_ylim())[axis][0]
+        np.testing.assert_allclose(drawn, np.maximum(np.transpose([band.lower, band.upper]), foot))
+
+
+def test_the_threshold_of_a_level_stands_between_the_scores(scores, ax):
+    ev = fk.evaluate(scores, far=[0.1], histogram=(100, (-1, 1)))
+    rates = ev["empirical"].to_dataset().isel(far_level=0)
+    threshold = float(rates.threshold)
+    rates = rates.assign(lower=threshold - 0.1, upper=threshold + 0.2)
+    fk.plot.genuine_and_impostor(rates, ax)
+    expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
+    assert areas(ax) == pytest.approx(expected, abs=2e-3), "to a bin"
+    assert ax.lines[0].get_xdata() == [threshold, threshold]
+    interval = ax.patches[-1]
+    ends = interval.get_x(), interval.get_x() + interval.get_width()
+    assert ends == pytest.approx((threshold - 0.1, threshold + 0.2))
+    assert ax.get_xlabel() == "score (more alike to the right)"
 
 
 def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
-    box = fk.explore.threshold(fk.sweep(scores), bins=50)
+    box = fk.explore.threshold(fk.sweep(scores))
     control = find(box, "threshold")
     for place in (0, len(control.options) // 2, len(control.options) - 1):
         control.index = place
@@ -119,11 +140,11 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
 
 def test_few_errors_are_said_of_the_threshold_that_is_shown(scores):
     box = fk.explore.threshold(scores)  # a warning here would fail the test
-    control, cautions = find(box, "threshold"), box.children[-1]
-    assert cautions.value == ""
+    control = find(box, "threshold")
+    assert cautions(box) == ""
     for place in (0, len(control.options) - 1):
         control.index = place
-        (caution,) = re.findall("<li>(.*?)</li>", cautions.value)
+        (caution,) = re.findall("<li>(.*?)</li>", cautions(box))
         assert caution == "fewer than ten false accepts or false rejects at this threshold"
 
 
@@ -135,7 +156,7 @@ def test_the_interval_of_a_far_allows_for_pairs_that_stand_for_others(monkeypatc
     drawn = []
     draw = plot.threshold
     monkeypatch.setattr(plot, "threshold", lambda *args, **_: drawn.append(args) or draw(*args))
-    box = fk.explore.threshold(scores, bins=20)
+    box = fk.explore.threshold(scores)
     find(box, "threshold").index = 0
     far, level = drawn[-1][1], drawn[-1][3]
     exact = fk.evaluate(scores, threshold=[level])["empirical"].far.item()
@@ -166,7 +187,7 @@ def rates_by_hand(scores, counts, level):
 
 def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
     given = []
-    monkeypatch.setattr(plot, "image_counts", lambda counts, ax, people: given.append(counts))
+    monkeypatch.setattr(plot, "image_counts", lambda counts, ax: given.append(counts))
     monkeypatch.setattr(plot, "replicates", lambda fan, number, ax: given.append((fan, number)))
     box = fk.explore.resample(fk.sweep(scores), far=0.1, n=120)
     for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
@@ -261,6 +282,10 @@ def test_the_share_of_hits_runs_along(study, ax):
         inside = ((ends.lower <= ends.truth) & (ends.truth <= ends.upper)).values
         expected = [inside[: k + 1].mean() for k in range(4)]
         np.testing.assert_allclose(lines[name], expected)
+    n = np.arange(1, study.sizes["data_set"] + 1)
+    noise = 2 * np.sqrt(0.8 * 0.2 / n)
+    ends = np.transpose([0.8 - noise, np.minimum(0.8 + noise, 1)])
+    np.testing.assert_allclose(band_ends(ax.collections[0], n), ends, atol=1e-12)
 
 
 def test_every_control_of_the_intervals_selects(study, monkeypatch):

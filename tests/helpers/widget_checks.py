@@ -5,8 +5,8 @@ import ipywidgets as widgets
 
 def controls_and_pictures(box):
     """What an explorer shows, in order."""
-    rows = [getattr(child, "children", (child,)) for child in box.children]
-    return [child for row in rows for child in row]
+    children = getattr(box, "children", ())
+    return [each for child in children for each in [child, *controls_and_pictures(child)]]
 
 
 def find(box, description):
@@ -19,6 +19,11 @@ def picture(box) -> bytes:
     """All pictures of an explorer."""
     children = controls_and_pictures(box)
     return b"".join(bytes(child.value) for child in children if isinstance(child, widgets.Image))
+
+
+def cautions(box) -> str:
+    """What is written under the pictures of an explorer."""
+    return [child for child in controls_and_pictures(box) if type(child) is widgets.HTML][-1].value
 
 
 def follows(box, description, value) -> bool:

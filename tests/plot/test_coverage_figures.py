@@ -1,10 +1,9 @@
-"""Figures and explorer of coverage studies draw what the study contains."""
+"""Figures of coverage studies draw what the study contains."""
 
 import numpy as np
 import pytest
 import xarray as xr
-from matplotlib.collections import PathCollection
-from widget_checks import follows, picture
+from drawn_ends import band_ends
 
 import frkit as fk
 
@@ -45,15 +44,15 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
     fk.plot.coverage(study, "far_level", ax=ax)
     values = study.coverage.sel({"method": "recentered"})
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), np.transpose([FAR, values]))
-    for points in (marks for marks in ax.collections if isinstance(marks, PathCollection)):
-        hollow = (points.get_facecolors() == 1).all(axis=1)
-        assert points.get_offsets()[hollow, 0].tolist() == [0.1]
+    hollow = [marks for marks in ax.lines if marks.get_markerfacecolor() == "white"]
+    assert [marks.get_xdata().tolist() for marks in hollow] == [[0.1]] * 3
 
 
-@pytest.mark.slow
-def test_the_explorer_follows_its_controls(both):
-    box = fk.explore.coverage(both)
-    assert picture(box).startswith(b"\x89PNG")
-    moves = {"FAR level": 1e-1, "nominal coverage": 0.5}
-    for description, value in (moves | {"scheme": "identity"}).items():
-        assert follows(box, description, value), description
+def test_coverage_has_a_shade_of_two_standard_errors(study, ax):
+    study = study.sel({"level": 0.95, "method": ["naive"]}).isel(scheme=0)
+    fk.plot.coverage(study, "far_level", ax=ax)
+    (shade,) = [part for part in ax.collections if part.get_alpha() == 0.1]
+    noise = 2 * study.coverage_se.values.ravel()
+    values = study.coverage.values.ravel()
+    ends = np.clip([values - noise, values + noise], 0, 1)
+    np.testing.assert_allclose(band_ends(shade, FAR), ends.T)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from drawn_ends import band_ends
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
@@ -63,6 +64,9 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     assert fk.plot.fairness(band, ax, floors=floor) is ax
     ash = band.sel(model="Ash")
     np.testing.assert_array_equal(line(ax, "Ash").get_ydata(), ash.estimate.where(ash.resolved))
+    shade = next(drawn for drawn in ax.collections if len(drawn.get_paths()))
+    ends = np.transpose([ash.lower, ash.upper])[ash.resolved]
+    np.testing.assert_allclose(band_ends(shade, np.array(FAR)[ash.resolved]), ends)
     limit = floor.limit.sel(model="Birch").values
     drawn, shown = line(ax, "Birch: 95 % of the fair floor").get_ydata(), np.isfinite(limit)
     np.testing.assert_array_equal(drawn[shown], limit[shown])
@@ -70,6 +74,8 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     fk.plot.fairness(band, ax, floors=fk.fair_floor(evaluation, "frr_max_min", level=0.9))
     assert line(ax, "Birch: 90 % of the fair floor")
+    with pytest.raises(fk.InputError, match="floors must have the names"):
+        fk.plot.fairness(ash, ax, floors=floor)
 
 
 def test_ends_without_a_number_reach_the_edges(ax):
@@ -94,6 +100,9 @@ def test_each_group_has_its_own_curve(evaluation, ax):
     fk.plot.group_roc(far, frr, ax)
     np.testing.assert_array_equal(line(ax, "b").get_xdata(), far.estimate.sel(group="b"))
     np.testing.assert_array_equal(line(ax, "b").get_ydata(), frr.estimate.sel(group="b"))
+    of_group = frr.sel(group="b")
+    ends = np.maximum(np.transpose([of_group.lower, of_group.upper]), ax.get_ylim()[0])
+    np.testing.assert_allclose(band_ends(ax.collections[1], far.estimate.sel(group="b")), ends)
     with pytest.raises(fk.InputError, match="far must be a band of far_group"):
         fk.plot.group_roc(frr, frr, ax)
 
@@ -108,10 +117,10 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
 
 def test_the_largest_contributors_are_drawn(scores, ax):
     who = fk.errors_by_person(scores.isel(model=0), far=[0.1], by="group").isel(far_level=0)
-    fk.plot.errors_by_person(who, ax, people=3)
+    fk.plot.errors_by_person(who, ax)
     share = who.frr_share
     widths = [bar.get_width() for bars in ax.containers for bar in bars]
-    np.testing.assert_allclose(widths, np.sort(share.values)[:-4:-1])
+    np.testing.assert_allclose(widths, np.sort(share.values[share > 0])[::-1][:12])
     first = who.sel(identity=share.idxmax("identity"))
     errors, pairs = first.false_rejects_identity.item(), first.genuine_pairs_identity.item()
     assert ax.texts[0].get_text() == f"{errors:,.0f} of {pairs:,.0f}"
@@ -124,8 +133,8 @@ def test_people_with_few_pairs_have_pale_bars(scores, ax):
     largest = int(who.frr_share.argmax("identity"))
     pairs[:] = 10
     pairs[largest] = 9
-    fk.plot.errors_by_person(who.assign(genuine_pairs_identity=pairs), ax, people=2)
-    pale, full = [bar for bars in ax.containers for bar in bars]
+    fk.plot.errors_by_person(who.assign(genuine_pairs_identity=pairs), ax)
+    pale, full, *_ = [bar for bars in ax.containers for bar in bars]
     assert pale.get_alpha() < 1
     assert full.get_alpha() in (None, 1)
 

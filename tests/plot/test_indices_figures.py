@@ -1,8 +1,8 @@
-"""Figures and explorer of the fairness indices: the drawn data, and controls that are followed."""
+"""Figures of the fairness indices: the drawn data, and controls that are followed."""
 
 import numpy as np
 import pytest
-from widget_checks import find, picture
+from drawn_ends import interval_ends
 
 import frkit as fk
 
@@ -36,29 +36,7 @@ def test_nine_points_with_intervals_and_floors(indices, ax):
     for index in ("sfi", "cfi", "dfi"):
         np.testing.assert_array_equal(lines[index.upper()].get_ydata(), indices[index])
     np.testing.assert_allclose([bar.get_y() for bar in ax.patches][:3], indices.sfi_floor_limit)
-    ends = [part.get_segments() for part in ax.collections if len(part.get_segments()) == 3]
-    drawn = np.array(ends[1])[:, :, 1]
-    np.testing.assert_array_equal(drawn, np.transpose([indices.sfi_lower, indices.sfi_upper]))
-
-
-@pytest.mark.slow
-def test_the_explorer_follows_its_controls():
-    table = fk.canonical_scores("unfair", sizes=(200, 200, 200))
-    maps = {"as": "identity", "root": np.sqrt}
-    box = fk.explore.fairness_indices(table, by="group", score_maps=maps, permutations=5)
-    seen = {picture(box)}
-    moves = {"share of it that stays": 0.25, "bins": 20, "score map": "root"}
-    for label, value in moves.items():
-        find(box, label).value = value
-        seen.add(picture(box))
-    assert len(seen) == 4
-
-
-def test_the_explorer_shows_each_of_several_models():
-    mixture = fk.vmf.mixture(12, 8, seed=0, groups={"a": {}, "b": {}})
-    models = {name: mixture.sample(4, seed=seed) for seed, name in enumerate(("one", "two"))}
-    scores = fk.score_tensor(fk.open_data(models))
-    box = fk.explore.fairness_indices(scores, by="group", permutations=5)
-    first = picture(box)
-    find(box, "model").value = "two"
-    assert picture(box) != first
+    intervals = [part for part in ax.collections if part.get_alpha() is not None]
+    for index, drawn in zip(("sfi", "cfi", "dfi"), intervals, strict=True):
+        ends = indices[f"{index}_lower"], indices[f"{index}_upper"].clip(max=1)
+        np.testing.assert_array_equal(interval_ends(drawn), np.transpose(ends))

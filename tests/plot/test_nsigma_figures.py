@@ -1,11 +1,9 @@
-"""Figures and explorer of N-Sigma: the drawn data, and controls that are followed."""
+"""Figures of N-Sigma: the drawn data, and controls that are followed."""
 
 import numpy as np
 import pytest
-from widget_checks import follows, picture
 
 import frkit as fk
-from frkit.explore.group_explorers import first_subsets, with_steps
 
 
 @pytest.fixture(scope="module")
@@ -61,27 +59,14 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair")
     intervals = fk.band(ev, "eer_group")
     fk.plot.eer_distributions(result_of_model, ax, intervals=intervals)
-    means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
-    np.testing.assert_allclose(means, result_of_model.eer_mean)
-    np.testing.assert_allclose(whole, intervals.estimate)
-    bars = [bar[:, 1] for bar in ax.containers[1].lines[2][0].get_segments()]
+    drawn = [line.get_ydata(orig=False) for line in ax.lines]
+    np.testing.assert_allclose(drawn[-2:], [result_of_model.eer_mean, intervals.estimate])
+    of_subsets, of_people = ax.collections[-2:]
+    middle, reach = result_of_model.eer_mean, result_of_model.eer_sd
+    bars = [bar[:, 1] for bar in of_subsets.get_segments()]
+    np.testing.assert_allclose(bars, np.transpose([middle - reach, middle + reach]))
+    bars = [bar[:, 1] for bar in of_people.get_segments()]
     np.testing.assert_allclose(bars, np.transpose([intervals.lower, intervals.upper]))
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
     np.testing.assert_allclose(np.sort(sticks), np.sort(result_of_model.eer, axis=None))
-
-
-@pytest.mark.slow
-def test_the_explorer_follows_its_controls(sizes):
-    box = fk.explore.n_sigma(sizes)
-    assert picture(box).startswith(b"\x89PNG")
-    moves = {"number K of subsets": 5, "people in a subset": 8, "reference group": "b"}
-    for description, value in moves.items():
-        assert follows(box, description, value), description
-
-
-def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
-    half = with_steps(first_subsets(sizes, 10, "b", subset_size=20), 2.0)
-    again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
-    again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
-    np.testing.assert_allclose(half.n_absolute, again.n_absolute)

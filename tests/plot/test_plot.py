@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
+from drawn_ends import band_ends, interval_ends
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from study_results import biased, growing
@@ -32,10 +33,8 @@ def test_roc_draws_the_estimate_and_the_ends_of_the_band(ax):
     assert "90 % recentered band, image scheme, 50 replicates" in title
     assert "about these 30 identities, new images" in title
     np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), EMPIRICAL)
-    drawn = ax.collections[-1].get_paths()[0].vertices
-    for x, lower, upper in zip(FAR, band.lower.values, band.upper.values, strict=True):
-        ends = drawn[np.isclose(drawn[:, 0], x), 1]
-        np.testing.assert_allclose([ends.min(), ends.max()], [lower, upper])
+    ends = np.transpose([band.lower, band.upper])
+    np.testing.assert_allclose(band_ends(ax.collections[-1], FAR), ends)
 
 
 def test_bands_by_name_and_by_model_each_get_a_curve_of_their_own_colour(ax):
@@ -58,6 +57,16 @@ def test_unresolved_levels_are_dotted_on_grey(ax):
     np.testing.assert_array_equal(coloured, [False, False, True, True])
     fk.plot.roc({"first": band, "second": band}, ax=plt.figure().add_subplot())
     assert legend(plt.gca()) == ["first", "second", "fewer than ten errors"], "curves come first"
+
+
+def test_a_single_level_has_an_interval_and_its_name(ax):
+    band = fk.band(two_models(), "frr").isel(far_level=[1])
+    fk.plot.roc(band, ax=ax)
+    ends = [interval_ends(lines)[0] for lines in ax.collections]
+    np.testing.assert_allclose(ends, np.column_stack([band.lower, band.upper]))
+    assert legend(ax) == ["A", "B"]
+    points = [line.get_ydata().item() for line in ax.lines]
+    np.testing.assert_allclose(points, band.estimate.values.ravel())
 
 
 def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
@@ -98,8 +107,6 @@ def test_other_results_are_refused(ax):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_wrong_kinds_of_arguments_have_a_message():
     frr = fk.band(tree(), "frr")
-    demo = fk.demo_evaluation().isel(model=0)
-    groups = [fk.band(demo, name) for name in ("far_group", "frr_group")]
     scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
     evaluation = fk.evaluate(scores, threshold=[0.4])
     at_thresholds = [fk.band(evaluation, rate) for rate in ("far", "frr")]
@@ -107,8 +114,6 @@ def test_wrong_kinds_of_arguments_have_a_message():
         r"ax must be Axes of matplotlib, got list: .*axes\[0\]": lambda: fk.plot.roc(frr, ax=[1]),
         "figure must be a Figure": lambda: fk.plot.headline(None, "finding"),
         "truth must be what mixture.population_roc": lambda: fk.plot.roc(frr, truth=3),
-        "colours must be a mapping": lambda: fk.plot.group_roc(*groups, colours="red"),
-        "none for .* 'female'": lambda: fk.plot.group_roc(*groups, colours={"male": "red"}),
         "at must be numbers": lambda: fk.plot.points_on_roc(*at_thresholds, at="x"),
         "truth must be what studies.true_bias": lambda: fk.plot.trials(frr, []),
     }
@@ -129,7 +134,10 @@ def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
 
 
 def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
-    fk.plot.difference(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
+    comparison = fk.compare(two_models(), "frr", models=("A", "B"))
+    fk.plot.difference(comparison, ax=ax)
+    ends = np.transpose([comparison.lower, comparison.upper])
+    np.testing.assert_allclose(band_ends(ax.collections[0], FAR), ends)
     np.testing.assert_allclose(labelled(ax, "paired estimate").get_ydata(), -0.2 * EMPIRICAL)
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
     assert labelled(ax, "no difference").get_ydata()[0] == 0
@@ -151,7 +159,7 @@ def test_consistency_draws_every_seed_and_the_slope(ax):
 
 def test_growth_draws_the_seeds_of_one_size(ax):
     result = growing()
-    fk.plot.growth(result, 16, ax=ax, far=(1e-3, 1e-2))
+    fk.plot.growth(result, 16, ax=ax)
     curves = [line.get_ydata() for line in ax.lines if "320 images" in line.get_label()]
     np.testing.assert_allclose(curves, result.frr.sel(size=16).transpose("seed", ...))
     np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata(), result.truth)
@@ -161,7 +169,7 @@ def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
     study = biased()
     fk.plot.bootstrap_bias(study, 0.2, ax=ax)
     for drawn, name in zip(ax.collections[:2], ("naive", "recentered"), strict=True):
-        ends = np.array([segment[:, 1] for segment in drawn.get_segments()])
+        ends = interval_ends(drawn)
         expected = study.sel(far_level=0.2, interval=name)
         np.testing.assert_allclose(ends, np.column_stack([expected.lower, expected.upper]))
     np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], study.truth[2])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import xarray as xr
-from widget_checks import find, picture
 
 import frkit as fk
 
@@ -19,7 +18,7 @@ def test_error_bars_are_two_standard_errors(ax):
         {name: ("model", v) for name, v in values.items()}, {"model": ["A", "B"]}
     )
     fk.plot.representation_bias(estimates, ax=ax)
-    bars = ax.containers[0].lines[2][0].get_segments()
+    bars = ax.collections[0].get_segments()
     np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
     np.testing.assert_array_equal(drawn["in sample"], [0.8, 0.9])
@@ -29,27 +28,10 @@ def test_error_bars_are_two_standard_errors(ax):
 def test_trials_draw_what_was_estimated(ax):
     truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
     fk.plot.trials(truth, [estimate(1.0), estimate(2.0, "image")], ax=ax)
-    assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers[:2]] == [0.4, 0.4]
-    assert ax.containers[0].lines[0].get_color() != ax.containers[1].lines[0].get_color()
+    bars = [part.get_segments()[0] for part in ax.collections]
+    np.testing.assert_allclose(bars, [[[1, 0.3], [1, 0.5]], [[2, 0.3], [2, 0.5]]])
+    people, images = ax.collections
+    assert people.get_label() == "held out ± 2 se" != images.get_label()
+    assert tuple(people.get_color()[0]) != tuple(images.get_color()[0])
     probes = [line.get_xydata() for line in ax.lines if line.get_label() == "linear probe"]
     np.testing.assert_array_equal(np.vstack(probes), [[1, 0.3], [2, 0.3]])
-
-
-def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
-    calls = []
-
-    def quick(distance, **settings):
-        calls.append(settings)
-        return estimate(distance, settings["by"])
-
-    monkeypatch.setattr(fk.studies, "trial", quick)
-    box = fk.explore.representation_bias()
-    before = picture(box)
-    find(box, "attribute strength").value = 4.0
-    moved = picture(box)
-    find(box, "folds of").value = "image"
-    find(box, "Draw people and estimate").click()
-    assert len({before, moved, picture(box)}) == 3
-    find(box, "Draw people and estimate").click()
-    assert [call["seed"] for call in calls] == [0, 1]
-    assert calls[0]["by"] == "image"

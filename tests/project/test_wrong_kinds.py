@@ -96,7 +96,7 @@ WRONG = {
     ),
     "figure": (
         lambda ev: fk.plot.score_histograms(SCORES),
-        "result must be what a function of frkit returned",
+        "result must be what frkit.fairness_indices returned",
     ),
     "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who must be what a function"),
     "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must be names of var"),
