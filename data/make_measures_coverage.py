@@ -14,13 +14,11 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
 standard error of the share of data sets whose 95 % interval covers the exact truth. For the floor
 it is the share with p <= .05: from the test of equal rates (the p of `effective`), for the indices
-from permutations of people's labels. With --store FOLDER finished data sets are kept
-there, and an interrupted run goes on from them.
+from permutations of people's labels.
 """
 
 import argparse
 import sys
-import tempfile
 import warnings
 from functools import partial
 from pathlib import Path
@@ -31,10 +29,9 @@ import xarray as xr
 
 import frkit as fk
 from frkit.indices.canonical import SYSTEMS, beta_law
-from frkit.studies.collecting import Study, path_of, write_data_set
+from frkit.studies.collecting import Study, side_by_side, stacked
 from frkit.studies.coverage import count_covering
 from frkit.vmf.densities import bessel_ratios
-from frkit.vmf.population import groups_of_mixture
 
 HERE = Path(__file__).parent
 LEVEL, REPLICATES = 0.95, 200
@@ -72,7 +69,7 @@ def table(studies: dict[str, xr.Dataset]) -> pd.DataFrame:
     return result.assign(mc_error=np.sqrt(result.share * (1 - result.share) / result.datasets))
 
 
-def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
+def fairness(n_datasets: int) -> pd.DataFrame:
     """Disparities of group rates."""
     unfair = {"A": {"kappa": (60, 240)}, "B": {"kappa": (45, 200), "cohesion": 16}}
     tables = []
@@ -90,9 +87,7 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
                 far=fk.far_levels(1e-3, 1e-2, per_decade=2),
                 methods=("effective", "recentered", "naive", "pivotal"),
             )
-            options |= dict(
-                by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}"
-            )
+            options |= dict(by="group", levels=(LEVEL,), replicates=REPLICATES)
             studies = {name: fk.studies.coverage(mixture, name, **options) for name in DISPARITIES}
             tables.append(table(studies).assign(scheme=scheme, population=kind))
     columns = [
@@ -109,7 +104,7 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
     return pd.concat(tables)[[*columns, "width", "datasets"]]
 
 
-def indices(n_datasets: int, store: Path) -> pd.DataFrame:
+def indices(n_datasets: int) -> pd.DataFrame:
     """SFI, CFI and DFI of mixtures and of the canonical scores."""
     unfair = {
         "a": {"share": 1},
@@ -135,13 +130,13 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
             )
             draw = partial(distributions_of_mixture, design)
             exact = score_distributions(mixture, IMAGES)
-            studies = studies_of_indices(exact, draw, n_datasets, store / setting)
+            studies = studies_of_indices(exact, draw, n_datasets)
             tables.append(table(studies).assign(setting=setting))
     for kind in KINDS:
         setting = f"pair {kind}"
         sizes = (1000,) * 3 if kind == "fair" else (200, 1000, 2000)
         draw = partial(distributions_of_pairs, kind, sizes)
-        studies = studies_of_indices(population(kind, sizes), draw, n_datasets, store / setting)
+        studies = studies_of_indices(population(kind, sizes), draw, n_datasets)
         tables.append(table(studies).assign(setting=setting))
     columns = [
         "setting",
@@ -157,16 +152,14 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
     return pd.concat(tables).rename(columns={"measure": "index"})[columns]
 
 
-def studies_of_indices(exact, draw, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
-    """Studies of all indices; `draw` returns the evaluation of a data set, by scheme."""
-    paths = [path_of(store, number) for number in range(n_datasets)]
-    for number, path in enumerate(paths):
-        if not path.exists():
-            write_data_set(path, draw(number), {"data_set": number})
+def studies_of_indices(exact, draw, n_datasets: int) -> dict[str, xr.Dataset]:
+    """Studies of all indices; `draw` returns the scheme and the evaluation of a data set."""
+    schemes, data_sets = zip(*side_by_side(draw, n_datasets), strict=True)
+    evaluations = {schemes[0]: stacked(data_sets)}
     studies = {}
     for name in INDICES:
         measure = fk.measures.measure(name)
-        study = count_covering(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
+        study = count_covering(evaluations, measure(exact), measure, METHODS, (LEVEL,))
         studies[name] = study.assign_attrs(n_datasets=n_datasets)
     return studies
 
@@ -178,7 +171,7 @@ def distributions_of_mixture(design, number):
     scores = fk.score_tensor(design.mixture(number).sample(IMAGES, seed=image_seed))
     strata = None if scheme == "image" else "group"
     draws = fk.Resampling(scheme, n=REPLICATES, seed=seed, strata=strata)
-    return {scheme: fk.indices.distributions(scores, by="group", resampling=draws)}
+    return scheme, fk.indices.distributions(scores, by="group", resampling=draws)
 
 
 def distributions_of_pairs(kind, sizes, number):
@@ -186,7 +179,7 @@ def distributions_of_pairs(kind, sizes, number):
     draws = fk.Resampling("pair", n=REPLICATES, seed=number)
     scores = fk.canonical_scores(kind, index="dfi", sizes=sizes, seed=number)
     options = dict(by="group", score_map="identity", resampling=draws)
-    return {"pair": fk.indices.distributions(scores, **options)}
+    return "pair", fk.indices.distributions(scores, **options)
 
 
 def population(kind: str, sizes: tuple[int, ...]) -> xr.Dataset:
@@ -215,19 +208,20 @@ def score_distributions(mix, per_identity: int, bins: int = 100) -> xr.Dataset:
     inner = edges[1:-1]
     centres = (edges[1:] + edges[:-1]) / 2
     groups = []
-    for members in groups_of_mixture(mix, "group")[1:]:
+    for members in mix.subpopulations("group")[1:]:
+        rows = mix.groups["group"] == members.name
         above, error = members.impostors.survival(inner)
         assert error.max() < 1e-9, f"the mass of a bin may be wrong by {error.max():.2g}"
         genuine_masses = masses(members.genuine.frr(inner))
         impostor_masses = masses(1 - above.clip(0, 1))
-        n = float(len(members.concentrations))
+        n = float(rows.sum())
         values = {
             "genuine_histogram": ("score_bin", genuine_masses),
             "impostor_histogram": ("score_bin", impostor_masses),
             "images": n * per_identity,
             "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
             "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
-            **score_moments(members.directions, members.concentrations),
+            **score_moments(mix.mean_directions[rows], mix.concentrations[rows]),
         }
         named = {f"{name}_group": value for name, value in values.items()}
         groups.append(xr.Dataset(named, {"score_bin": centres, "group": members.name}))
@@ -283,15 +277,13 @@ def main() -> None:
     parser.add_argument(
         "--datasets", type=int, help="of each setting, where not as many as are stored"
     )
-    parser.add_argument("--store", type=Path, help="folder for finished data sets")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", fk.DataWarning)
     for name in arguments.studies or STUDIES:
         study, usual = STUDIES[name]
         n_datasets = arguments.datasets or usual
-        with tempfile.TemporaryDirectory() as passing:
-            result = study(n_datasets, (arguments.store or Path(passing)) / name)
+        result = study(n_datasets)
         versions = (
             f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
         )

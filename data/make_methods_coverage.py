@@ -4,8 +4,7 @@ data/make_methods_coverage.py
 Writes data/methods_coverage.nc: for each of five populations of identities (four dimensions, and
 the paper's range of concentrations) and six numbers of images per identity, 200 data sets of the
 same identities with 200 replicates (image scheme), at FAR 1e-5 to 1e-1. About twelve minutes on two
-idle cores. With --store FOLDER finished data sets are kept there, and an interrupted run goes on
-from them.
+idle cores.
 """
 
 import argparse
@@ -59,18 +58,15 @@ def images(label: str) -> int | np.ndarray:
     return np.random.default_rng(SEED).integers(few, many + 1, IDENTITIES[label])
 
 
-def cell(population: str, label: str, n_datasets: int, store: Path | None) -> xr.Dataset:
+def cell(population: str, label: str, n_datasets: int) -> xr.Dataset:
     """The study of one population and one number of images per identity."""
     dim, kappa = POPULATIONS[population]
     mixture = fk.vmf.mixture(IDENTITIES[label], dim, kappa=kappa, seed=SEED)
     per_identity = images(label)
-    folder = store and store / f"{population} {label}".replace(" ", "_").replace("'", "")
     options = dict(
         n_datasets=n_datasets, replicates=200, seed=SEED, far=FAR, methods=METHODS, levels=LEVELS
     )
-    study = fk.studies.coverage(
-        mixture, per_identity=per_identity, store=folder, progress=False, **options
-    )
+    study = fk.studies.coverage(mixture, per_identity=per_identity, progress=False, **options)
     study = study[list(KEPT)].isel(scheme=0, drop=True)
     many = np.broadcast_to(per_identity, IDENTITIES[label])
     n_impostors = (many.sum() ** 2 - (many**2).sum()) / 2
@@ -81,14 +77,11 @@ def cell(population: str, label: str, n_datasets: int, store: Path | None) -> xr
 def main() -> None:
     """Compute all cells, and store them together."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--store", type=Path, help="folder for finished data sets")
     parser.add_argument("--datasets", type=int, default=200, help="data sets of each cell")
     arguments = parser.parse_args()
     cpu, wall, rows = time.process_time(), time.perf_counter(), []
     for population in POPULATIONS:
-        rows.append(
-            [cell(population, label, arguments.datasets, arguments.store) for label in IDENTITIES]
-        )
+        rows.append([cell(population, label, arguments.datasets) for label in IDENTITIES])
         print(f"{population}: {time.perf_counter() - wall:.0f} s", flush=True)
     study = xr.combine_nested(rows, ["population", "per_identity"], combine_attrs="drop")
     labels = {

@@ -11,8 +11,7 @@ people  data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same
 in all data sets
         and once new in each, by every scheme, at FAR 1e-4 to 1e-2. A few minutes.
 
-All by default. With --store FOLDER finished data sets are kept there, and an interrupted study goes
-on from them.
+All by default.
 """
 
 import argparse
@@ -30,28 +29,25 @@ METHODS = ("recentered", "naive", "gaussian")
 SCHEMES = ("image", "identity", "two-level", "double-or-nothing")
 
 
-def paper(store: Path | None) -> xr.Dataset:
+def paper() -> xr.Dataset:
     """The paper's study."""
     mixture = fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=SEED)
     options = dict(n_datasets=200, per_identity=10, methods=METHODS, replicates=200, seed=SEED)
-    return fk.studies.coverage(mixture, store=store and store / "paper", **options)
+    return fk.studies.coverage(mixture, **options)
 
 
-def draws(store: Path | None) -> xr.Dataset:
+def draws() -> xr.Dataset:
     """The paper's study of other people."""
     studies = []
     for seed in SEEDS:
-        mixture, folder = (
-            fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed),
-            store and store / f"draw {seed}",
-        )
+        mixture = fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed)
         options = dict(n_datasets=200, per_identity=10, replicates=200, seed=seed, far=[1e-5, 1e-1])
-        studies.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **options))
+        studies.append(fk.studies.coverage(mixture, methods=METHODS, **options))
     both = xr.concat(studies, dim=xr.Variable("draw", list(SEEDS)), combine_attrs="drop_conflicts")
     return both.assign_attrs(words=studies[0].attrs["words"])
 
 
-def people(store: Path | None) -> xr.Dataset:
+def people() -> xr.Dataset:
     """The same people in every data set, and new ones, by every scheme."""
     law = fk.vmf.IdentityLaw(DIM, kappa=KAPPA)
     options = dict(n_datasets=200, per_identity=10, replicates=200, seed=SEED, schemes=SCHEMES)
@@ -61,10 +57,8 @@ def people(store: Path | None) -> xr.Dataset:
         levels=(0.5, 0.8, 0.9, 0.95),
     )
     by_people = {
-        "the same": fk.studies.coverage(
-            law.draw(300, SEED), store=store and store / "same", **options
-        ),
-        "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **options),
+        "the same": fk.studies.coverage(law.draw(300, SEED), **options),
+        "new": fk.studies.coverage(law, n_identities=300, **options),
     }
     both = xr.concat(by_people.values(), dim=xr.Variable("people", list(by_people)))
     return both.assign_attrs(
@@ -79,11 +73,11 @@ STUDIES = {
 }
 
 
-def keep(name: str, store: Path | None) -> None:
+def keep(name: str) -> None:
     """Compute one study and store its result."""
     study, file = STUDIES[name]
     cpu, wall = time.process_time(), time.perf_counter()
-    result = study(store)
+    result = study()
     result.attrs |= {
         "command": f"{COMMAND} {name}",
         "population": f"mean directions uniform in dimension {DIM}, "
@@ -106,10 +100,9 @@ def main() -> None:
     parser.add_argument(
         "studies", nargs="*", choices=[*STUDIES, []], help="paper, draws, people; all by default"
     )
-    parser.add_argument("--store", type=Path, help="folder for finished data sets")
     arguments = parser.parse_args()
     for name in arguments.studies or STUDIES:
-        keep(name, arguments.store)
+        keep(name)
 
 
 if __name__ == "__main__":

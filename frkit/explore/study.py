@@ -32,7 +32,7 @@ def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
     ----------
     results : xr.Dataset or dict of str to xr.Dataset
         What `studies.consistency`, `studies.bootstrap_bias`, `studies.coverage`, `n_sigma`,
-        `nsigma.by_subset_size`, `fairness_indices`, `representation_bias` or `band` returned; or
+        `fairness_indices`, `representation_bias` or `band` returned; or
         several of one kind by name, among which a menu chooses.
     **start
         Values to begin with, by dimension; and `result`, the name of one of several.

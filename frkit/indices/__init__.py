@@ -1,7 +1,7 @@
 """Fairness indices of whole score distributions: SFI, CFI, DFI, their intervals and floors."""
 
 from frkit.indices.canonical import canonical_scores, with_fewer_people
-from frkit.indices.distributions import distributions, fairness_indices, summary
+from frkit.indices.distributions import distributions, fairness_indices
 from frkit.indices.maps import SCORE_MAPS, unit_scores
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "canonical_scores",
     "distributions",
     "fairness_indices",
-    "summary",
     "with_fewer_people",
     "unit_scores",
 ]

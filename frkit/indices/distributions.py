@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -18,7 +17,6 @@ from frkit.base import (
     require,
     require_flag,
     require_inside,
-    require_returned,
     require_whole,
     warn,
 )
@@ -50,15 +48,12 @@ PER_BIN = 100  # scores that a group needs for each bin, so that DFI is not due 
 
 
 def fairness_indices(
-    scores: xr.DataArray | xr.Dataset,
+    scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
-    by: str | list[str],
-    score_map: str | Callable = "cosine",
-    bins: int = 100,
+    by: str | list[str] | None = None,
     group_sizes: Sizes | None = None,
     balance: bool = False,
     c: float = 1.0,
-    resampling: Resampling | None = None,
     level: float = 0.95,
     **options,
 ) -> xr.Dataset:
@@ -70,15 +65,11 @@ def fairness_indices(
 
     Parameters
     ----------
-    scores : xr.DataArray or xr.Dataset
-        Score tensor, score matrix or list of pairs; with a `model` dim every model.
+    scores : xr.DataArray, xr.Dataset or xr.DataTree
+        Score tensor, score matrix or list of pairs; with a `model` dim every model. Or what
+        `indices.distributions` returned, of which no score is read again.
     by : str or list of str
         Attribute(s) whose groups are compared.
-    score_map : str or callable
-        How scores are mapped to [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean" or
-        a function of an array; see `indices.unit_scores`.
-    bins : int
-        Equal bins on [0, 1], at least 2.
     group_sizes : mapping, Series or sequence, optional
         Sizes for the weights, by group (a Series by its index) or in the groups' order; by default
         the images of each group (its pairs, where a list names no images).
@@ -87,21 +78,27 @@ def fairness_indices(
         every pair weighs the same, and nearly all pairs of a whole tensor are impostor pairs.
     c : float
         The constant of the weights, eq. 1.
-    resampling : Resampling, optional
-        How replicates are drawn; needed for intervals and floors. With few people the intervals are
-        too narrow: with 60 people in three equal groups, people drawn anew, that of SFI contained
-        the truth in .80 of data sets, that of CFI in .88.
     level : float in (0, 1)
         Nominal coverage of the intervals, and the quantile of the floor's limit.
     **options
-        `permutations`, `varying`, `progress` of `indices.distributions`.
+        `score_map`, `bins`, `resampling`, `permutations`, `varying` and `progress` of
+        `indices.distributions`. Intervals need `resampling`. With few people they are too narrow:
+        with 60 people in three equal groups, people drawn anew, that of SFI contained the truth in
+        .80 of data sets, that of CFI in .88.
 
     Returns
     -------
     xr.Dataset
-        What `indices.summary` returns: `sfi`, `cfi`, `dfi` over `variant`, with `_lower`, `_upper`,
-        `_floor` and further ends where there are replicates and permutations; the groups'
-        parts and weights.
+        `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
+        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`: pivotal intervals that contain
+        the estimate. For SFI and CFI one that reaches 1, the largest value, has the recentered
+        lower end if that is lower. An upper end may be above 1; `fk.table` writes 1. With
+        permutations also `<index>_floor` (median) and `<index>_floor_limit` of what these people
+        would give in groups at random, and `<index>_p`, the share of permutations that are not
+        fairer than the data. Over group:
+        `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
+        `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
+        sum 1. In front `model`, where there are several.
 
     Raises
     ------
@@ -126,11 +123,105 @@ def fairness_indices(
     >>> bool(result.sfi.sel(variant="extremal") < result.sfi.sel(variant="normal") < 0.7)
     True
     """
-    evaluation = distributions(
-        scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options
+    evaluation = scores
+    if "empirical" not in getattr(scores, "children", ()):
+        require(by is not None, "the indices compare groups: name an attribute with by=")
+        evaluation = distributions(scores, by=by, **options)
+    require_flag("balance", balance)
+    require_inside("level", level, 0, 1)
+    tallies = evaluation["empirical"].to_dataset()
+    result = xr.Dataset(
+        {
+            "z_separation": separation(tallies),
+            "z_compactness": compactness(tallies),
+            "z_distribution": distribution(tallies, balance=balance),
+            "weights": group_weights(tallies, group_sizes=group_sizes, c=c),
+            "images": tallies.images_group,
+        }
     )
-    result = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
-    return result.assign_attrs(score_map=str(getattr(score_map, "__name__", score_map)))
+    for kind in NEEDS:
+        for name in ("mean", "sd", "histogram", "pairs"):
+            result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
+    _warn_of_few_scores(tallies)
+    variants = xr.Variable("variant", list(VARIANTS))
+    for make, further in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
+        indices = [make(variant, group_sizes=group_sizes, c=c, **further) for variant in VARIANTS]
+        rows = [_with_ends(evaluation, index, make.__name__, level) for index in indices]
+        result = result.merge(xr.concat(rows, variants))
+    if "replicates" in evaluation.children:
+        _warn_of_missing_pairs(evaluation["replicates"].to_dataset())
+    provenance = provenance_of(evaluation)
+    for name in ("scheme", "target", "n", "similarity"):
+        if provenance.get(name) is not None:
+            result.attrs[name] = provenance[name]
+    bins = tallies.sizes["score_bin"]
+    return result.assign_attrs(
+        kind="indices",
+        by=json.dumps(provenance["by"]),
+        bins=bins,
+        balance=int(balance),
+        c=c,
+        level=level,
+    )
+
+
+def _with_ends(evaluation, index, name, level):
+    """One index with interval and floor, where the evaluation contains what they need."""
+    result = {name: index(data_of(evaluation))}
+    if "replicates" in evaluation.children:
+        with gathered_notices():  # `fairness_indices` says them once
+            interval = _interval(evaluation, index, level)
+        for end in ("lower", "upper", "includes_fair"):
+            result[f"{name}_{end}"] = interval[end]
+    if PERMUTED in evaluation.children:
+        floor = fair_floor(evaluation, index, level=level)
+        result[f"{name}_floor"] = floor["median"]
+        result[f"{name}_floor_limit"] = floor["limit"]
+        result[f"{name}_p"] = floor["p"]
+    return xr.Dataset(result)
+
+
+def _warn_of_few_scores(tallies):
+    """Warn of groups with too few scores for the bins of DFI."""
+    bins = tallies.sizes["score_bin"]
+    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
+    few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
+    if len(few):
+        warn(
+            f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "
+            "lower than it should be, also for a fair system; compare it with its floor, or take "
+            "fewer bins"
+        )
+
+
+def _warn_of_missing_pairs(replicates):
+    """Warn once of groups whose replicates have no genuine or no impostor pair."""
+    has_both = replicates.genuine_mean_group.notnull() & replicates.impostor_mean_group.notnull()
+    n_missing = (~has_both).sum("replicate")
+    groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]
+    if len(groups):
+        warn(
+            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates lack "
+            f"genuine or impostor pairs of a group ({listed(groups)}): they give no index; where "
+            "most lack them there is no interval (NaN); merge small groups with others"
+        )
+
+
+def _interval(evaluation, index, level):
+    """The pivotal interval; where it reaches 1, with the recentered lower end if that is lower.
+
+    No index is above 1. Near 1 replicates of SFI and CFI can hardly exceed the estimate, so that
+    the pivotal lower end comes too close to it, or above it: where the groups differ by one to
+    three standard deviations it would be above the truth in up to a quarter of the data sets.
+    """
+    interval = band(evaluation, index, level=level)
+    lower = interval.lower
+    if not index.binned:  # the centre of DFI allows for its bias
+        recentered = band(evaluation, index, method="recentered", level=level)
+        lower = lower.where(interval.upper < 1, np.minimum(lower, recentered.lower))
+    lower = np.minimum(lower, interval.estimate)
+    upper = np.maximum(interval.upper, interval.estimate)
+    return interval.assign(lower=lower, upper=upper)
 
 
 def distributions(
@@ -239,166 +330,3 @@ def distributions(
 def _fewest(n_pairs):
     """The fewest pairs of each group in any model."""
     return n_pairs.min([dim for dim in n_pairs.dims if dim != "group"]).values
-
-
-def summary(
-    evaluation: xr.DataTree,
-    *,
-    group_sizes: Sizes | None = None,
-    balance: bool = False,
-    c: float = 1.0,
-    level: float = 0.95,
-) -> xr.Dataset:
-    """Read all nine indices, and what they are made of, from an evaluation.
-
-    Parameters
-    ----------
-    evaluation : xr.DataTree
-        What `indices.distributions` returned; no score is read again.
-    group_sizes, balance, c, level
-        As in `fairness_indices`.
-
-    Returns
-    -------
-    xr.Dataset
-        `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also
-        `<index>_lower`, `<index>_upper` and `<index>_includes_fair`: pivotal intervals that contain
-        the estimate. For SFI and CFI one that reaches 1, the largest value, has the recentered
-        lower end if that is lower. An upper end may be above 1; `fk.table` writes 1. With
-        permutations also `<index>_floor` (median) and `<index>_floor_limit` of what these people
-        would give in groups at random, and `<index>_p`, the share of permutations that are not
-        fairer than the data. Over group:
-        `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
-        `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
-        sum 1. In front `model`, where there are several.
-
-    Raises
-    ------
-    InputError
-        For no evaluation of whole distributions by group, or sizes that do not fit the groups.
-
-    Warns
-    -----
-    DataWarning
-        As `fairness_indices`.
-
-    References
-    ----------
-    Kotwal & Marcel (2022), eq. 1-12.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> fair = fk.canonical_scores("fair")
-    >>> ev = fk.indices.distributions(fair, by="group", score_map="identity", bins=10)
-    >>> fk.indices.summary(ev).sfi.dims
-    ('variant',)
-    """
-    require_returned("evaluation", evaluation, "fk.indices.distributions", "empirical")
-    require_flag("balance", balance)
-    require_inside("level", level, 0, 1)
-    tallies = evaluation["empirical"].to_dataset()
-    result = xr.Dataset(
-        {
-            "z_separation": separation(tallies),
-            "z_compactness": compactness(tallies),
-            "z_distribution": distribution(tallies, balance=balance),
-            "weights": group_weights(tallies, group_sizes=group_sizes, c=c),
-            "images": tallies.images_group,
-        }
-    )
-    for kind in NEEDS:
-        for name in ("mean", "sd", "histogram", "pairs"):
-            result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
-    _warn_of_few_scores(tallies)
-    options = {"group_sizes": group_sizes, "c": c}
-    for make, further in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
-        index = _of_all_variants(make, **options, **further)
-        result = result.merge(_with_ends(evaluation, index, level))
-    if "replicates" in evaluation.children:
-        _warn_of_missing_pairs(evaluation["replicates"].to_dataset())
-    provenance = provenance_of(evaluation)
-    for name in ("scheme", "target", "n", "similarity"):
-        if provenance.get(name) is not None:
-            result.attrs[name] = provenance[name]
-    bins = tallies.sizes["score_bin"]
-    return result.assign_attrs(
-        kind="indices",
-        by=json.dumps(provenance["by"]),
-        bins=bins,
-        balance=int(balance),
-        c=c,
-        level=level,
-    )
-
-
-def _warn_of_few_scores(tallies):
-    """Warn of groups with too few scores for the bins of DFI."""
-    bins = tallies.sizes["score_bin"]
-    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    few = tallies["group"].values[_fewest(n_scores) < PER_BIN * bins]
-    if len(few):
-        warn(
-            f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "
-            "lower than it should be, also for a fair system; compare it with its floor, or take "
-            "fewer bins"
-        )
-
-
-def _warn_of_missing_pairs(replicates):
-    """Warn once of groups whose replicates have no genuine or no impostor pair."""
-    has_both = replicates.genuine_mean_group.notnull() & replicates.impostor_mean_group.notnull()
-    n_missing = (~has_both).sum("replicate")
-    groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]
-    if len(groups):
-        warn(
-            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates lack "
-            f"genuine or impostor pairs of a group ({listed(groups)}): they give no index; where "
-            "most lack them there is no interval (NaN); merge small groups with others"
-        )
-
-
-def _interval(evaluation, index, level):
-    """The pivotal interval; where it reaches 1, with the recentered lower end if that is lower.
-
-    No index is above 1. Near 1 replicates of SFI and CFI can hardly exceed the estimate, so that
-    the pivotal lower end comes too close to it, or above it: where the groups differ by one to
-    three standard deviations it would be above the truth in up to a quarter of the data sets.
-    """
-    interval = band(evaluation, index, level=level)
-    lower = interval.lower
-    if not index.binned:  # the centre of DFI allows for its bias
-        recentered = band(evaluation, index, method="recentered", level=level)
-        lower = lower.where(interval.upper < 1, np.minimum(lower, recentered.lower))
-    lower = np.minimum(lower, interval.estimate)
-    upper = np.maximum(interval.upper, interval.estimate)
-    return interval.assign(lower=lower, upper=upper)
-
-
-def _of_all_variants(make, **options):
-    """An index with its three variants over `variant`."""
-    indices = [make(variant, **options) for variant in VARIANTS]
-    variants = xr.Variable("variant", list(VARIANTS))
-
-    def read(tallies):
-        return xr.concat([index(tallies) for index in indices], variants)
-
-    reads = {name: None for index in indices for name in index.reads}
-    return replace(indices[0], name=make.__name__, function=read, reads=(*reads,))
-
-
-def _with_ends(evaluation, index, level):
-    """One index with interval and floor, where the evaluation contains what they need."""
-    name = index.name
-    result = {name: index(data_of(evaluation))}
-    if "replicates" in evaluation.children:
-        with gathered_notices():  # `summary` says them once
-            interval = _interval(evaluation, index, level)
-        for end in ("lower", "upper", "includes_fair"):
-            result[f"{name}_{end}"] = interval[end]
-    if PERMUTED in evaluation.children:
-        floor = fair_floor(evaluation, index, level=level)
-        result[f"{name}_floor"] = floor["median"]
-        result[f"{name}_floor_limit"] = floor["limit"]
-        result[f"{name}_p"] = floor["p"]
-    return xr.Dataset(result)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
+from scipy.special import stdtr
 
 from frkit.base import (
     listed,
@@ -30,20 +31,18 @@ def n_sigma(
     by: str | list[str],
     subsets: int = 100,
     subset_size: int | None = None,
-    batches: int = 1,
     seed: int = 0,
     reference: str | None = None,
     fpr: float = 0.01,
     threshold: ArrayLike | None = None,
-    risk_levels: Mapping[str, float] | None = None,
     varying: str = "error",
 ) -> xr.Dataset:
     """Say how far the groups lie from the best one, in standard deviations of its EER over subsets.
 
-    N is not a test: σ shrinks as the subsets grow, so N depends on `subset_size`, and p on
-    `subsets`. The user chooses both (`by_subset_size` and `by_subsets` show their effect). Choosing
-    the best group of the same data as the reference makes |N| too large (`floor` shows by how
-    much).
+    N is not a test: σ falls about as 1/√`subset_size`, so N grows with the size of the subsets, and
+    p falls with their number. The user chooses both; compare systems at the same size and number.
+    Choosing the best group of the same data as the reference makes |N| too large (`floor` shows by
+    how much).
 
     Parameters
     ----------
@@ -52,12 +51,10 @@ def n_sigma(
     by : str or list of str
         Attribute, or several to cross, whose groups are compared.
     subsets : int
-        K, number of subsets in a batch, at least 2.
+        K, number of subsets, at least 2.
     subset_size : int, optional
         People in a subset, from 2 to the number of people of the smallest group; None takes as many
         as each group has.
-    batches : int
-        M, number of times that K fresh subsets are drawn, at least 1.
     seed : int
         Seed of all draws.
     reference : str, optional
@@ -67,9 +64,6 @@ def n_sigma(
         False positive rate (FAR) at which the TPR is read.
     threshold : float or sequence of float, optional
         Fixed score thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`.
-    risk_levels : mapping of name to float, optional
-        The lowest |N| at which each level begins; one must begin at 0. Default: minimal, limited,
-        high, unacceptable from 0, 1, 2, 3 (the paper names no numbers).
     varying : str
         Rule for an attribute that varies within an identity, as in `evaluate`.
 
@@ -80,7 +74,9 @@ def n_sigma(
         `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t`
         (eq. 5), `p_value`, `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the
         reference itself has 1, 1, 0, 1, 0, 0. `sp_floor` and `eop_floor` are what equal groups
-        would have, about 1 - 2σ/√π and not 1. `risk` names the level of |N|; `n_by_batch` is N
+        would have, about 1 - 2σ/√π and not 1. `risk` names the level of |N|: minimal
+        from 0, limited from 1, high from 2, unacceptable from 3 (the paper names no numbers;
+        `with_risk` takes others); `n_by_batch` is N
         before it is averaged. Coordinates `reference_eer` and `reference_tpr` name the reference
         groups. `p_value` is the paper's and no test of fairness: its samples are subsets of the
         same people, so that it calls equal groups different in most data sets (.87 at a nominal .05
@@ -90,7 +86,7 @@ def n_sigma(
     Raises
     ------
     InputError
-        As `nsigma.subset_rates`; for an unknown reference, or risk levels that do not begin at 0.
+        As `nsigma.subset_rates`; for an unknown reference.
 
     Warns
     -----
@@ -115,21 +111,15 @@ def n_sigma(
         by=by,
         subsets=subsets,
         subset_size=subset_size,
-        batches=batches,
         seed=seed,
         fpr=fpr,
         threshold=threshold,
         varying=varying,
     )
-    return summarise(rates, reference=reference, risk_levels=risk_levels)
+    return summarise(rates, reference=reference)
 
 
-def summarise(
-    rates: xr.Dataset,
-    *,
-    reference: str | None = None,
-    risk_levels: Mapping[str, float] | None = None,
-) -> xr.Dataset:
+def summarise(rates: xr.Dataset, *, reference: str | None = None) -> xr.Dataset:
     """Compare the groups' subsets with those of a reference group, averaged over the batches.
 
     Parameters
@@ -137,7 +127,7 @@ def summarise(
     rates : xr.Dataset
         `eer` and `tpr` over batch, subset, group (and more), from `nsigma.subset_rates` or a study.
         A result of `n_sigma` is accepted, too: its comparisons are made again.
-    reference, risk_levels
+    reference
         As in `n_sigma`.
 
     Returns
@@ -148,7 +138,7 @@ def summarise(
     Raises
     ------
     InputError
-        For an unknown reference, one group, fewer than two subsets, NaN rates, bad risk levels.
+        For an unknown reference, one group, fewer than two subsets, NaN rates.
 
     References
     ----------
@@ -168,15 +158,12 @@ def summarise(
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
     complete = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
     require(complete, "some rates are NaN: each subset needs pairs of both kinds")
-    best_eer = rates.eer.mean([BATCH, SUBSET]).argmin("group")
-    best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax("group")
-    eer_reference, tpr_reference = (
-        best.copy(data=groups[best.values]) for best in (best_eer, best_tpr)
-    )
+    eer_reference = rates.eer.mean([BATCH, SUBSET]).idxmin("group").astype(str)
+    tpr_reference = rates.tpr.mean([BATCH, SUBSET]).idxmax("group").astype(str)
     if reference is not None:
         require_one_of("reference", reference, groups.tolist())
         eer_reference = tpr_reference = xr.full_like(eer_reference, reference, dtype=groups.dtype)
-    return with_risk(with_comparisons(rates, eer_reference, tpr_reference), risk_levels)
+    return with_risk(with_comparisons(rates, eer_reference, tpr_reference))
 
 
 def with_comparisons(rates, eer_reference, tpr_reference):
@@ -248,15 +235,15 @@ def signed_n(mean, sd, reference):
     return n.where(mean["group"] != reference, 0.0)
 
 
-def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
+def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] = RISK_LEVELS) -> xr.Dataset:
     """Name the risk level of every |N|, with the user's limits.
 
     Parameters
     ----------
     result : xr.Dataset
         Any with `n_absolute`, such as what `n_sigma` returned.
-    risk_levels : mapping of name to float, optional
-        As in `n_sigma`.
+    risk_levels : mapping of name to float
+        The lowest |N| at which each level begins; one must begin at 0.
 
     Returns
     -------
@@ -280,19 +267,17 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     ['alarming', 'fine', 'alarming']
     """
     require_returned("result", result, "fk.n_sigma", "n_absolute")
-    levels: Mapping[str, float] = RISK_LEVELS
-    if risk_levels is not None:
-        require_mapping("risk_levels", risk_levels, '{"fine": 0, "alarming": 0.5}')
-        levels = risk_levels
-    starts = real_numbers("risk_levels", list(levels.values())).astype(float)
+    require_mapping("risk_levels", risk_levels, '{"fine": 0, "alarming": 0.5}')
+    starts = real_numbers("risk_levels", list(risk_levels.values())).astype(float)
     require(
         starts[0] == 0 and np.all(np.diff(starts) > 0),
-        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
+        "risk_levels must name the |N| at which each level begins, ascending from 0; got "
+        f"{risk_levels}",
     )
     n = result.n_absolute
-    place = np.searchsorted(starts, n.values, side="right") - 1
-    names = np.array([*levels, "unknown"])[np.where(n.isnull(), len(levels), place)]
-    limits = dict(zip(levels, starts.tolist()))
+    level = np.searchsorted(starts, n.values, side="right") - 1  # NaN comes last
+    names = np.where(n.isnull(), "unknown", np.array(list(risk_levels))[level])
+    limits = dict(zip(risk_levels, starts.tolist()))
     return result.assign(risk=n.copy(data=names)).assign_attrs(
         kind="n_sigma", risk_levels=json.dumps(limits)
     )
@@ -343,3 +328,42 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     a = abs(result.fmr - reference_fmr).mean(SUBSET)
     b = abs(result.fnmr - reference_fnmr).mean(SUBSET)
     return (1 - (alpha * a + (1 - alpha) * b)).mean(BATCH).rename("sp")
+
+
+def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
+    """The p of Welch's test for two groups at distance N with equal σ.
+
+    t is N √(K/2) with 2K - 2 degrees of freedom: whatever the difference, p falls below any limit
+    when the number K of subsets grows.
+
+    Parameters
+    ----------
+    n : float or array
+        Distance in σ, any sign; broadcast against `subsets`.
+    subsets : int or array of int
+        K, subsets of each group, at least 2.
+
+    Returns
+    -------
+    np.ndarray
+        Two-sided p in [0, 1], of the broadcast shape.
+
+    Raises
+    ------
+    InputError
+        For fewer than 2 subsets.
+
+    References
+    ----------
+    DeAlcala et al. (2023), eq. 5 and 6 with equal σ.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.nsigma.p_value(0.5, 20).round(2).item()
+    0.12
+    """
+    n = real_numbers("n", n)
+    subsets = real_numbers("subsets", subsets)
+    require(np.all(subsets >= 2), f"σ takes at least 2 subsets, got {subsets}")
+    return 2 * stdtr(2 * subsets - 2, -np.abs(n) * np.sqrt(subsets / 2))

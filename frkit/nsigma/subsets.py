@@ -67,14 +67,14 @@ def subset_rates(
     scores, by, seed, varying
         As in `n_sigma`.
     **options
-        `subsets`, `subset_size`, `batches`, `fpr` and `threshold` of `n_sigma`.
+        `subsets`, `subset_size`, `fpr` and `threshold` of `n_sigma`.
 
     Returns
     -------
     xr.Dataset
-        Over ([model,] batch, subset, group): `eer`, `tpr`, and with thresholds `fmr` and `fnmr`,
-        also over threshold_level. `eer_all` and `tpr_all` are those of all people of a group,
-        `n_people` their number.
+        Over ([model,] batch, subset, group), with one batch: `eer`, `tpr`, and with thresholds
+        `fmr` and `fnmr`, also over threshold_level. `eer_all` and `tpr_all` are those of all people
+        of a group, `n_people` their number.
 
     Raises
     ------
@@ -91,9 +91,9 @@ def subset_rates(
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     >>> scores = fk.score_tensor(mix.sample(5))
-    >>> rates = fk.nsigma.subset_rates(scores, by="group", subsets=10, batches=2, fpr=0.1)
+    >>> rates = fk.nsigma.subset_rates(scores, by="group", subsets=10, fpr=0.1)
     >>> dict(rates.eer.sizes)
-    {'batch': 2, 'subset': 10, 'group': 2}
+    {'batch': 1, 'subset': 10, 'group': 2}
     """
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
@@ -138,35 +138,32 @@ def compared_groups(kept, by, varying):
 
 
 def rates_of_labels(
-    kept, design, names, labels, *,
-    subsets=100, subset_size=None, batches=1, fpr=0.01, threshold=None,
-):  # fmt: skip
+    kept, design, names, labels, *, subsets=100, subset_size=None, fpr=0.01, threshold=None
+):
     """EER and TPR of subsets, over ([model,] labels, batch, subset, group).
 
     names : of the groups. labels : for each labelling of the rows the number of the group of each
     row, and a seed.
     """
     require_whole("subsets", subsets, 2)
-    require_whole("batches", batches, 1)
     require_inside("fpr", fpr, 0, 1)
-    _, fixed_thresholds, level_labels = asked_levels(
-        [fpr] if threshold is None else None, threshold, kept
-    )
+    levels = [fpr] if threshold is None else None
+    _, fixed_thresholds, level_labels = asked_levels(levels, threshold, kept)
     n_people = _people_of_groups(design, names, labels[0][0], subset_size)
-    drawn_of_labels = [
-        _draws(design, names, group, seed, subsets * batches, subset_size) for group, seed in labels
+    drawn = [
+        _draws(design, names, *group_and_seed, subsets, subset_size) for group_and_seed in labels
     ]
     tables = []
     warned: dict = {}
-    names_of_models = model_names_of(kept) or [None]
-    for name, pairs, fixed in zip(names_of_models, pairs_of_models(kept), fixed_thresholds):
+    models = model_names_of(kept) or [None]
+    for model, pairs, fixed in zip(models, pairs_of_models(kept), fixed_thresholds):
         whole = whole_population(design, pairs)
         noted = {"eer": eer(whole, weights_of_data(whole))[0]}
         for sentence in cautions(whole, noted, NONE, pairs.lowest, pairs.highest):
-            warned.setdefault(sentence, []).append(name)
+            warned.setdefault(sentence, []).append(model)
         of_labels = [
-            _rates_of_subsets(whole, group, drawn, fpr, fixed)
-            for (group, _), drawn in zip(labels, drawn_of_labels)
+            _rates_of_subsets(whole, group, counts, fpr, fixed)
+            for (group, _), counts in zip(labels, drawn)
         ]
         tables.append(xr.concat(of_labels, "labels"))
     for sentence in sentences_of_models(warned):
@@ -174,13 +171,11 @@ def rates_of_labels(
     rates = of_models(tables, kept).assign_coords(group=names)
     of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))
     _check_subsets(of_all, of_subsets, fpr, subset_size)
-    result = of_subsets.drop_vars("far").assign(
-        eer_all=of_all.eer, tpr_all=of_all.tpr, n_people=("group", n_people)
-    )
+    result = of_subsets.drop_vars("far").rename(replicate=SUBSET).expand_dims({BATCH: [0]})
+    result = result.assign(eer_all=of_all.eer, tpr_all=of_all.tpr, n_people=("group", n_people))
+    result = result.assign_coords({SUBSET: np.arange(subsets)})
     if level_labels is not None:
         result = result.assign_coords(threshold_level=level_labels)
-    result = result.coarsen(replicate=subsets).construct(replicate=(BATCH, SUBSET))
-    result = result.assign_coords({BATCH: np.arange(batches), SUBSET: np.arange(subsets)})
     dims = "model", "threshold_level", "labels", BATCH, SUBSET, "group"
     return result.transpose(*dims, missing_dims="ignore").assign_attrs(
         fpr=float(fpr), subset_size=subset_size or "as many as the group has"
@@ -191,13 +186,12 @@ def _people_of_groups(design, names, group, subset_size):
     """How many people each group has; there are enough for subsets of this size."""
     identity = design.images.identity_code
     n_people = [len(np.unique(identity[group == number])) for number in range(len(names))]
-    empty = [name for name, number in zip(names, n_people) if number == 0]
-    require(not empty, f"group(s) {listed(empty)} have no pair of two of their images")
-    most = min(n_people)
-    smallest = names[n_people.index(most)]
+    fewest = min(n_people)
+    smallest = names[n_people.index(fewest)]
+    require(fewest > 0, f"group {smallest!r} has no pair of two of its images")
     require(
-        subset_size is None or require_whole("subset_size", subset_size, 2) <= most,
-        f"subset_size must be at most {most}, the people of the smallest group ({smallest!r}): "
+        subset_size is None or require_whole("subset_size", subset_size, 2) <= fewest,
+        f"subset_size must be at most {fewest}, the people of the smallest group ({smallest!r}): "
         f"larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )
     return n_people
@@ -253,15 +247,17 @@ def _check_subsets(of_all, of_subsets, fpr, subset_size):
     """Refuse groups, and subsets, without a rate; warn where their TPR is read elsewhere."""
     remedy = "more people" if subset_size is None else f"a subset_size above {subset_size}"
     for group in of_all["group"].values.tolist():
-        everybody, subsets = of_all.tpr.sel(group=group), of_subsets.sel(group=group)
-        message = f"group {group!r}: there is no genuine pair, or no impostor pair"
-        require(everybody.notnull().all(), message)
+        everybody, subsets = of_all.sel(group=group), of_subsets.sel(group=group)
+        require(
+            everybody.tpr.notnull().all(),
+            f"group {group!r}: there is no genuine pair, or no impostor pair",
+        )
         require(
             subsets.tpr.notnull().all(),
             f"group {group!r}: some subsets have no genuine or no impostor pair; the group needs "
             f"{remedy}, or more people with two images",
         )
-        if float(subsets.far.median()) <= fpr / 2:
+        if subsets.far.median() <= fpr / 2:
             warn(
                 f"most subsets of group {group!r} have too few impostor pairs for fpr={fpr:g}: "
                 "their TPR is read at an FPR of at most half of that; take a larger fpr, or larger "

@@ -7,7 +7,7 @@ embedding, Z a protected attribute, Y true and Y' predicted labels. The map of t
 family                  looks at  here
 ======================  ========  ===============================================================
 accuracy across         R, Y      `cohort_spread`: accuracy, FPR, F1, AUC, average precision of
-cohorts                           each cohort, their standard deviation and range
+cohorts                           each cohort, and their standard deviation
 information leakage     Z, Y'     `parity_gaps`: demographic parity, equalized odds, equality of
                                   opportunity; `leakage`: of data set and model;
                                   `bias_amplification`, with the bias score
@@ -16,10 +16,11 @@ statistical dependence  R, Z      `distance_correlation`; `representation_bias` 
 ======================  ========  ===============================================================
 """
 
-from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
+from frkit.representation.decisions import bias_amplification
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.leakage import leakage
 from frkit.representation.mine import Critic
+from frkit.representation.parity import cohort_spread, parity_gaps
 from frkit.representation.probes import probe
 from frkit.representation.rlb import convergence, representation_bias
 from frkit.representation.truth import shifted_classes

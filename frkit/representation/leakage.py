@@ -13,13 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from frkit.base import UNKNOWN, require_whole, seed_sequence
 from frkit.data.labels import complete_labels
-from frkit.representation.decisions import (
-    checked_labels,
-    groups_of,
-    require_same_images,
-    require_same_kind,
-    require_same_tasks,
-)
+from frkit.representation.decisions import columns_of_images, indicators, require_comparable
 from frkit.representation.problem import require_classes, stratified
 
 
@@ -74,20 +68,15 @@ def leakage(
     >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
-    require_same_images(truth=truth, predicted=predicted, group=group, identity=identity)
-    truth = checked_labels("truth", truth, tasks=True)
-    predicted = checked_labels("predicted", predicted, tasks=True)
-    group = groups_of("group", group)
+    truth, predicted, group = columns_of_images(truth=truth, predicted=predicted, group=group)
+    require_comparable(truth, predicted)
     if identity is None:
         identity = np.arange(len(group))
-    identity = complete_labels(identity, np.size(identity), "identity")
-    require_same_kind(truth, predicted)
-    require_same_tasks(truth=truth, predicted=predicted)
+    identity = complete_labels(identity, len(group), "identity")
     in_group = group != UNKNOWN
     truth, predicted = truth[in_group], predicted[in_group]
-    group, identity = group[in_group], identity[in_group]
-    classes, codes = np.unique(group, return_inverse=True)
-    _, person = np.unique(identity, return_inverse=True)
+    classes, codes = np.unique(group[in_group], return_inverse=True)
+    _, person = np.unique(identity[in_group], return_inverse=True)
     require_whole("folds", folds, 2)
     require_whole("seed", seed, 0)
     require_classes("group", classes, codes, person, folds)
@@ -123,9 +112,7 @@ def _attack(labels, codes, splits):
 
     It sees a column for each label, or each task.
     """
-    columns = labels
-    if labels.ndim == 1:
-        columns = labels[:, None] == np.unique(labels)
+    _, columns = indicators(labels)
     attacker = make_pipeline(
         StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000)
     )

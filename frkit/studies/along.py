@@ -1,13 +1,9 @@
 """Tables of studies, row by row, with a progress bar."""
 
-from collections.abc import Callable
-
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.base import require, require_progress
-
-Progress = bool | Callable[[float], None]
+from frkit.base import require, require_flag
 
 
 def along(dim, values, row, progress=False):
@@ -19,11 +15,6 @@ def along(dim, values, row, progress=False):
 
 
 def with_progress(steps, title, progress, total, initial=0):
-    """Yield the steps, and show a progress bar (True) or call a function with the share done."""
-    require_progress(progress)
-    shown = progress is True
-    bar = tqdm(steps, title, total, initial=initial, leave=False, disable=not shown)
-    for done, step in enumerate(bar, start=initial + 1):
-        yield step
-        if callable(progress):
-            progress(done / total)
+    """Yield the steps, with a progress bar or without one."""
+    require_flag("progress", progress)
+    return tqdm(steps, title, total, initial=initial, leave=False, disable=not progress)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import xarray as xr
@@ -19,7 +17,6 @@ from frkit.base import (
     require,
     require_inside,
     require_one_of,
-    require_path,
     require_sequence,
     require_whole,
 )
@@ -30,8 +27,7 @@ from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
-from frkit.studies.along import Progress
-from frkit.studies.collecting import DATA_SET, Study, collect, read_data_set, stacked
+from frkit.studies.collecting import DATA_SET, Study, side_by_side, stacked, without_people
 from frkit.vmf import IdentityLaw, Mixture
 from frkit.vmf.population import require_population
 
@@ -54,18 +50,15 @@ def coverage(
     levels: ArrayLike = LEVELS,
     replicates: int = 200,
     seed: int = 0,
-    store: str | Path | None = None,
-    progress: Progress = True,
+    progress: bool = True,
 ) -> xr.Dataset:
     """Count how often the intervals of a measure cover its exact value, over many data sets.
 
     All methods, levels and schemes read the same data sets, and all methods and levels of a scheme
-    read the same replicates. Data sets are evaluated side by side, on threads or on the active
-    distributed Client. The cautions of `band` about one data set are not given.
+    read the same replicates. Data sets are evaluated side by side, on threads. The cautions of
+    `band` about one data set are not given.
 
-    A study of 200 data sets is the first part of one of 1,000. With a store, a study can be
-    continued, enlarged, and read again with other measures, methods and levels. Data sets that were
-    stored without the method "effective" are evaluated again for it.
+    A study of 200 data sets is the first part of one of 1,000.
 
     Parameters
     ----------
@@ -96,12 +89,8 @@ def coverage(
         Number of replicates, at least 2.
     seed : int
         Seed of all that is drawn. Data set d depends on the seed and on d only.
-    store : str or Path, optional
-        Folder for finished data sets, in one small file each. A study that was
-        interrupted continues from there and ends with the same numbers.
-    progress : bool or callable
-        Whether to show a progress bar; or a function that is called with the share of the work that
-        is done, and ends the study by raising an exception.
+    progress : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -118,7 +107,7 @@ def coverage(
     ------
     InputError
         A number outside its range, an unknown scheme, method or measure, a measure without an exact
-        value in this population, n_identities missing, or a store of a study with other parameters.
+        value in this population, or n_identities missing.
 
     References
     ----------
@@ -147,7 +136,6 @@ def coverage(
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
     far = far_levels(1e-6, 1e-1) if far is None else np.unique(checked_far(far))
-    without_replicates = any(method in WITHOUT_REPLICATES for method in methods)
     study = Study(
         population=population,
         n_identities=n_identities,
@@ -157,14 +145,29 @@ def coverage(
         schemes=schemes,
         replicates=replicates,
         seed=seed,
-        people=without_replicates,
+        people=not set(methods).isdisjoint(WITHOUT_REPLICATES),
     )
     truth = exact(study, measure)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
-    with TemporaryDirectory() as passing:
-        folder = Path(passing) if store is None else require_path("store", store)
-        paths = collect(study, n_datasets, folder, progress)
-        result = count_covering(paths, truth, measure, methods, levels, target=target)
+
+    def evaluated(number):
+        """Rates by scheme, and intervals of the methods that read what people add to them."""
+        evaluations = study.data_set(number)
+        intervals = {
+            (scheme, method): _intervals(evaluation, measure, method, levels, target)
+            for scheme, evaluation in evaluations.items()
+            for method in methods
+            if method in WITHOUT_REPLICATES
+        }
+        return [without_people(evaluation) for evaluation in evaluations.values()], intervals
+
+    rates, intervals = zip(*side_by_side(evaluated, n_datasets, progress))
+    evaluations = dict(zip(schemes, map(stacked, zip(*rates))))
+    intervals = {
+        key: xr.concat([of_data_set[key] for of_data_set in intervals], DATA_SET)
+        for key in intervals[0]
+    }
+    result = count_covering(evaluations, truth, measure, methods, levels, intervals)
     return result.assign_attrs(_description(study, n_datasets, measure, target))
 
 
@@ -179,11 +182,9 @@ def _names(name, values, allowed):
 
 def exact(study, measure):
     """Return the measure of the population, from its exact rates and EERs."""
-    population = study.population
     by = study.by
-    rates = population.population_roc(study.far, by=by)
-    if hasattr(population, "population_summary"):
-        rates = rates.merge(population.population_summary(by=by))
+    rates = study.population.population_roc(study.far, by=by)
+    rates = rates.merge(study.population.population_summary(by=by))
     try:
         return measure(rates)
     except (AttributeError, KeyError, InputError) as error:  # the measure reads more than these
@@ -193,30 +194,28 @@ def exact(study, measure):
         ) from error
 
 
-def count_covering(paths, truth, measure, methods, levels, *, target):
+def count_covering(evaluations, truth, measure, methods, levels, intervals=()):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
-    paths: files of the data sets. target: the target of methods without replicates.
+    evaluations: of all data sets, by scheme. intervals: those of methods without replicates, by
+    scheme and method.
     """
-    evaluations = stacked(paths)
     counted = []
     with gathered_notices():  # they say of one interval what the study measures
         for scheme, evaluation in evaluations.items():
-            intervals = []
-            for method in methods:
-                # what people add is not stacked: it is read from one data set after the other
-                batches = [evaluation]
-                if method in WITHOUT_REPLICATES:
-                    batches = (read_data_set(path)[scheme] for path in paths)
-                rows = [_intervals(batch, measure, method, levels, target) for batch in batches]
-                intervals.append(xr.concat(rows, DATA_SET) if len(rows) > 1 else rows[0])
-            counted.append(_counts(evaluation, intervals, truth, measure))
+            of_methods = [
+                intervals[scheme, method]
+                if (scheme, method) in intervals
+                else _intervals(evaluation, measure, method, levels)
+                for method in methods
+            ]
+            counted.append(_counts(evaluation, of_methods, truth, measure))
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
 
 
-def _intervals(evaluation, measure, method, levels, target):
+def _intervals(evaluation, measure, method, levels, target=NEW_PEOPLE):
     """Intervals of one evaluation, over level."""
     options = {"method": method, "target": target}
     rows = [band(evaluation, measure, level=level, **options) for level in levels]
@@ -255,9 +254,7 @@ def _shares(ends, truth):
 
 def _description(study, n_datasets, measure, target):
     """Attributes of the result: what was drawn, in JSON and in words."""
-    parameters = study.parameters()
-    del parameters["far"], parameters["schemes"]  # they are coordinates
-    people = f"{parameters['n_identities']:,} identities"
+    people = f"{study.mixture(0).n_identities:,} identities"
     people = f"the same {people}" if study.n_identities is None else f"{people}, new in each"
     numbers = np.unique([study.per_identity.min(), study.per_identity.max()])
     images = " to ".join(map(str, numbers))
@@ -265,7 +262,7 @@ def _description(study, n_datasets, measure, target):
         f"{n_datasets} data sets of {people},\n"
         f"{images} images of each; {study.replicates} replicates"
     )
-    about = {**parameters, "n_datasets": n_datasets, "versions": versions()}
+    about = {"by": study.by, "seed": study.seed, "versions": versions()}
     return {
         "study": json.dumps(about),
         "n_datasets": n_datasets,

@@ -14,7 +14,7 @@ from frkit.nsigma.statistics import summarise
 from frkit.nsigma.subsets import BATCH, subset_rates
 from frkit.representation.mine import Adam
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import with_progress
+from frkit.studies.along import along
 
 FINETUNED, UNTUNED, ALL = "finetuned", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
@@ -96,18 +96,19 @@ def finetuning(
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
     x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
-    rates = []
-    for batch_seed in with_progress(batch_seeds, "batches of models", progress, models):
+
+    def rates_of_batch(number):
+        batch_seed = batch_seeds[number]
         versions = {UNTUNED: evaluated}
         for kind, kind_seed in zip(kinds, batch_seed.spawn(len(kinds))):
             rng = np.random.default_rng(kind_seed)
-            trainable = kinds[kind]
-            drawn = rng.choice(trainable, max(2, round(SHARE * len(trainable))))
+            n_drawn = max(2, round(SHARE * len(kinds[kind])))
+            drawn = rng.choice(kinds[kind], n_drawn)
             with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
                 layer = train_layer(people, drawn, rng, steps)
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
-        batch_rates = subset_rates(
+        rates = subset_rates(
             score_tensor(stacked_faces(versions)),
             by=by,
             subsets=subsets,
@@ -115,13 +116,12 @@ def finetuning(
             fpr=fpr,
             seed=int(batch_seed.generate_state(1)[0]),
         )
-        rates.append(batch_rates.drop_vars("n_people"))
-    joined = xr.concat(
-        rates, BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
-    )
-    joined = joined.assign_coords({BATCH: np.arange(models)}).rename(model=FINETUNED)
-    joined["n_people"] = batch_rates.n_people  # the same in every batch
-    return summarise(joined)
+        return rates.squeeze(BATCH, drop=True)
+
+    rates = along(BATCH, range(models), rates_of_batch, progress)
+    rates["n_people"] = rates.n_people.isel({BATCH: 0})  # the same in every batch
+    del rates.attrs["seed"]
+    return summarise(rates.rename(model=FINETUNED).transpose(FINETUNED, ...))
 
 
 class People(NamedTuple):

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 from scipy.optimize import elementwise
+from scipy.special import betaincinv
 
 from frkit.base import InputError, require
 from frkit.vmf.densities import bessel_ratios, log_normaliser, log_uniform, uniform_tail
@@ -24,6 +25,7 @@ from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 CONCENTRATIONS = 256  # whose genuine densities are in memory at once
 GENUINE_ERROR = 1e-9  # largest one of the integral of the density
 FAR_ERROR = 1e-6  # largest one, relative
+TAIL_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 FIRST_TERMS, MOST_TERMS = 96, 4096
 NEGLIGIBLE = 1e-25  # mass of the last terms
 SHARPEST = 100  # identities that determine how many terms are needed
@@ -123,6 +125,23 @@ class ImpostorScores:
             "that are one person, or evaluate a large sample of the mixture",
         )
         return far, relative
+
+
+class UniformPairs(ImpostorScores):
+    """P(score > t) of independent uniform points: the tail of one coordinate of one of them."""
+
+    def __init__(self, dim):
+        self.dim = dim
+
+    def survival(self, thresholds):
+        """P(score > t) and a bound on its absolute error, shaped like thresholds."""
+        tail = uniform_tail(thresholds, self.dim)
+        return tail, TAIL_ERROR * tail
+
+    def threshold_at(self, far):
+        """Thresholds (L,) where FAR equals each level (L,)."""
+        half = self.dim / 2 - 0.5
+        return 1 - 2 * betaincinv(half, half, far)
 
 
 def _enough_terms(directions, concentrations):

@@ -6,20 +6,17 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-import xarray as xr
-from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
-from frkit.base import checked_far, require, require_whole
-from frkit.vmf.exact import GenuineScores
+from frkit.base import require, require_whole
+from frkit.vmf import population
+from frkit.vmf.exact import GenuineScores, UniformPairs
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
-from frkit.vmf.population import with_groups
+from frkit.vmf.population import Subpopulation
 from frkit.vmf.random_mixture import kappa_range, mixture, options_of_groups
 
 # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
 PANELS_PER_WIDTH = 2
-FAR_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 
 
 class IdentityLaw:
@@ -66,13 +63,11 @@ class IdentityLaw:
         self.groups = groups
         # no cohesion: for that, draw one large vmf.mixture and take its rates
         options, shares = options_of_groups(groups, ("share", "kappa"))
-        self._names = list(options)
-        self._shares = shares / shares.sum()
-        self._genuine = []
-        for group in options.values():
+        self._parts = {}  # of each group: concentrations, and their weights in the whole
+        for (name, group), share in zip(options.items(), shares / shares.sum()):
             low, high = kappa_range(group.get("kappa", kappa))
-            concentrations, weights = _quadrature(low, high, self.dim)
-            self._genuine.append(GenuineScores(concentrations, weights, self.dim))
+            concentrations, weights = _quadrature(low, high, dim)
+            self._parts[name] = concentrations, share * weights / weights.sum()
 
     def draw(self, n_identities: int = 1000, seed: int = 0) -> Mixture:
         """Draw identities: `vmf.mixture` of this law, the same seed giving the same mixture.
@@ -90,47 +85,24 @@ class IdentityLaw:
         """
         return mixture(n_identities, self.dim, self.kappa, seed, self.groups)
 
-    def population_roc(self, far: ArrayLike, *, by: str | None = None) -> xr.Dataset:
-        """Exact thresholds and FRR of infinitely many identities at FAR levels in (0, 1).
-
-        Parameters
-        ----------
-        far : float or array (far_level,)
-        by : "group", optional
-            Adds `far_group`, `frr_group` and `error_bound_group` over (far_level, group).
-
-        Returns
-        -------
-        xr.Dataset
-            `threshold, far, frr, error_bound` (of FAR, relative to it) over far_level.
-
-        Raises
-        ------
-        InputError
-            For a level outside (0, 1), or groups that the law does not have.
-
-        References
-        ----------
-        Conti & Clemencon 2024, eq. 2-4.
-        """
-        levels = checked_far(far)
+    def subpopulations(self, by: str | None = None) -> list[Subpopulation]:
+        """The exact scores of all identities, and of each group."""
         require(
             by is None or (self.groups is not None and by == "group"),
             f"by={by!r}: this law has no such groups; give groups=",
         )
-        half = self.dim / 2 - 0.5
-        threshold = 1 - 2 * betaincinv(half, half, levels)
-        group_frr = [genuine.frr(threshold) for genuine in self._genuine]
-        error_bound = np.full(levels.shape, FAR_ERROR)
-        rates = []
-        for frr in (self._shares @ group_frr, *group_frr):
-            rates.append({"far": levels, "frr": frr, "error_bound": error_bound})
-        dataset = xr.Dataset(
-            {"threshold": ("far_level", threshold)},
-            {"far_level": levels},
-            {"source": "exact rates of infinitely many von Mises-Fisher identities"},
-        )
-        return with_groups(dataset, rates, [] if by is None else self._names)
+        impostors = UniformPairs(self.dim)
+        concentrations, weights = map(np.concatenate, zip(*self._parts.values()))
+        members = {"all identities": (concentrations, weights)}
+        if by is not None:
+            members |= self._parts
+        return [
+            Subpopulation(name, impostors, GenuineScores(*part, self.dim))
+            for name, part in members.items()
+        ]
+
+    population_roc = population.population_roc
+    population_summary = population.population_summary
 
 
 def _quadrature(low, high, dim):

@@ -19,7 +19,9 @@ from frkit.base import (
 )
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling
+from frkit.vmf.exact import GenuineScores, ImpostorScores
 from frkit.vmf.panels import PanelDistribution
+from frkit.vmf.population import Subpopulation
 from frkit.vmf.sampling import one_per_identity
 
 LARGEST_KAPPA = 1e9  # beyond, exact rates take minutes
@@ -93,10 +95,9 @@ class Mixture:
             name: clean_labels(labels, self.n_identities, f"groups[{name!r}]", "identity")
             for name, labels in groups.items()
         }
-        # exact rates are cached, so these arrays must not change
+        # the radial parts are kept, so these arrays must not change
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)
-        self._populations = {}
 
     def __repr__(self) -> str:
         kappa = self.concentrations
@@ -106,15 +107,26 @@ class Mixture:
             text += f", {name}: {', '.join(np.unique(labels))}"
         return f"<vMF mixture: {text}>"
 
-    def labels(self, by: str) -> np.ndarray:
-        """Labels (K,) of the attribute `by`."""
-        attributes = sorted(self.groups)
-        require(by in attributes, f"by={by!r}: the mixture's attributes are {attributes}")
-        require(
-            UNKNOWN not in self.groups[by],
-            f"by={by!r}: some identities have no label; exact rates need all labels",
-        )
-        return self.groups[by]
+    def subpopulations(self, by: str | None = None) -> list[Subpopulation]:
+        """The exact scores of all identities, and of each group of the attribute `by`."""
+        members = {"all identities": np.ones(self.n_identities, bool)}
+        if by is not None:
+            attributes = sorted(self.groups)
+            require(by in attributes, f"by={by!r}: the mixture's attributes are {attributes}")
+            labels = self.groups[by]
+            require(
+                UNKNOWN not in labels,
+                f"by={by!r}: some identities have no label; exact rates need all labels",
+            )
+            members |= {name: labels == name for name in np.unique(labels)}
+        population = []
+        for name, rows in members.items():
+            require(rows.sum() >= 2, f"'{name}' has fewer than two identities; merge the group")
+            concentrations = self.concentrations[rows]
+            impostors = ImpostorScores(self.mean_directions[rows], concentrations)
+            genuine = GenuineScores(concentrations, np.ones(rows.sum()), self.dim)
+            population.append(Subpopulation(name, impostors, genuine))
+        return population
 
     @cached_property
     def radial(self) -> PanelDistribution:

@@ -1,4 +1,4 @@
-"""Exact population rates of a mixture: FAR from the impostor scores, FRR from the genuine scores.
+"""Exact rates of a mixture or a law: FAR from the impostor scores, FRR from the genuine scores.
 
 Rates weigh identities as Conti & Clemencon do (2024, eq. 2-3): FAR is the mean over identity
 pairs k < l and FRR the mean over identities. No image is drawn, so the values have no sampling
@@ -25,15 +25,15 @@ def population_roc(
     *,
     by: str | None = None,
 ) -> xr.Dataset:
-    """Exact population ROC of a mixture: thresholds where FAR reaches each level, and rates there.
+    """Exact population ROC: thresholds where FAR reaches each level, and rates there.
 
     Parameters
     ----------
-    mix : Mixture
+    mix : Mixture or IdentityLaw
     far : float or array (far_level,)
         FAR levels in (0, 1).
     by : str, optional
-        Attribute of the mixture: adds the rates of each of its groups (both identities in the
+        Attribute ("group" of a law): adds the rates of each of its groups (both identities in the
         group), at the thresholds of the whole population.
 
     Returns
@@ -60,7 +60,7 @@ def population_roc(
     ('far_level',)
     """
     levels = checked_far(far)
-    population = groups_of_mixture(mix, by)
+    population = mix.subpopulations(by)
     threshold = population[0].impostors.threshold_at(levels)
     rates = []
     for members in population:
@@ -102,39 +102,17 @@ def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
     >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
     True
     """
-    population = groups_of_mixture(mix, by)
+    population = mix.subpopulations(by)
     values = [_summary(members.impostors, members.genuine) for members in population]
     return with_groups(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
 class Subpopulation(NamedTuple):
-    """All identities or those of one group, and the exact distributions of their scores."""
+    """The exact scores of all identities, or of those of one group."""
 
     name: str
-    directions: np.ndarray
-    concentrations: np.ndarray
     impostors: ImpostorScores
     genuine: GenuineScores
-
-
-def groups_of_mixture(mix, by=None):
-    """First all identities of a mixture, then each group; they are kept with the mixture."""
-    labels = None if by is None else mix.labels(by)
-    if by in mix._populations:
-        return mix._populations[by]
-    members = {"all identities": np.ones(mix.n_identities, bool)}
-    if by is not None:
-        members |= {name: labels == name for name in np.unique(labels)}
-    population = []
-    for name, rows in members.items():
-        require(rows.sum() >= 2, f"'{name}' has fewer than two identities; merge the group")
-        directions = mix.mean_directions[rows]
-        concentrations = mix.concentrations[rows]
-        impostors = ImpostorScores(directions, concentrations)
-        genuine = GenuineScores(concentrations, np.ones(rows.sum()), mix.dim)
-        population.append(Subpopulation(name, directions, concentrations, impostors, genuine))
-    mix._populations[by] = population
-    return population
 
 
 def with_groups(dataset, values, groups):

@@ -28,7 +28,10 @@ def coverage():
 
 def n_sigma():
     scores = fk.score_tensor(MIX.sample(6, 1))
-    return fk.nsigma.by_subset_size(scores, [4, 8], by="group", subsets=20, fpr=0.1)
+    options = dict(by="group", subsets=20, fpr=0.1)
+    by_size = [fk.n_sigma(scores, subset_size=size, **options) for size in (4, 8)]
+    sizes = xr.Variable("subset_size", [4, 8])
+    return xr.concat(by_size, sizes, coords="different", compat="equals")
 
 
 def indices():

@@ -141,7 +141,7 @@ def test_the_summary_repeats_bands_and_floors(scores):
     ev = fk.indices.distributions(
         scores, by="group", bins=20, resampling=fk.Resampling("image", n=30)
     )
-    summary = fk.indices.summary(ev, level=0.9)
+    summary = fk.fairness_indices(ev, level=0.9)
     row = summary.sel(variant="extremal")
     band = fk.band(ev, "cfi_extremal", level=0.9)
     floor = fk.fair_floor(ev, "cfi_extremal", level=0.9)
@@ -210,7 +210,7 @@ def test_intervals_of_indices_near_their_largest_value(scheme):
         drawn = fk.Resampling(scheme, n=60, seed=seed)
         scores = fk.score_tensor(mix.sample(4, seed=1))
         evaluation = fk.indices.distributions(scores, by="group", resampling=drawn, permutations=0)
-        result = fk.indices.summary(evaluation)
+        result = fk.fairness_indices(evaluation)
         for name in NINE:
             index, variant = name.split("_")
             row = result.sel(variant=variant)

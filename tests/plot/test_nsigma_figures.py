@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import frkit as fk
 
@@ -25,7 +26,9 @@ def result(scores):
 
 @pytest.fixture(scope="module")
 def sizes(scores):
-    return fk.nsigma.by_subset_size(scores.isel(model=0), [8, 20], by="group", subsets=30, fpr=0.1)
+    options = dict(by="group", subsets=30, fpr=0.1)
+    each = [fk.n_sigma(scores.isel(model=0), subset_size=size, **options) for size in (8, 20)]
+    return xr.concat(each, xr.Variable("subset_size", [8, 20]), coords="different", compat="equals")
 
 
 def test_bars_are_n_of_every_group_and_model(result, ax):

@@ -102,12 +102,10 @@ WRONG = {
     "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must be names of var"),
     "width": (lambda ev: fk.representation.probe(FACES, "gender", hidden=8), "hidden must be wid"),
     "labels": (
-        lambda ev: fk.representation.parity_gaps(FACES, [0, 1], ["a", "b"]),
+        lambda ev: fk.representation.leakage(FACES, [0, 1], ["a", "b"]),
         "truth must be labels of the images",
     ),
     "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),
-    "counts": (lambda ev: fk.nsigma.p_value("a", 5), "n must be numbers"),
-    "no sizes": (lambda ev: fk.nsigma.by_subset_size(SCORES, [], by="gender"), "sizes is empty"),
     "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
     "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "the mixture's attributes are"),
     "two ends": (lambda ev: fk.studies.sup_distance(GROWN, far=[1, 2, 3]), "the lowest and the hi"),

@@ -1,4 +1,4 @@
-"""Coverage studies: counted as by hand, the same bits after a kill, stores, and known laws."""
+"""Coverage studies: counted as by hand, and known laws."""
 
 import make_bootstrap_laws
 import numpy as np
@@ -8,7 +8,6 @@ from scipy.stats import norm
 
 import frkit as fk
 from frkit.measures import measure
-from frkit.studies.collecting import path_of, write_data_set
 from frkit.studies.coverage import count_covering
 
 FAR = [0.02, 0.1, 0.3]
@@ -63,10 +62,10 @@ def test_the_study_counts_what_a_loop_counts(mixture, scheme):
 
 
 @pytest.mark.parametrize(("people", "target"), [(None, "these people"), (24, "new people")])
-def test_the_effective_method_has_the_target_of_the_study(mixture, tmp_path, people, target):
-    """Data sets that were stored without what people add are evaluated again."""
+def test_the_effective_method_has_the_target_of_the_study(mixture, people, target):
+    """Other methods are the same beside it."""
     population = mixture if people is None else LAW
-    options = dict(n_identities=people, n_datasets=2, store=tmp_path, **HOW)
+    options = dict(n_identities=people, n_datasets=2, **HOW)
     options["schemes"] = "image"
     before = fk.studies.coverage(population, methods="naive", **options)
     study = fk.studies.coverage(population, methods=("naive", "effective"), **options)
@@ -82,11 +81,9 @@ def test_the_effective_method_has_the_target_of_the_study(mixture, tmp_path, peo
 
 
 @pytest.mark.slow
-def test_a_disparity_is_counted_as_by_a_loop(tmp_path):
+def test_a_disparity_is_counted_as_by_a_loop():
     mix = fk.vmf.mixture(60, 12, seed=0, groups={"a": {"kappa": (10, 40)}, "b": {"kappa": (6, 30)}})
-    options = HOW | dict(
-        schemes="identity", n_identities=24, by="group", n_datasets=3, store=tmp_path
-    )
+    options = HOW | dict(schemes="identity", n_identities=24, by="group", n_datasets=3)
     study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal", "effective"), **options)
     truth = measure("frr_max_min")(mix.population_roc(FAR, by="group"))
     covered, unfair = 0, 0
@@ -119,16 +116,11 @@ def simulated(centre=0.0, n_datasets=500, n=200, sd=0.1, truth=0.5):
 
 
 @pytest.mark.slow
-def test_coverage_of_normal_errors_is_as_computed(tmp_path):
+def test_coverage_of_normal_errors_is_as_computed():
     tree, truth = simulated(centre=-0.15)
-    paths = []
-    for number in range(500):
-        evaluation = tree.isel(data_set=number)
-        evaluation.attrs["provenance"] = "{}"
-        paths.append(path_of(tmp_path, number))
-        write_data_set(paths[-1], {"image": evaluation}, {})
+    tree.attrs["provenance"] = "{}"
     methods = ("recentered", "gaussian", "naive")
-    study = count_covering(paths, truth, measure("frr"), methods, (0.5, 0.9), target="new people")
+    study = count_covering({"image": tree}, truth, measure("frr"), methods, (0.5, 0.9))
     coverage = study.isel(scheme=0, far_level=0)
     for level in (0.5, 0.9):
         z = norm.ppf((1 + level) / 2)
@@ -172,36 +164,13 @@ def largest_step(first, second):
     return max(abs(np.mean(first <= place) - np.mean(second <= place)) for place in places)
 
 
-# --- the store -----------------------------------------------------------------------------------
-@pytest.mark.slow
-def test_a_stopped_study_goes_on_to_the_same_bits(mixture, tmp_path, monkeypatch):
-    def stop(done):
-        if done > 0.01:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        options = HOW | {"progress": stop}
-        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **options)
-    finished = len(list(tmp_path.glob("*.npz")))
-    assert 0 < finished < 100
-    n = finished + 2
-    resumed = fk.studies.coverage(mixture, n_datasets=n, store=tmp_path, **HOW)
-    xr.testing.assert_identical(resumed, fk.studies.coverage(mixture, n_datasets=n, **HOW))
-    # a finished study is read from its files
-    monkeypatch.setattr("frkit.studies.collecting.Study.data_set", None)
-    again = fk.studies.coverage(mixture, n_datasets=n, store=tmp_path, **HOW)
-    xr.testing.assert_identical(resumed, again)
-
-
-def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
-    fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
-    others = {"replicates": 30, "seed": 1, "far": [0.1]}
-    for name, value in others.items():
-        with pytest.raises(fk.InputError, match=f"other parameters.*.*{name}"):
-            fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW | {name: value})
-    (tmp_path / "data_set_000001.npz").write_bytes(b"PK damaged")
-    with pytest.raises(fk.InputError, match="data_set_000001.npz cannot be read"):
-        fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
+# --- data sets -----------------------------------------------------------------------------------
+def test_a_small_study_is_the_first_part_of_a_large_one(mixture):
+    """Data sets depend on their number alone, so those of two and of three are the same two."""
+    two, three = (fk.studies.coverage(mixture, n_datasets=n, **HOW) for n in (2, 3))
+    third = draw(mixture, 2, "image")["empirical"].frr
+    estimate = (2 * two.estimate.sel(scheme="image") + third) / 3
+    np.testing.assert_allclose(three.estimate.sel(scheme="image"), estimate)
 
 
 def test_wrong_arguments_are_named_before_anything_is_drawn(mixture):

@@ -122,6 +122,15 @@ def test_far_is_the_tail_of_one_coordinate():
     np.testing.assert_allclose(roc.threshold, thresholds, rtol=1e-11)
 
 
+def test_the_eer_of_a_law_is_where_its_rates_meet():
+    law = vmf.IdentityLaw(16, kappa=(20, 60), groups={"a": {"share": 3}, "b": {"kappa": (5, 20)}})
+    summary = law.population_summary(by="group")
+    rates = law.population_roc(summary.eer, by="group")
+    assert float(rates.frr[0]) == pytest.approx(float(summary.eer), rel=1e-9)
+    of_b = law.population_roc(summary.eer_group.sel(group="b"), by="group").sel(group="b")
+    assert float(of_b.frr_group[0]) == pytest.approx(float(of_b.far_group[0]), rel=1e-9)
+
+
 def test_frr_is_the_mean_over_kappa():
     roc = vmf.IdentityLaw(64, kappa=(40, 300)).population_roc(1e-5)
 
