@@ -4,17 +4,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, InputError, listed, require
+from frkit.base import UNKNOWN, listed, require
 from frkit.data.labels import model_names
 
-NO_ORDER = (
-    "{0} has an index (or coordinates) that neither counts rows as 0, 1, ... nor contains names "
-    "that are given, but {1} none: give {0}.to_numpy() if its rows are in the order of the others "
-    "(names of images, image= or those of a matrix, probe= and reference=, join it as well)"
+OTHER_LABELS = (
+    "{0} and {1} have different labels (an index, or coordinates), or one has none, so they cannot "
+    "be joined: give both the same distinct labels, or names of images that are among them (image= "
+    "or, of a matrix, probe= and reference=); or give {0}.to_numpy() if its rows are in the order "
+    "of the others"
 )
 
 
-def aligned(*inputs, dim=None, named_by=None):
+def aligned(*inputs, named_by=None):
     """Bring pandas and xarray inputs into one order of rows, by their labels.
 
     The order is that of the first input, which arrays without labels have, too. Labels are those of
@@ -24,9 +25,6 @@ def aligned(*inputs, dim=None, named_by=None):
     ----------
     *inputs : dict of name to array-like, or to a tuple of such
         Inputs without labels (arrays, lists) are taken as they are.
-    dim : str, optional
-        The dimension of xarray inputs along which labels are read. Default: their only one, or
-        "image" or "pair".
     named_by : str, optional
         The input that names the rows.
 
@@ -40,54 +38,49 @@ def aligned(*inputs, dim=None, named_by=None):
     InputError
         Where labels of an input are none of these, or repeat in another order.
     """
-    given = [item for each in inputs for item in each.items()]
-    first, main = given[0]
-    order = _row_labels(main, dim)
-    names = _names_of_rows(dict(given).get(named_by), order, dim)
+    values = [item for each in inputs for item in each.items()]
+    first, main = values[0]
+    order = _row_labels(main)
+    names = _names_of_rows(dict(values).get(named_by), order)
     if order is not None and not _counts_rows(order):
-        is_shuffled = _places(order, pd.RangeIndex(len(order))) is not None
-        has_plain = any(_is_plain(side, dim) for _, value in given[1:] for side in _sides(value))
         if names is not None and _places(order, names) is not None:
             order = names
-        elif is_shuffled and has_plain:
-            raise InputError(NO_ORDER.format(first, "others have"))
+        elif _places(order, pd.RangeIndex(len(order))) is not None:
+            sides = [side for _, value in values for side in _sides(value)]
+            is_plain = [side is not None and _row_labels(side) is None for side in sides]
+            require(not any(is_plain), OTHER_LABELS.format(first, "others"))
     return [
-        {name: _in_order(value, order, names, (name, first), dim) for name, value in each.items()}
+        {name: _in_order(value, order, names, (name, first)) for name, value in each.items()}
         for each in inputs
     ]
 
 
-def _in_order(value, order, names, whose, dim):
+def _in_order(value, order, names, whose):
     """Return an input in the order of these labels or names, or refuse it.
 
     whose : the names of this input and of the first one, for messages.
     """
     if isinstance(value, tuple):
-        return tuple(_in_order(side, order, names, whose, dim) for side in value)
-    labels = _row_labels(value, dim)
+        return tuple(_in_order(side, order, names, whose) for side in value)
+    labels = _row_labels(value)
     if labels is None or labels.equals(order) or order is None and _counts_rows(labels):
         return value
-    places = [_places(labels, each) for each in (order, names) if each is not None]
-    places = next((each for each in places if each is not None), None)
-    name, first = whose
-    require(places is not None or order is not None, NO_ORDER.format(name, f"{first} has"))
-    require(
-        places is not None,
-        f"{name} and {first} have different labels (an index, or coordinates), so they cannot be "
-        "joined: give both the same distinct labels, or .to_numpy() of each to join by position",
-    )
+    places = None if order is None else _places(labels, order)
+    if places is None and names is not None:
+        places = _places(labels, names)
+    require(places is not None, OTHER_LABELS.format(*whose))
     if isinstance(value, xr.DataArray):
         if not isinstance(value.dtype, np.dtype):  # texts of pandas, which xarray cannot select
             value = value.copy(data=value.to_numpy())
-        return value.isel({_row_dim(value, dim): places})
+        return value.isel({_row_dim(value): places})
     return value.iloc[places]
 
 
-def _names_of_rows(names, order, dim):
+def _names_of_rows(names, order):
     """Return names that are given for the rows, in the order of these labels if they have some."""
     if names is None:
         return None
-    labels = _row_labels(names, dim)
+    labels = _row_labels(names)
     if labels is not None and order is not None and not labels.equals(order):
         return None  # which is refused, unless labels of both are the same
     names = np.asarray(names)
@@ -113,23 +106,18 @@ def _sides(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def _is_plain(value, dim):
-    """Return whether an input has rows, but no labels of them."""
-    return value is not None and _row_labels(value, dim) is None
-
-
-def _row_labels(value, dim):
+def _row_labels(value):
     """Return the labels of rows of a pandas or xarray object; None where it has none."""
     if isinstance(value, (pd.Series, pd.DataFrame)):
         return value.index
     if isinstance(value, xr.DataArray) and value.ndim > 0:
-        return value.indexes.get(_row_dim(value, dim))
+        return value.indexes.get(_row_dim(value))
     return None
 
 
-def _row_dim(value, dim):
+def _row_dim(value):
     """Return the dimension of an array along which its rows are labelled."""
-    dims = [name for name in (dim, "image", "pair") if name in value.dims]
+    dims = [name for name in ("image", "pair") if name in value.dims]
     return (dims or value.dims)[0]
 
 
@@ -138,29 +126,20 @@ def _row_dim(value, dim):
 
 def in_one_order(models, dims):
     """Return data of several models in the order of the first, by names along some dimensions."""
-    first_model, first = next(iter(models.items()))
-    in_order = {}
-    for model, data in models.items():
+    (first_model, first), *others = models.items()
+    in_order = {first_model: first}
+    for model, data in others:
         for dim in dims:
-            order, names = first[dim].to_index(), data[dim].to_index()
-            if not names.equals(order):
-                places = places_in_order(f"{dim}s", (first_model, model), order, names)
-                data = data.isel({dim: places})
-        in_order[model] = data
+            order = first.indexes[dim]
+            require_same_names(f"{dim}s", (first_model, model), order, data.indexes[dim])
+        in_order[model] = data.reindex({dim: first[dim] for dim in dims}, copy=False)
     return in_order
 
 
-def places_in_order(what, models, order, names):
-    """Return where the names of one model's rows are among those of another model.
+def require_same_names(what, models, order, names):
+    """Refuse names of one model's rows, a pd.Index, that another model lacks.
 
-    Parameters
-    ----------
-    what : str
-        Such as "images".
-    models : (str, str)
-        The first model and the other one.
-    order, names : pd.Index
-        The names of either model's images or pairs; a name that the other lacks is refused.
+    what : such as "images"; models : the first one and the other one.
     """
     only_first, only_other = order.difference(names), names.difference(order)
     require(
@@ -169,12 +148,11 @@ def places_in_order(what, models, order, names):
         f"and {len(only_other):,} only in {models[1]!r}, such as "
         f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them",
     )
-    return names.get_indexer(order)
 
 
 def stacked(models, variable):
     """Return a variable of several models, in one order, along a new dimension `model`."""
-    coords = merged_labels(models)
+    coords = _merged_labels(models)
     coords["model"] = xr.Variable("model", model_names([*models], len(models)))
     arrays = [data[variable].drop_vars([*data.coords]) for data in models.values()]
     joined = xr.concat(arrays, coords["model"], combine_attrs="override")
@@ -182,34 +160,25 @@ def stacked(models, variable):
     return joined.assign_coords(coords).to_dataset(name=variable).assign_attrs(attrs)
 
 
-def merged_labels(models):
-    """Return the labels of the images or pairs of several models, which are in the same order.
+def _merged_labels(models):
+    """Return the labels of several models, whose rows are in one order, as variables by name.
 
     A label that is "unknown" in one model is taken from another. Labels that contradict each other
     are refused.
-
-    Parameters
-    ----------
-    models : dict of model to xr.Dataset
-
-    Returns
-    -------
-    dict of str to xr.Variable
     """
     merged = {}
     for model, data in models.items():
         for name, labels in data.coords.items():
-            values, others = merged.get(name, labels).values, labels.values
-            if values.dtype.kind == "U":
-                values = np.where(values == UNKNOWN, others, values)
-                others = np.where(others == UNKNOWN, values, others)
-            places = np.flatnonzero(values != others)
-            if len(places) > 0:
-                raise InputError(
-                    f"model {model!r} must agree in {name!r} with those before it, but differs in "
-                    f"{len(places):,} of {len(values):,} places, such as "
-                    f"{listed([values[places[0]], others[places[0]]])}: correct one of them, "
-                    "or name the images, so that they are put in one order"
-                )
+            others = labels.values
+            values = merged.get(name, labels).values
+            values = np.where(values == UNKNOWN, others, values)
+            places = np.flatnonzero((values != others) & (others != UNKNOWN))
+            require(
+                len(places) == 0,
+                f"model {model!r} must agree in {name!r} with those before it, but differs in "
+                f"{len(places):,} of {len(values):,} places, such as "
+                f"{listed([*values[places[:1]], *others[places[:1]]])}: correct one of them, "
+                "or name the images, so that they are put in one order",
+            )
             merged[name] = labels.variable.copy(data=values)
     return merged

@@ -151,7 +151,7 @@ def refuse_scores(embedding, answers=()):
         )
 
 
-def equals_transpose(values, marks=(), whole=True):
+def equals_transpose(values, marks=()):
     """Return whether scores are symmetric: all in memory, or three windows of those on disk.
 
     Two scores are equal where they differ by rounding only: by a hundred thousandth of the distance
@@ -163,8 +163,6 @@ def equals_transpose(values, marks=(), whole=True):
     values : array, square
     marks : float or sequence of float
         Scores of failed comparisons.
-    whole : bool
-        False for three windows of those in memory, too.
     """
     n = values.shape[0]
     corner = np.asarray(values[: WINDOW // 2, : WINDOW // 2], float)
@@ -172,13 +170,13 @@ def equals_transpose(values, marks=(), whole=True):
     spread = np.ptp(np.quantile(corner, [0.25, 0.75])) if corner.size else 0
     last_place = 8 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
 
-    is_whole = whole and isinstance(values, np.ndarray)
-    starts = range(0, n, WINDOW) if is_whole else [0, max((n - WINDOW) // 2, 0), max(n - WINDOW, 0)]
-    for start in starts:
+    is_whole = isinstance(values, np.ndarray)
+    starts = range(0, n, WINDOW) if is_whole else [0, (n - WINDOW) // 2, n - WINDOW]
+    for start in np.maximum(starts, 0):
         rows = slice(start, start + WINDOW)
         columns = slice(None) if is_whole else rows
         scores = np.asarray(values[rows, columns], float)
-        turned = np.asarray(values[:, rows], float).T if is_whole else scores.T
+        turned = np.asarray(values[columns, rows], float).T
         if not np.allclose(scores, turned, rtol=last_place, atol=SLACK * spread, equal_nan=True):
             return False
     return True
@@ -211,16 +209,16 @@ def completed(values, rows, columns, equal_cells=False):
     n = len(names)
     n_shared = len(rows) + len(columns) - n
     n_scores = np.sum((values != 0) & ~np.isnan(values))
-    may_be_half = n_scores <= n * (n + 1) / 2
     may_be_twice = equal_cells and not rows.equals(columns)
-    if n < 3 or 2 * n_shared < max(values.shape) or not (may_be_half or may_be_twice):
+    may_be_whole = n_scores > n * (n + 1) / 2 and not may_be_twice
+    if n < 3 or 2 * n_shared < max(values.shape) or may_be_whole:
         return values, None
-    whole = np.full((n, n), np.nan)
-    whole[np.ix_(names.get_indexer(rows), names.get_indexer(columns))] = values
+    table = pd.DataFrame(values, rows, columns).reindex(index=names, columns=names)
+    whole = table.to_numpy(float)
     is_blank = np.isnan(whole) | np.eye(n, dtype=bool)
-    is_half = may_be_half and (is_blank | is_blank.T).all()
     is_zero = is_blank | (whole == 0)
-    if may_be_half and not is_half and (is_zero | is_zero.T).all():
+    is_half = (is_blank | is_blank.T).all()
+    if not is_half and (is_zero | is_zero.T).all():
         is_half, is_blank = True, is_zero
     filled = np.where(is_blank, whole.T, whole)
     is_twice = may_be_twice and not is_half and equals_transpose(filled)

@@ -7,7 +7,7 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, UNKNOWN, InputError, listed, require, require_one_of, warn
+from frkit.base import UNKNOWN, InputError, listed, require, require_one_of, warn
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 ABRIDGED = re.compile(r"-?[0-9]([.,][0-9]+)?[eE][+][1-9][0-9]+")  # a long number in a spreadsheet
@@ -15,6 +15,7 @@ BEGINS_WITH_NUMBER = re.compile(r"([<>]?)=?\s*(-?\d+(?:\.\d+)?)")
 CROSSED = " & "  # between the labels of crossed attributes
 NO_WIDTH = "\u200b\u2060\ufeff"  # characters that no editor shows
 ENDS = re.compile(rf"^[\s{NO_WIDTH}]+|[\s{NO_WIDTH}]+$")
+WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")  # as pandas writes integers if one is missing
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 NO_IDENTITY = (*NOBODY, "-1")
@@ -65,97 +66,68 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 
 def coded_labels(values, n, name, of="image"):
     """Return clean labels as indices of distinct texts, and these texts; the last is "unknown"."""
-    if hasattr(values, "dims"):  # of xarray, perhaps with an array of pandas in it
-        values = values.values
-    is_pandas = isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype))
-    array = values if is_pandas else _as_they_are(values, name)
+    codes, distinct = _factorized(values, name, of)  # code -1, missing: the last one
     require(
-        array.ndim == 1,
-        f"{name} must have one dimension with one label per {of}, got shape {array.shape}; make it "
-        "a flat list",
-    )
-    require(
-        len(array) == n,
-        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label "
+        len(codes) == n,
+        f"lengths differ: {name} has {len(codes)} labels, but there are {n} {of}s; give one label "
         f"per {of}",
     )
-    codes, distinct = pd.factorize(array)  # code -1, missing: the last one
     if np.ma.is_masked(values):
         codes = np.where(np.ma.getmask(values), -1, codes)
-    return codes, np.array([*_texts(distinct, name), UNKNOWN], object)
+    texts = [_text(value, name) for value in distinct]
+    return codes, np.array([*_without_point_zero(texts), UNKNOWN], object)
 
 
-def _as_they_are(values, name):
-    """Return labels as an array of objects, before NumPy converts them."""
+def _factorized(values, name, of):
+    """Return labels as indices of distinct ones, before NumPy converts any."""
+    if hasattr(values, "dims"):  # of xarray, perhaps with an array of pandas in it
+        values = values.values
+    if isinstance(getattr(values, "dtype", None), (pd.CategoricalDtype, pd.StringDtype)):
+        codes, distinct = pd.factorize(values)
+        return codes, np.asarray(distinct, object)  # pandas' own would be slow to read
     # NumPy would turn [1.0, "a"] into text, and [2**60 + 1, 0.5] into rounded floats
-    as_objects = isinstance(values, (list, tuple))
+    dtype = object if isinstance(values, (list, tuple)) else None
     try:
-        array = np.array(values, object) if as_objects else np.asarray(values)
-        kind = array.dtype.kind
-        objects = (array.astype(str) if kind == "M" else array).astype(object)
-        pd.unique(objects.ravel()[:1])  # fails for a list, a dict ...
+        return pd.factorize(np.asarray(values, dtype))
     except (TypeError, ValueError, SystemError):  # the last for codes that no letter has
         raise InputError(
-            f"{name} must be a flat list of labels; this {type(values).__name__} contains lists, "
-            "damaged text or something else"
+            f"{name} must be a flat list with one label per {of}; this {type(values).__name__} is "
+            "none, or contains lists or damaged text"
         ) from None
-    require(
-        kind not in "Vc",
-        f"{name} contains {array.dtype} values, which are not labels; give text or numbers",
-    )
-    if kind == "f":
-        limit = 2 ** (np.finfo(array.dtype).nmant + 1)
-        _refuse_rounded(array[np.isfinite(array) & (np.abs(array) >= limit)], name)
-    return objects
-
-
-def _refuse_rounded(values, name):
-    """Refuse floats so large that different whole numbers became equal: people would merge."""
-    require(
-        len(values) == 0,
-        f"{name} contains {listed(values, 1)}, a float so large that different numbers became "
-        "equal; read it as text or as integers",
-    )
-
-
-def _texts(values, name):
-    """Return labels as stripped text in one form of Unicode; "unknown" where blank."""
-    values = np.asarray(values, object)  # pandas' own array of texts would be slow to read
-    texts = [_text(value, name) for value in values]
-    texts = [UNKNOWN if text in MISSING_WORDS else text for text in texts]
-    return _without_point_zero(texts) if any(map(_ends_in_zero, texts[:9])) else texts
 
 
 def _without_point_zero(texts):
     """Return labels such as "1001.0" without their ".0", if all are whole floats."""
-    if not all(text == UNKNOWN or _ends_in_zero(text) for text in texts):
+    labels = [text for text in texts if text != UNKNOWN]
+    if not labels or not all(map(WHOLE_FLOAT.fullmatch, labels)):
         return texts
-    example = next(filter(_ends_in_zero, texts))
-    warn(f"labels that are whole floats, such as {example!r}, are read as {example[:-2]!r}")
+    without = labels[0].removesuffix(".0")
+    warn(f"labels that are whole floats, such as {labels[0]!r}, are read as {without!r}")
     return [text.removesuffix(".0") for text in texts]
 
 
-def _ends_in_zero(text):
-    """Return whether a label is a whole float, as pandas writes integers if one is missing."""
-    return text.endswith(".0") and text[:-2].removeprefix("-").isdigit()
-
-
 def _text(value, name):
-    """Return one label as text."""
-    if type(value) is str and value.isascii() and "\0" not in value:  # as most are
-        return value.strip()
-    require(not isinstance(value, complex), f"{name} contains {value}, which is not a label")
+    """Return one label as stripped text in one form of Unicode; "unknown" where blank."""
+    if isinstance(value, str) and value.isascii() and "\0" not in value:  # as most are
+        text = value.strip()
+        return UNKNOWN if text in MISSING_WORDS else text
+    is_label = not isinstance(value, (complex, np.void))
+    require(is_label, f"{name} contains {value}, which is not a label; give text or numbers")
     if isinstance(value, (float, np.floating)) and value.is_integer():
-        _refuse_rounded([value] if abs(value) >= LARGEST_WHOLE else [], name)
+        require(
+            abs(value) < 2.0 ** (np.finfo(type(value)).nmant + 1),
+            f"{name} contains {value}, a float so large that different numbers became equal: "
+            "people would merge; read it as text or as integers",
+        )
         value = int(value)
     try:
         text = value.decode() if isinstance(value, bytes) else str(value)
         text.encode()  # which half a character (a surrogate) has not
-        is_text = "\0" not in text
     except UnicodeError:
-        is_text = False
-    require(is_text, f"{name}: a label is not text, or contains NUL: {value!r}")
-    return normalize("NFC", stripped(text))
+        text = "\0"
+    require("\0" not in text, f"{name}: a label is not text, or contains NUL: {value!r}")
+    text = normalize("NFC", stripped(text))
+    return UNKNOWN if text in MISSING_WORDS else text
 
 
 def stripped(text):
@@ -165,9 +137,7 @@ def stripped(text):
 
 def narrow_text(labels) -> np.ndarray:
     """Return labels as text as wide as the longest one: equal labels have equal bytes."""
-    text = labels.astype(str)
-    width = max(np.char.str_len(text).max(initial=1), 1)
-    return text.astype(f"U{width}")
+    return labels.astype(object).astype(str)
 
 
 def complete_labels(values, n, name, of="image"):
@@ -179,30 +149,24 @@ def complete_labels(values, n, name, of="image"):
 def complete_codes(values, n, name, of="image"):
     """Return labels as `coded_labels` does; refuse those that name nobody, or several people."""
     codes, labels = coded_labels(values, n, name, of)
-    _refuse_abridged(codes, labels, name, of)
+    is_cut = np.array(["+" in label and bool(ABRIDGED.fullmatch(label)) for label in labels])
+    require(
+        not is_cut.any(),
+        f"{name} contains {listed(sorted(labels[is_cut]))} in {is_cut[codes].sum():,} {of}(s), "
+        "long numbers that a spreadsheet cut to their first digits, so that different people "
+        "became one: export this column as text",
+    )
     is_nobody = np.isin(labels, NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])
-    if len(rows) > 0:
-        counts = pd.Series(labels[codes[rows]]).value_counts()
-        number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
-        raise InputError(
-            f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
-            f"(counted from 0; {number_of_each}): strangers would become one person; label or "
-            f"remove these {of}s"
-        )
-    return codes, labels
-
-
-def _refuse_abridged(codes, labels, name, of):
-    """Refuse numbers that a spreadsheet cut to their first digits: people would be merged."""
-    abridged = sorted({label for label in labels if "+" in label and ABRIDGED.fullmatch(label)})
-    n_rows = np.isin(labels, abridged)[codes].sum()
+    counts = pd.Series(labels[codes[rows]], dtype=object).value_counts()
+    number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
     require(
-        not abridged,
-        f"{name} contains {listed(abridged)} in {n_rows:,} {of}(s), long numbers that a "
-        "spreadsheet cut to their first digits, so that different people became one: export this "
-        "column as text",
+        len(rows) == 0,
+        f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
+        f"(counted from 0; {number_of_each}): strangers would become one person; label or remove "
+        f"these {of}s",
     )
+    return codes, labels
 
 
 def image_names(values, n, name="image", of="image"):
@@ -220,6 +184,32 @@ def image_names(values, n, name="image", of="image"):
 def model_names(model, n_models):
     """Return names of encoders: distinct, and as many as there are."""
     return image_names(model, n_models, "model", "model")
+
+
+def labels_of_images(n, image, identity, attributes, of="image"):
+    """Return the labels of images as a table, with every check of names and labels.
+
+    Parameters
+    ----------
+    n : int
+        Number of images.
+    image, identity : array-like, shape (n,)
+        Distinct names of the images, and who is in them; None is missing.
+    attributes : mapping of name to array-like
+    of : {"image", "probe", "reference"}
+        What has these labels, for messages.
+
+    Returns
+    -------
+    pd.DataFrame
+        Clean text in the columns identity and one per attribute; the index is the names of images.
+    """
+    check_names(attributes)
+    people = "identity" if of == "image" else f"{of}_identity"
+    labels = {"identity": complete_labels(identity, n, people, of)}
+    names = image_names(image, n, of, of)
+    labels |= {name: clean_labels(values, n, name) for name, values in attributes.items()}
+    return pd.DataFrame(labels, index=names)
 
 
 def can_be_named(name):
@@ -332,43 +322,39 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     several = several[several.identity.duplicated(keep=False)]
     if rule == "keep" or several.empty:  # the label varies within no person
         return labels, identity, person
-    if rule == "error":
-        return _filled(images, several, name), identity, person
     if rule == "split":
         return labels, _split(images, several), identity if person is None else person
-    images["unknown"] = labels == UNKNOWN
-    sizes = images.groupby(["identity", "label"]).label.transform("size")
-    images["count"] = sizes if rule == "most frequent" else 0
-    ranked = images.sort_values(["unknown", "count"], ascending=[True, False], kind="stable")
-    label_of = ranked.drop_duplicates("identity").set_index("identity").label
-    return images.identity.map(label_of).to_numpy(str), identity, person
+    known = images.label.mask(images.label == UNKNOWN)
+    if rule == "error":
+        _refuse_varying(several, identity, name)
+    elif rule == "most frequent":
+        sizes = images.groupby(["identity", "label"]).label.transform("size")
+        known = known.loc[sizes.sort_values(ascending=False, kind="stable").index]
+    label_of = known.groupby(images.identity).first()
+    resolved = images.identity.map(label_of).fillna(UNKNOWN)
+    if rule == "error":
+        n_blank, n_left = (labels == UNKNOWN).sum(), (resolved == UNKNOWN).sum()
+        warn(
+            f"{name!r} is blank in {n_blank} images; filled in from the same person's other "
+            f"images: {n_blank - n_left}; left without a label: {n_left}"
+        )
+    return resolved.to_numpy(str), identity, person
 
 
-def _filled(images, several, name):
-    """Return labels, taken from a person's other images where blank; refuse those that vary."""
-    labelled = several[several.label != UNKNOWN]
-    varying = labelled.identity[labelled.identity.duplicated()].unique()
+def _refuse_varying(several, identity, name):
+    """Refuse labels that vary, beside blank ones; several : those of people who have several."""
+    labelled = several.identity[several.label != UNKNOWN]
+    varying = labelled[labelled.duplicated()].unique()
     if len(varying) > 0:
-        first = several.identity[several.identity.isin(varying)].iloc[0]
-        examples = several.label[several.identity == first][:4]
+        examples = several.label[several.identity == varying[0]][:4]
         shown = ", ".join(f"{label} (row {row} from 0)" for row, label in examples.items())
         raise InputError(
-            f"attribute {name!r} varies within {len(varying)} of {images.identity.nunique()} "
-            f"identities; the first is {first!r}: {shown}. What to do: split (one sub-identity per "
+            f"attribute {name!r} varies within {len(varying)} of {len(np.unique(identity))} "
+            f"identities, such as {varying[0]!r}: {shown}. What to do: split (one sub-identity per "
             "value), first or most frequent (one label each; fills in unknown ones), or leave the "
             "attribute out; in Python also keep (the label belongs to the image)",
             [{"varying": rule} for rule in ("split", "first", "most frequent")],
         )
-    label_of = labelled.set_index("identity").label
-    labels = images.label.mask(images.label == UNKNOWN, images.identity.map(label_of))
-    labels = labels.fillna(UNKNOWN)
-    n_filled = (labels != images.label).sum()
-    n_blank = (images.label == UNKNOWN).sum()
-    warn(
-        f"{name!r} is blank in {n_blank} images; filled in from the same person's other images: "
-        f"{n_filled}; left without a label: {n_blank - n_filled}"
-    )
-    return labels.to_numpy(str)
 
 
 def _split(images, several):

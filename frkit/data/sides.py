@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from frkit.base import require
 from frkit.data.labels import coded_labels, complete_codes
 
 SIDES = ("probe", "reference")
@@ -28,13 +29,6 @@ class Sides(NamedTuple):
     def pair(self):
         """Return a number for each ordered pair of names."""
         return self.probe.astype(np.int64) * len(self.names) + self.reference
-
-    def pair_among(self, names):
-        """Return the number of each ordered pair among other names; -1 where one is not there."""
-        places = pd.Index(names).get_indexer(self.names)
-        probe, reference = places[self.probe], places[self.reference]
-        pair = Sides(probe, reference, names).pair()
-        return np.where((probe < 0) | (reference < 0), -1, pair)
 
     def apart(self):
         """Return sides whose references are templates, and no images that are also probes."""
@@ -83,13 +77,14 @@ def coded_sides(columns, roles, n, *, complete=True):
         Refuse missing names; otherwise they become "unknown".
     """
     codes_of = complete_codes if complete else coded_labels
-    coded = [
-        codes_of(column, n, role, "pair")
-        for column, role in zip(columns, roles)
-        if column is not None
-    ]
-    names = [labels[:-1] if complete else labels for _, labels in coded]  # the last is "unknown"
+    codes, names = [], []
+    for column, role in zip(columns, roles):
+        if column is not None:
+            code, labels = codes_of(column, n, role, "pair")
+            codes.append(code)
+            names.append(labels[:-1] if complete else labels)  # the last is "unknown"
+    require(names, f"{roles[0]} is None on both sides: leave it out")
     places, distinct = pd.factorize(np.concatenate(names))
-    starts = np.cumsum([*map(len, names)])[:-1]
-    sides = [place[codes] for place, (codes, _) in zip(np.split(places, starts), coded)]
-    return Sides(sides[0], sides[1] if len(sides) > 1 else None, distinct)
+    first = places[: len(names[0])][codes[0]]
+    second = places[len(names[0]) :][codes[1]] if len(codes) > 1 else None
+    return Sides(first, second, distinct)

@@ -6,7 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import require, warn
-from frkit.data.alignment import in_one_order, places_in_order, stacked
+from frkit.data.alignment import in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
@@ -33,7 +33,7 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
 def _in_order(first_name, first, name, pairs):
     """Return a list of pairs in the order of the first one, by names of images or of people."""
     for sides in (SIDES, WHO):
-        if not all(side in each.coords for side in sides for each in (first, pairs)):
+        if not {*sides} <= {*first.coords} & {*pairs.coords}:
             continue
         order, names = (
             pd.MultiIndex.from_arrays([each[side].values for side in sides])
@@ -46,8 +46,8 @@ def _in_order(first_name, first, name, pairs):
             f"against {first_name!r}: write them in one direction",
         )
         if order.is_unique and names.is_unique:
-            index = places_in_order("pairs", (first_name, name), order, names)
-            return pairs.isel(pair=index)
+            require_same_names("pairs", (first_name, name), order, names)
+            return pairs.isel(pair=names.get_indexer(order))
         if sides == SIDES and names.equals(order):
             return pairs
     labels = [label for label in ("genuine", *WHO) if label in first.coords]

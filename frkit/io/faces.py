@@ -22,14 +22,7 @@ from frkit.data.checks import (
     row_pieces,
 )
 from frkit.data.files import not_read
-from frkit.data.labels import (
-    can_be_named,
-    check_names,
-    clean_labels,
-    complete_labels,
-    image_names,
-    model_names,
-)
+from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.io.arrays import CELLS, OnDisk, as_embedding, labels_beside
 from frkit.io.face_roles import face_roles, gathered
 from frkit.io.joins import identities_from, is_pattern
@@ -107,7 +100,7 @@ def faces(
         "give identity=, who each image shows; a table with a column of identities is opened by "
         "fk.open_data(frame), columns={'identity': 'person'} says which column is what",
     )
-    [inputs] = aligned({"embedding": embedding, **names}, dim="image", named_by="image")
+    [inputs] = aligned({"embedding": embedding, **names}, named_by="image")
     embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
@@ -119,9 +112,13 @@ def faces(
 def _of_dataset(stored):
     """Return a stored faces Dataset with every check; an embedding of dask stays lazy."""
     require("embedding" in stored.variables, "the Dataset has no variable `embedding`")
-    columns = {str(name): stored[name].values for name in stored.variables if name != "embedding"}
-    columns["embedding"] = stored["embedding"].transpose(..., "image", "feature").data
-    return faces_of_columns(columns, {})
+    labels = {
+        str(name): labels.values
+        for name, labels in stored.variables.items()
+        if labels.dims in (("image",), ("model",))
+    }
+    embedding = stored["embedding"].transpose(..., "image", "feature").data
+    return faces(embedding, **labels)
 
 
 def stacked_faces(models: dict[str, xr.Dataset]) -> xr.Dataset:
@@ -160,22 +157,40 @@ def faces_of_contents(contents, options):
         if isinstance(columns[CELLS], OnDisk):
             columns[CELLS] = as_embedding(columns[CELLS])
     names = _names_in(columns)
-    if labels is not None and not names:
-        table = labels_in_order(labels)
-        columns |= {name: table[name] for name in table}
-    elif labels is not None and pattern is None:
-        more = labels_by_name(labels, names)
-        twice = sorted({*columns} & {*more})
-        require(
-            not twice,
-            f"columns in both the data and their labels: {listed(twice)}; leave them in one",
-        )
-        columns |= {name: values for name, (values,) in more.items()}
+    are_of_people = bool(pattern and names)  # who are known by the pattern
+    if labels is not None and not are_of_people:
+        more = _labels_of_rows(labels, names, columns)
+        columns |= more
         if contents.is_table() and "kind" not in options:
-            more = {name: pd.Series(values) for name, (values,) in more.items()}
             ask_about_people(contents.data, more.values())
-    of_people = labels if names and pattern else None
-    return faces_of_columns(columns, given, pattern, of_people)
+    is_of_one = "model" in given and given.pop("model") is None
+    roles, identity = face_roles(columns, given, pattern is not None)
+    values, model = _checked_embeddings(columns, roles.columns["embedding"])
+    image = columns.get(roles.column("image"))
+    if pattern is not None:
+        identity = identities_from(image, pattern)
+        roles.who = f"by the pattern {pattern!r} of names of images"
+    if not is_of_one:
+        _ask_about_several_models(columns, values.shape[-2])
+    attributes = _attributes(columns, roles, values.shape[-2])
+    warn_of_parts(roles, columns)
+    if labels is not None and are_of_people:
+        more = attributes_by_name(labels, {"image": [image], "identity": [identity]}, attributes)
+        attributes |= {name: side for name, [side] in more.items()}
+    return collected(values, identity, image, model, attributes).assign_attrs(roles.attrs())
+
+
+def _labels_of_rows(labels, names, columns):
+    """Return labels from a table: by names, or in the order of rows where nothing names them."""
+    if not names:
+        return dict(labels_in_order(labels))
+    more = {name: pd.Series(side) for name, [side] in labels_by_name(labels, names).items()}
+    twice = sorted({*columns} & {*more})
+    require(
+        not twice,
+        f"columns in both the data and their labels: {listed(twice)}; leave them in one",
+    )
+    return more
 
 
 def _names_in(columns):
@@ -193,59 +208,29 @@ def _are_fractions(values):
     return values.dtype.kind == "f" and bool(np.any(values[np.isfinite(values)] % 1 > 0))
 
 
-def faces_of_columns(columns, given, pattern=None, labels=None):
-    """Return the faces Dataset of columns whose roles are given or guessed.
-
-    Parameters
-    ----------
-    columns : dict of str to array
-    given : mapping
-        Role or attribute to columns.
-    pattern : str, optional
-        A pattern of image names that says who is in them.
-    labels : path or pd.DataFrame, optional
-        A table of images or people, for more attributes.
-    """
-    given = dict(given)
-    is_of_one = "model" in given and given.pop("model") is None
-    roles, identity = face_roles(columns, given, pattern is not None)
-    embeddings = roles.columns["embedding"]
-    if len(embeddings) == 1:
-        values = columns[embeddings[0]]
+def _checked_embeddings(columns, names):
+    """Return the embedding in these columns, one for each model, and the names of the models."""
+    if len(names) == 1:
+        values = columns[names[0]]
         model = columns.get("model") if np.ndim(values) == 3 else None
-        values = checked_embedding(values, model)
-    else:
-        model = embeddings
-        several = [checked_embedding(columns[name], None) for name in model]
-        lengths = {name: len(rows) for name, rows in zip(model, several)}
-        require(
-            len({*lengths.values()}) == 1,
-            f"embeddings of several models are of the same images, but have these rows: {lengths}",
-        )
-        width = max(values.shape[-1] for values in several)
-        padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in several]
-        values = np.stack(padded)
-    image = columns.get(roles.column("image"))
-    if pattern is not None:
-        identity = identities_from(image, pattern)
-        roles.who = f"by the pattern {pattern!r} of names of images"
-    if not is_of_one:
-        _ask_about_several_models(columns, values.shape[-2])
-    attributes = _attributes(columns, roles, values.shape[-2])
-    warn_of_parts(roles, columns)
-    if labels is not None:
-        names = {"image": [image], "identity": [identity]}
-        more = attributes_by_name(labels, names, attributes)
-        attributes |= {name: values for name, (values,) in more.items()}
-    return collected(values, identity, image, model, attributes).assign_attrs(roles.attrs())
+        return checked_embedding(values, model), model
+    models = [checked_embedding(columns[name], None) for name in names]
+    lengths = {name: len(values) for name, values in zip(names, models)}
+    require(
+        len({*lengths.values()}) == 1,
+        f"embeddings of several models are of the same images, but have these rows: {lengths}",
+    )
+    width = max(values.shape[-1] for values in models)
+    padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in models]
+    return np.stack(padded), names
 
 
 def _ask_about_several_models(columns, n_images):
     """Ask about a column of models where other labels repeat: images would count several times."""
     labels = {
-        name: np.asarray(labels)
-        for name, labels in columns.items()
-        if np.shape(labels) == (n_images,)
+        name: np.asarray(values)
+        for name, values in columns.items()
+        if np.shape(values) == (n_images,)
     }
     rows = pd.DataFrame(labels).select_dtypes(exclude="floating")
     rows = rows.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
@@ -256,15 +241,12 @@ def _ask_about_several_models(columns, n_images):
 
 def _attributes(columns, roles, n_images):
     """Return the attributes: those that are named, and all other labels with usable names."""
-    attributes = {name: columns[column] for name, [column] in roles.attributes.items()}
-    other_names = [name for name in roles.free(columns) if name not in NO_ATTRIBUTES]
-    is_label = {name: np.shape(columns[name]) == (n_images,) for name in other_names}
-    for name in other_names:
-        if is_label[name] and can_be_named(name):
-            attributes.setdefault(name, columns[name])
-    no_labels = sorted(name for name in other_names if not is_label[name])
-    not_read(no_labels, "not one label per image")
-    return attributes
+    named = {name: columns[column] for name, [column] in roles.attributes.items()}
+    others = {name: columns[name] for name in roles.free(columns) if name not in NO_ATTRIBUTES}
+    no_labels = [name for name in others if np.shape(others[name]) != (n_images,)]
+    not_read(sorted(no_labels), "not one label per image")
+    usable = filter(can_be_named, {*others}.difference(no_labels))
+    return {name: others[name] for name in usable} | named
 
 
 # --- from arrays ----------------------------------------------------------------------------------
@@ -273,24 +255,21 @@ def _attributes(columns, roles, n_images):
 def collected(values, identity, image, model, attributes):
     """Return the faces Dataset of a checked embedding, which may be on disk."""
     n_images = values.shape[-2]
-    identity = complete_labels(identity, n_images, "identity")
+    names = range(n_images) if image is None else image
+    labels = labels_of_images(n_images, names, identity, attributes)
+    identity = labels["identity"].to_numpy(str)
     _check_people(identity)
     if values.shape[-1] >= WIDE:
         rows = values if values.ndim == 2 else values[0]
         warn_of_shift(loaded(rows[:FIRST]), identity[:FIRST])
         if not is_lazy(values):
             _warn_of_copies(rows)
-    check_names(attributes)
-    if image is None:
-        names = image_names(range(n_images), n_images), {NUMBERED: _fingerprint(values)}
-    else:
-        names = (image_names(image, n_images),)
-    coords = {"image": ("image", *names), "identity": ("image", identity)}
+    warn_of_spellings({name: [labels[name]] for name in labels})
+    numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
+    coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
+    coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}
     if model is not None:
         coords["model"] = model_names(model, len(values))
-    for name, labels in attributes.items():
-        coords[name] = "image", clean_labels(labels, n_images, name)
-    warn_of_spellings({name: [coords[name][1]] for name in ("identity", *attributes)})
     dims = ("model", "image", "feature")[-values.ndim :]
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
@@ -311,9 +290,8 @@ def _check_people(identity):
 
 def _warn_of_copies(rows):
     """Warn of images with exactly the embedding of another one."""
-    beginnings = pd.Series(np.ascontiguousarray(rows[:, :2]).view(np.uint64).ravel())
-    same_beginning = rows[beginnings.duplicated(keep=False).to_numpy()]
-    n_copies = pd.DataFrame(same_beginning).duplicated(keep=False).sum()
+    may_be_copies = pd.DataFrame(rows[:, :2]).duplicated(keep=False).to_numpy()
+    n_copies = pd.DataFrame(rows[may_be_copies]).duplicated(keep=False).sum()
     if n_copies > 0:
         warn(
             f"{n_copies:,} images have exactly the embedding of another image: as copies of a file "

@@ -32,14 +32,12 @@ def identities_from(names, pattern):
     A name that does not fit may be a person that other names contain; else it is an error.
     """
     require_text("identity", pattern, "a pattern of image names such as '{name}_{number}.jpg'")
-    fields = re.findall(r"\{(\w+)\}", pattern)
-    person = {*fields} & {*PERSON_FIELDS}
     require(
-        len(person) == 1,
+        len({*_fields(pattern)} & {*PERSON_FIELDS}) == 1,
         f"the pattern {pattern!r} must have one field that says who it is: "
         f"{', '.join(PERSON_FIELDS)}",
     )
-    people = _people_by_pattern(names, pattern, fields, person.pop())
+    people = _people_by_pattern(names, pattern)
     misfits = np.unique(np.asarray(names, str)[people.isna()])
     require(
         len(misfits) == 0,
@@ -48,23 +46,25 @@ def identities_from(names, pattern):
     return people.to_numpy(str)
 
 
-def _people_by_pattern(names, pattern, fields, person):
+def _fields(pattern):
+    """Return the names of the fields of a pattern."""
+    return re.findall(r"\{(\w+)\}", pattern)
+
+
+def _people_by_pattern(names, pattern):
     """Return who is in each image; NaN where a name does not fit."""
     expression = re.escape(pattern.replace("\\", "/"))
+    fields = _fields(pattern)
     for field in fields:
         characters = "(?<![0-9])[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
         escaped = re.escape("{" + field + "}")
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
         expression = expression.replace(escaped, f"(?P={field})")  # the same again
-    paths = _paths(names)
+    person = next(field for field in fields if field in PERSON_FIELDS)
+    paths = pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
     people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person]
     are_people = people.isna() & paths.isin(people.dropna())
     return people.mask(are_people, paths)
-
-
-def _paths(names):
-    """Return names of images with slashes between folders."""
-    return pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
 
 
 # --- what patterns would say ----------------------------------------------------------------------
@@ -95,23 +95,29 @@ def readings_of_names(images, genuine):
     images : Sides
     genuine : array of bool
     """
-    readings = []
-    for pattern, names in _readings(images):
-        people = images.mapped(names.fillna(pd.Series(images.names)))  # such as names of models
-        is_same = people.is_same()
-        if is_same.any() and not is_same.all():
-            readings.append(Reading(pattern, people, is_same != genuine))
+    readings = [
+        Reading(pattern, people, people.is_same() != genuine)
+        for pattern, people, _ in _readings(images, np.ones(len(genuine), bool))
+    ]
     return sorted(readings, key=lambda reading: len(reading.people.names))
 
 
-def _readings(images):
-    """Yield patterns like the longest name, and who is in each image; NaN where one misfits."""
+def _readings(images, of_pairs):
+    """Yield patterns like the longest name, who is who by them, and whether all names fit.
+
+    Those of which some pairs are genuine, but not all; a name that does not fit is a person.
+
+    of_pairs : (pair,) which pairs are asked about.
+    """
     names = [str(name) for name in images.names[:FIRST]]
     endings = {re.search(ENDING, name)[0] for name in names} - {""} or {""}
     ending = endings.pop() if len(endings) == 1 else ".{ending}"
     for pattern in _patterns_like(max(names, key=len), ending):
-        fields = re.findall(r"\{(\w+)\}", pattern)
-        yield pattern, _people_by_pattern(images.names, pattern, fields, fields[0])
+        who = _people_by_pattern(images.names, pattern)
+        people = images.mapped(who.fillna(pd.Series(images.names)))  # such as names of models
+        is_same = people.is_same()[of_pairs]
+        if is_same.any() and not is_same.all():
+            yield pattern, people, who.notna().all()
 
 
 def patterns_of_names(images, scores):
@@ -131,20 +137,18 @@ def patterns_of_names(images, scores):
     """
     is_other = ~images.is_same()
     lines = {}  # of patterns that say the same, the first
-    for pattern, names in _readings(images):
-        if names.isna().any():
+    for pattern, people, is_whole in _readings(images, is_other):
+        if not is_whole:
             continue
-        people = images.mapped(names)
-        is_same = people.is_same()[is_other]
-        if is_same.any() and not is_same.all():
-            area, _ = share_above(scores[is_other], is_same)
-            pairs = np.sort(np.column_stack(images[:2])[is_other][is_same], axis=1)
-            n_people, n_genuine = len(people.names), len(np.unique(pairs, axis=0))
-            line = (
-                f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
-                f"others in {area:.2f} of cases"
-            )
-            lines.setdefault((area <= ALIKE, n_people, n_genuine), (pattern, line))
+        is_genuine = people.is_same() & is_other
+        area, _ = share_above(scores[is_other], is_genuine[is_other])
+        pairs = np.sort([images.probe[is_genuine], images.reference[is_genuine]], axis=0)
+        n_people, n_genuine = len(people.names), len(np.unique(pairs, axis=1).T)
+        line = (
+            f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
+            f"others in {area:.2f} of cases"
+        )
+        lines.setdefault((area <= ALIKE, n_people, n_genuine), (pattern, line))
     return dict(line for _, line in sorted(lines.items()))
 
 

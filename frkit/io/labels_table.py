@@ -43,10 +43,10 @@ def labels_in_order(labels):
     A column that numbers the rows in another order is refused: which order is meant?
     """
     table = read_labels(labels)
-    for name in table:
-        numbers, _ = as_numbers(table[name])
-        first = numbers.min()
-        is_counter = first in (0, 1) and set(numbers - first) == set(range(len(numbers)))
+    for name, column in table.items():
+        numbers, _ = as_numbers(column)
+        places = numbers - numbers.min()
+        is_counter = numbers.min() in (0, 1) and set(places) == set(range(len(places)))
         called = f"column {name!r}" if name else "the first column"
         require(
             not is_counter or (np.diff(numbers) > 0).all(),
@@ -72,33 +72,31 @@ def labels_by_name(labels, names):
         The other columns of the table, for each side; None where the table lacks the name.
     """
     table = read_labels(labels).drop(columns="", errors="ignore")
-    called = "labels" if isinstance(labels, pd.DataFrame) else labels
+    file = "labels" if isinstance(labels, pd.DataFrame) else labels
     names = {
         kind: [clean_labels(side, len(side), kind) for side in sides]
         for kind, sides in names.items()
     }
-    distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
     with named(labels):
-        rows = table.apply(lambda column: clean_labels(column, len(table), column.name))
-        kind, key = _best_column(rows, distinct)
-        rows = rows[rows[key] != UNKNOWN].drop_duplicates()
-        others = rows.columns.drop(key)
-        varying = others[rows.groupby(key)[others].nunique().max() > 1]
-        not_read(varying, f"rows of one {key!r} differ in them")
-        others = others.drop(varying)
-        require(len(others) > 0, f"has no column of labels besides {key!r}")
-        labels_of_name = rows.drop_duplicates(key).set_index(key)[others]
-        absent = np.setdiff1d(distinct[kind], labels_of_name.index)
-        n_others = len(np.setdiff1d(labels_of_name.index, distinct[kind]))
-        if n_others > 0:
-            warn(f"{called}: {n_others:,} names in column {key!r} are not in the data")
-        if len(absent) > 0:
-            warn(
-                f"{called}: column {key!r} lacks {len(absent)} of {len(distinct[kind])} {kind} "
-                f"names ({listed(absent, 3)}): they are in no group"
-            )
+        columns = {name: clean_labels(table[name], len(table), name) for name in table}
+        rows = pd.DataFrame(columns)
+        kind, key = _best_column(rows, names)
+        rows = rows[rows[key] != UNKNOWN].groupby(key)
+        is_varying = rows.nunique().max() > 1
+        not_read(is_varying.index[is_varying], f"rows of one {key!r} differ in them")
+        labels_of_name = rows.first().loc[:, ~is_varying]
+        require(not labels_of_name.empty, f"has no column of labels besides {key!r}")
+    there, of_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
+    others, absent = there.difference(of_data), of_data.difference(there)
+    if len(others) > 0:
+        warn(f"{file}: {len(others):,} names in column {key!r} are not in the data")
+    if len(absent) > 0:
+        warn(
+            f"{file}: column {key!r} lacks {len(absent)} of {len(of_data)} {kind} names "
+            f"({listed(absent, 3)}): they are in no group"
+        )
     sides = [labels_of_name.reindex(side) for side in names[kind]]
-    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in others}
+    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels_of_name}
 
 
 def attributes_by_name(labels, names, taken):
@@ -110,17 +108,16 @@ def attributes_by_name(labels, names, taken):
     """
     attributes = labels_by_name(labels, names)
     people = [name for name in attributes if simplified(name) in NAMES["identity"]]
-    says_who = len(people) == 1 and "identity" not in names
-    if says_who:
-        attributes["identity"] = attributes.pop(people[0])
+    who = {}
+    if len(people) == 1 and "identity" not in names:
+        who = {"identity": attributes.pop(people[0])}
     there = {name.lower() for name in taken}
     again = [name for name in attributes if name.lower() in there]
     require(not again, f"columns {listed(again)} are also in the data: remove one")
     unusable = [name for name in attributes if not can_be_named(name)]
-    if says_who:
-        unusable.remove("identity")
     not_read(unusable, "frkit uses such a name itself; rename it")
-    return {name: sides for name, sides in attributes.items() if name not in unusable}
+    usable = {name: sides for name, sides in attributes.items() if name not in unusable}
+    return usable | who
 
 
 def _best_column(rows, names):
@@ -129,30 +126,33 @@ def _best_column(rows, names):
     A column that is called like names of images or people goes before others, such as numbers of
     rows, which may be equal to numbers of people.
     """
-    shares = {
-        (kind, column): _shared(names[kind], rows[column])
-        for kind in names
-        for column in rows
-        if _may_match(kind, column)
-    }
-    usual = {name: share for name, share in shares.items() if simplified(name[1]) in KEYS}
-    shares = usual if max(usual.values(), default=0) > 0 else shares
-    examples = [f"{kind} names such as {listed(names[kind][:1])}" for kind in names]
+    distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
+    shares = pd.Series(
+        {
+            (kind, column): _shared(distinct[kind], rows[column])
+            for kind in names
+            for column in rows
+            if _may_match(kind, column)
+        },
+        dtype=float,
+    )
+    is_usual = np.array([simplified(column) in KEYS for _, column in shares.index], bool)
+    shares = shares[is_usual] if shares[is_usual].sum() > 0 else shares
+    examples = [f"{kind} names such as {listed(names[:1])}" for kind, names in distinct.items()]
     require(
-        max(shares.values(), default=0) > 0,
+        shares.sum() > 0,
         f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
         f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
         "where the data name images or people",
     )
-    best = max(shares, key=shares.get)
-    of_kind = {column: share for (kind, column), share in shares.items() if kind == best[0]}
-    equal = [column for column, share in of_kind.items() if share == shares[best]]
+    kind, key = shares.idxmax()
+    equal = shares[kind].index[shares[kind] == shares.max()]
     require(
         len(equal) < 2,
         f"columns {listed(equal)} contain the same names: nothing says which of them names the "
         "images or people; leave one",
     )
-    return best
+    return kind, key
 
 
 def _shared(names, column):

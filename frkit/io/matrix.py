@@ -27,7 +27,7 @@ from frkit.data.checks import (
     is_lazy,
     role_of_square,
 )
-from frkit.data.labels import check_names, clean_labels, complete_labels, image_names
+from frkit.data.labels import labels_of_images
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
@@ -144,89 +144,56 @@ def score_matrix(
     """
     import dask.array as da
 
-    is_distance_given = distance is not None
-    distance = is_distance_given and require_flag("distance", distance)
-    if same_images is not None:
-        require_flag("same_images", same_images)
     require_one_of("failed", failed, FAILED)
-    attributes = {} if attributes is None else attributes
-    require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    check_names(attributes)
+    for name, flag in {"distance": distance, "same_images": same_images}.items():
+        if flag is not None:
+            require_flag(name, flag)
     probes = {"identity": probe_identity, "image": probe}
     references = {"identity": reference_identity, "image": reference}
+    attributes = {} if attributes is None else attributes
+    require_mapping("attributes", attributes, ATTRIBUTES, 0)
     for name, labels in attributes.items():
         is_pair = isinstance(labels, (tuple, list)) and len(labels) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = labels
     names = _names_of_matrix(values)
-    frame = values
-    if isinstance(values, (pd.DataFrame, xr.DataArray)):
-        values = values.to_numpy() if isinstance(values, pd.DataFrame) else values.data
-    values = _checked(values)
-    sides = []
-    for axis, labels in enumerate((probes, references)):
-        positions = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
-        in_rows, in_order = aligned({"the matrix": positions}, labels, named_by="image")
-        if in_rows["the matrix"] is not positions:  # given names have another order
-            values = values[(slice(None),) * axis + (in_rows["the matrix"].to_numpy(),)]
-        sides.append(in_order)
-    probes, references = sides
-    with asking(frame, {"kind": "matrix", "missing": missing}):
-        _take_names(values, names, sides, missing, distance, same_images, is_distance_given)
-    has_names = _on_both_sides(probes, references)
-    for side, labels, n in zip(SIDES, sides, values.shape):
-        if not has_names:
-            labels["image"] = [f"{side} {number}" for number in range(n)]
-        labels["identity"] = complete_labels(labels["identity"], n, f"{side}_identity", side)
-        labels["image"] = image_names(labels["image"], n, side)
-        labels |= {name: clean_labels(labels[name], n, name) for name in attributes}
-    warn_of_spellings(
-        {name: [probes[name], references[name]] for name in ("identity", *attributes)}
-    )
-    if isinstance(values, np.ndarray):
-        warn_of_decisions(values)
-    compared = [name for name in probes if has_names or name != "image"]
-    has_equal_sides = all(np.array_equal(probes[name], references[name]) for name in compared)
-    if same_images is None and has_equal_sides and not has_names:
-        same_images = _are_same_images(values, missing)
-    people = [np.sort(side["identity"]) for side in (probes, references)]
-    if same_images is None and not has_names and np.array_equal(*people):
-        raise InputError(OTHER_ORDER, [{"same_images": False}])
-    require(
-        has_equal_sides or not same_images,
-        "one set of images is a square with the same labels on rows and columns",
-    )
-    require(
-        not (has_names and has_equal_sides) or same_images is not False,
-        "rows and columns have the same names of images, so they are the same images",
-    )
-    if same_images:
-        references["image"] = probes["image"]
-    values, images = completed(values, probes["image"], references["image"])
+    scores, sides = _in_one_order(_checked(values), names, [probes, references])
+    with asking(values, {"kind": "matrix", "missing": missing}):
+        _take_names(scores, names, sides, missing, distance, same_images)
+    has_names = _on_both_sides(*sides)
+    probes, references = _tables_of_labels(sides, scores.shape)
+    if isinstance(scores, np.ndarray):
+        warn_of_decisions(scores)
+    is_one_set = _are_one_set(scores, probes, references, has_names, same_images, missing)
+    if is_one_set:
+        references = probes
+    scores, images = completed(scores, probes.index, references.index)
     if images is not None:
-        probes = references = _labels_of_images(images, probes, references)
-    has_equal_sides |= images is not None
-    ask_about_marks(_scores_with_ends(values, missing), missing, distance)
-    is_one_set = has_equal_sides and np.array_equal(probes["image"], references["image"])
-    symmetric = is_one_set and equals_transpose(values, number_marks(missing))
-    side = block_side(max(values.shape))
-    lazy = values if is_lazy(values) else da.from_array(values, chunks=side)
-    lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
-    if failed == "rejected":
-        lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
-        rejected = float(below(lowest, highest))
-        lazy = da.where(da.isnan(lazy), rejected, lazy)
-    elif isinstance(values, np.ndarray):
-        _warn_of_failed(lazy, probes, references, symmetric)
+        probes = references = _labels_of_either(probes, references).loc[images]
+        is_one_set = True
+    is_distance = bool(distance)
+    ask_about_marks(_scores_with_ends(scores, missing), missing, is_distance)
+    symmetric = is_one_set and equals_transpose(scores, number_marks(missing))
+    side = block_side(max(scores.shape))
+    lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
+    lazy = da.map_blocks(failed_as_nan, lazy, missing, is_distance, dtype=float).rechunk(side)
     attrs = {
         "similarity": "given",
         "symmetric": int(symmetric),
-        "distance": int(distance),
+        "distance": int(is_distance),
         "long_name": "similarity score",
     }
     if failed == "rejected":
-        attrs[REJECTED] = rejected
-    return labelled_tensor(lazy, probes, references, attrs)
+        lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
+        attrs[REJECTED] = float(below(lowest, highest))
+        lazy = da.where(da.isnan(lazy), attrs[REJECTED], lazy)
+    elif isinstance(scores, np.ndarray):
+        _warn_of_failed(lazy, probes, references, symmetric)
+    of_probes, of_references = (
+        {"image": table.index.to_numpy(str)} | {name: table[name].to_numpy(str) for name in table}
+        for table in (probes, references)
+    )
+    return labelled_tensor(lazy, of_probes, of_references, attrs)
 
 
 def _checked(values):
@@ -236,12 +203,26 @@ def _checked(values):
         "values is a sparse matrix, whose zeros may be scores or comparisons that were not made; "
         "give an array with NaN in place of the latter",
     )
+    if isinstance(values, xr.DataArray):
+        values = values.data
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
     shape = tuple(values.shape)
     require(len(shape) == 2, f"values: a score matrix has two dimensions, got shape {shape}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     return values
+
+
+def _in_one_order(scores, names, sides):
+    """Return scores and the labels of both sides, with each side in one order by its names."""
+    in_order = []
+    for axis, labels in enumerate(sides):
+        places = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
+        in_rows, labels = aligned({"the matrix": places}, labels, named_by="image")
+        if in_rows["the matrix"] is not places:  # given names have another order
+            scores = np.take(scores, in_rows["the matrix"].to_numpy(), axis)
+        in_order.append(labels)
+    return scores, in_order
 
 
 def _on_both_sides(probes, references):
@@ -260,15 +241,48 @@ def _on_both_sides(probes, references):
     return has_names
 
 
-def _are_same_images(values, missing):
-    """Return that row i and column i are one image, where scores are symmetric; else ask."""
-    corner = np.asarray(values[:WINDOW, :WINDOW], float)
-    scores = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
-    is_toy = len(np.unique(scores)) <= FEW_SCORES  # symmetric by chance
-    _, is_triangle = completed(values, *[range(values.shape[0])] * 2)
-    is_symmetric = equals_transpose(values, number_marks(missing))
-    if is_toy or not (is_symmetric or is_triangle is not None):
-        raise InputError(SAME_IMAGES, [{"same_images": True}, {"same_images": False}])
+def _tables_of_labels(sides, shape):
+    """Return the checked labels of probes and of references, with numbers in place of names."""
+    tables = []
+    for side, labels, n in zip(SIDES, sides, shape):
+        names = labels.pop("image")
+        names = [f"{side} {number}" for number in range(n)] if names is None else names
+        tables.append(labels_of_images(n, names, labels.pop("identity"), labels, side))
+    probes, references = tables
+    warn_of_spellings({name: [probes[name], references[name]] for name in probes})
+    return tables
+
+
+def _are_one_set(scores, probes, references, has_names, same_images, missing):
+    """Return whether row i and column i are one image; ask where nothing says it."""
+    are_equal = np.array_equal(probes, references)
+    are_equal &= not has_names or probes.index.equals(references.index)
+    require(
+        are_equal or not same_images,
+        "one set of images is a square with the same labels on rows and columns",
+    )
+    if has_names:
+        require(
+            not are_equal or same_images is not False,
+            "rows and columns have the same names of images, so they are the same images",
+        )
+        return are_equal
+    if same_images is not None:
+        return same_images
+    if not are_equal:
+        is_in_other_order = sorted(probes["identity"]) == sorted(references["identity"])
+        require(not is_in_other_order, OTHER_ORDER, [{"same_images": False}])
+        return False
+    corner = np.asarray(scores[:WINDOW, :WINDOW], float)
+    corner = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
+    is_toy = len(np.unique(corner)) <= FEW_SCORES  # symmetric by chance
+    is_symmetric = equals_transpose(scores, number_marks(missing))
+    is_triangle = completed(scores, probes.index, probes.index)[1] is not None
+    require(
+        (is_symmetric or is_triangle) and not is_toy,
+        SAME_IMAGES,
+        [{"same_images": True}, {"same_images": False}],
+    )
     warn(
         "the matrix is square and symmetric, with the same people on both sides: row i and "
         "column i are taken as one image, so that its diagonal is left out and each pair counts "
@@ -277,25 +291,22 @@ def _are_same_images(values, missing):
     return True
 
 
-def _labels_of_images(images, probes, references):
-    """Return the labels of images, which are probes, references or both."""
-    labels = pd.concat([pd.DataFrame(probes), pd.DataFrame(references)])
-    labels = labels.drop_duplicates()
-    refuse_two = labels["image"].duplicated()
+def _labels_of_either(probes, references):
+    """Return the labels of images that are probes, references or both."""
+    labels = pd.concat([probes, references]).reset_index(names="image").drop_duplicates()
+    twice = labels["image"][labels["image"].duplicated()]
     require(
-        not refuse_two.any(),
-        f"labels of image {labels['image'][refuse_two].head(1).tolist()} differ between rows and "
-        "columns",
+        twice.empty,
+        f"labels of image {twice.head(1).tolist()} differ between rows and columns",
     )
-    labels = labels.set_index("image").loc[images].reset_index()
-    return {name: labels[name].to_numpy() for name in labels}
+    return labels.set_index("image")
 
 
 def _warn_of_failed(lazy, probes, references, symmetric):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(np.isnan(lazy).compute())
-    is_of_two_images = probes["image"][row] != references["image"][col]
-    same_person = probes["identity"][row] == references["identity"][col]
+    is_of_two_images = probes.index[row] != references.index[col]
+    same_person = probes["identity"].to_numpy()[row] == references["identity"].to_numpy()[col]
     orders = 2 if symmetric else 1
     n_genuine = np.sum(same_person & is_of_two_images)
     warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders)
@@ -328,7 +339,7 @@ def as_written(columns, rows):
     return texts.where(~is_numbered, bare) if is_numbered.any() else columns
 
 
-def _take_names(values, names, sides, missing, distance, same_images, is_distance_given):
+def _take_names(scores, names, sides, missing, distance, same_images):
     """Take the names of rows and columns as images, or as people if no identities are given."""
     has_names = all(names_of_side is not None for names_of_side in names)
     if all(labels["identity"] is None for labels in sides):
@@ -337,9 +348,9 @@ def _take_names(values, names, sides, missing, distance, same_images, is_distanc
         )
         people = [np.asarray(side, str) for side in names]
         if same_images is not False and not occur_again(people):
-            ask_whom(Roles(), {}, values, people, missing, distance)
-        if not is_distance_given:
-            check_direction(values, people, missing, False, False)
+            ask_whom(Roles(), {}, scores, people, missing, bool(distance))
+        if distance is None:
+            check_direction(scores, people, missing, False, False)
         for labels, people_of_side in zip(sides, people):
             labels["identity"] = people_of_side
     elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
@@ -409,19 +420,25 @@ def some_rows(values):
     return rows, scores
 
 
-def _scores_with_ends(values, missing):
+def _scores_with_ends(scores, missing):
     """Return scores that show marks which nobody named: of some rows, and both ends of all.
 
     The diagonal of a square is left out. Of an array on disk, or of dask, a corner is read.
     """
-    if not isinstance(values, np.ndarray):
-        values = np.asarray(values[:WINDOW, :WINDOW])
-    step = max(1, values.size // SHOWN_SCORES)
-    some_scores = np.concatenate([rows[::step].ravel() for rows in _blocks(values, missing)])
-    lowest = min(np.fmin.reduce(rows, None) for rows in _blocks(values, missing))
-    highest = max(np.fmax.reduce(rows, None) for rows in _blocks(values, missing))
-    ends = [rows[np.isin(rows, [lowest, highest])] for rows in _blocks(values, missing)]
-    return np.concatenate([some_scores[~np.isin(some_scores, [lowest, highest])], *ends])
+    if not isinstance(scores, np.ndarray):
+        scores = np.asarray(scores[:WINDOW, :WINDOW])
+    step = max(1, scores.size // SHOWN_SCORES)
+    ends = [
+        [np.fmin.reduce(rows, None), np.fmax.reduce(rows, None)]
+        for rows in _blocks(scores, missing)
+    ]
+    ends = np.fmin.reduce(ends)[0], np.fmax.reduce(ends)[1]
+    shown = []
+    for rows in _blocks(scores, missing):
+        is_shown = np.isin(rows, ends)
+        is_shown[::step] = True
+        shown.append(rows[is_shown])
+    return np.concatenate(shown)
 
 
 def _blocks(values, missing):

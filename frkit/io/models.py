@@ -41,14 +41,12 @@ def read_by_model(contents, options, read):
     for model, rows in table.groupby(column, sort=False):
         part = replace(contents, data=rows.drop(columns=column))
         data = read(part, options | {"columns": others | {"model": None}})
-        if "model" in data.dims:  # a list of scores or embeddings was named, or found
-            require(
-                data.sizes["model"] == 1,
-                f"{column!r} says which model a row is of, so only one column can be its score, "
-                "and one its embedding: name it",
-                [{"columns": {"score": "..."}}],
-            )
-            data = data.isel(model=0, drop=True)
+        require(
+            "model" not in data.dims,
+            f"{column!r} says which model a row is of, so only one column can be its score, and "
+            "one its embedding: name it",
+            [{"columns": {"score": "..."}}],
+        )
         data.attrs["columns"] = f"model: {column!r}\n{data.attrs['columns']}"
         models[str(model)] = data
     return models

@@ -66,7 +66,8 @@ def listed_pairs(
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     sides = {"image": images} | labels if images else labels
     if each_once and images:
-        keep = first_of_each(images, np.atleast_2d(values), is_genuine)
+        each_model = dict(enumerate(np.atleast_2d(values)))
+        keep = first_of_each(images, each_model | {"genuine": is_genuine})
         values, is_genuine = values[..., keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
     elif each_once and people:

@@ -31,7 +31,13 @@ from frkit.io.pair_roles import (
     pair_roles,
     refuse_truth,
 )
-from frkit.io.repeated import are_turned, refuse_two, repeats, warn_of_equal_rows
+from frkit.io.repeated import (
+    differing_rows,
+    first_of_each,
+    refuse_two,
+    warn_of_equal_rows,
+    warn_of_twice,
+)
 from frkit.io.roles import models_column
 
 BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")  # no attack
@@ -318,17 +324,16 @@ def _first_of_each(table, images, scores, genuine, roles):
     A pair with two scores, or called genuine and impostor, is refused.
     """
     values = {f"score {name}": values for name, values in scores.items()}
-    again, differing = repeats(images, values | ({} if genuine is None else {"genuine": genuine}))
-    keep = np.ones(len(table), bool)
+    values |= {} if genuine is None else {"genuine": genuine}
+    differing = differing_rows(images, values)
     if len(differing) == 0:
-        keep[again] = False
-        return keep & ~are_turned(images, values, keep), images
+        return first_of_each(images, values), images
     if roles.column("reference") == roles.column("reference_identity"):
         warn(
             "a probe meets a person several times with different scores: the file names no "
             "template of the reference, so intervals draw people and no images"
         )
-        return keep, None
+        return np.ones(len(table), bool), None
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
@@ -408,8 +413,11 @@ def _score_lines(path, table, images):
 def _scores_of_pairs(names, values, images):
     """Return the scores of pairs of images, NaN without one; names : of probes, of references."""
     sides = coded_sides(names, ("probe", "reference"), len(values))
-    again, differing = repeats(sides, {"score": values})
+    differing = differing_rows(sides, {"score": values})
     if len(differing) > 0:
         refuse_two(sides, differing, names[0].index, "has two scores")
-    values = pd.Series(values, sides.pair_among(images.names)).drop(index=-1, errors="ignore")
-    return values[~values.index.duplicated()].reindex(images.pair()).to_numpy()
+    values = pd.Series(values, pd.MultiIndex.from_arrays(sides.columns()))
+    is_again = values.index.duplicated()
+    warn_of_twice(is_again.sum())
+    pairs = pd.MultiIndex.from_arrays(images.columns())
+    return values[~is_again].reindex(pairs).to_numpy()

@@ -103,7 +103,7 @@ def pairs(
     )
     scores = score if isinstance(score, Mapping) else {"score": score}
     inputs = {"genuine": genuine, **sides}
-    scores, inputs, attributes = aligned(scores, inputs, attributes, dim="pair")
+    scores, inputs, attributes = aligned(scores, inputs, attributes)
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))

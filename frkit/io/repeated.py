@@ -9,71 +9,50 @@ from frkit.data.sides import Sides
 DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
 
 
-def repeats(sides, values):
-    """Return the rows that repeat an ordered pair, which are counted in a warning.
+def differing_rows(sides, values):
+    """Return two rows of one ordered pair with different values; none where there are no such.
 
     Parameters
     ----------
     sides : Sides
     values : dict of array, (pair,)
-
-    Returns
-    -------
-    again : sequence of int
-    differing : sequence of int
-        Two rows of a pair with different values, if there are such; `again` is empty then.
     """
     pairs = pd.DataFrame(values | {"pair": sides.pair()})
-    repeated = pairs[pairs.pair.duplicated(keep=False)]
-    distinct = repeated.drop_duplicates()
+    distinct = pairs[pairs.pair.duplicated(keep=False)].drop_duplicates()
     differing = distinct.pair[distinct.pair.duplicated()]
-    if len(differing) > 0:
-        return [], distinct.index[distinct.pair == differing.iloc[0]][:2]
-    again = repeated.index[repeated.pair.duplicated()]
-    _warn_of_twice(len(again))
-    return again, []
+    return distinct.index[distinct.pair.isin(differing[:1])][:2]
 
 
-def _warn_of_twice(n_pairs):
-    """Warn how many pairs are there again."""
-    if n_pairs > 0:
-        warn(f"{n_pairs:,} pairs occur twice with the same score: each counts once")
+def first_of_each(images, values):
+    """Return which rows are the first of their pair with these values; a warning counts others.
 
-
-def are_turned(images, values, keep):
-    """Return which rows repeat a pair with its sides exchanged, if all such have its score.
-
-    Where some scores depend on which image is the probe, all are comparisons of their own.
-    """
-    first, second = np.sort([images.probe, images.reference], axis=0)
-    pairs = pd.DataFrame(values | {"pair": Sides(first, second, images.names).pair()})[keep]
-    is_again = pairs.pair.duplicated()
-    is_turned = np.zeros(len(keep), bool)
-    if is_again.any() and is_again.equals(pairs.duplicated()):
-        warn(f"{is_again.sum():,} pairs occur in both directions with one score: each counts once")
-        is_turned[keep] = is_again
-    return is_turned
-
-
-def first_of_each(images, scores, genuine):
-    """Return which pairs are the first with their images and scores.
-
-    Those with another score of the same images are comparisons of their own.
+    Those with another score of the same images are comparisons of their own. So are pairs with
+    exchanged sides, where some scores depend on which image is the probe.
 
     Parameters
     ----------
     images : Sides
-    scores : array, (model, pair)
-    genuine : array of bool, (pair,)
+    values : dict of array, (pair,)
+        Scores, and whether the pair is genuine where that is known.
     """
-    values = dict(enumerate(scores)) | {"genuine": genuine}
     pairs = pd.DataFrame(values | {"pair": images.pair()})
     repeated = pairs[pairs.pair.duplicated(keep=False)]
     again = repeated.index[repeated.duplicated()]
-    _warn_of_twice(len(again))
-    keep = np.ones(len(genuine), bool)
-    keep[again] = False
-    return keep & ~are_turned(images, values, keep)
+    warn_of_twice(len(again))
+    keep = ~pairs.index.isin(again)
+    first, second = np.sort([images.probe, images.reference], axis=0)
+    unordered = pairs.assign(pair=Sides(first, second, images.names).pair())[keep]
+    is_turned = unordered.pair.duplicated()
+    if is_turned.any() and is_turned.equals(unordered.duplicated()):
+        warn(f"{is_turned.sum():,} pairs occur in both directions with one score: each counts once")
+        keep[keep] = ~is_turned
+    return keep
+
+
+def warn_of_twice(n_pairs):
+    """Warn how many pairs are there again."""
+    if n_pairs > 0:
+        warn(f"{n_pairs:,} pairs occur twice with the same score: each counts once")
 
 
 def refuse_two(sides, rows, lines, what, remedy="remove one", answers=()):

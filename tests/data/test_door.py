@@ -544,8 +544,6 @@ def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path,
     again = opened(renamed_column, columns={"model": "who scored"})
     np.testing.assert_array_equal(again["pairs"].score, data["pairs"].score)
     models = {"model": "model"}
-    listed = opened(long, columns={"score": ["score"]} | models)
-    np.testing.assert_array_equal(listed["pairs"].score, data["pairs"].score)
     with pytest.raises(fk.InputError, match="only one column can be its score"):
         several = {"score": ["score", "other"]} | models
         opened(long.assign(other=-long.score), columns=several)

@@ -127,6 +127,14 @@ def test_labels_of_any_kind_become_text(kind):
     assert labels.dtype.kind == "U"
 
 
+@pytest.mark.parametrize(("dtype", "largest"), [("float32", 2**24), ("float64", 2**53)])
+def test_floats_by_which_people_may_have_merged_are_refused(dtype, largest):
+    exact = np.array([largest - 1, largest - 1, 1, 2, 3], dtype)
+    assert faces(embedding(), exact).identity.values[0] == str(largest - 1)
+    with pytest.raises(InputError, match="so large that different numbers became equal"):
+        faces(embedding(), np.array([largest, largest, 1, 2, 3], dtype))
+
+
 AGE = ["20", "30", "20", "20", "30"]
 
 
@@ -160,3 +168,12 @@ def test_models_of_other_images_are_not_stacked(case):
     make, message = BAD_STACKS[case]
     with pytest.raises(InputError, match=message):
         fk.open_data(make(*two_encoders()))
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_labels_in_which_rows_of_one_person_differ_are_not_read():
+    people = sorted({*IDENTITY})
+    labels = pd.DataFrame({"identity": people * 2, "age": range(2 * len(people)), "sex": "f"})
+    frame = pd.DataFrame(embedding()).add_prefix("f").assign(identity=IDENTITY)
+    data = fk.open_data(frame, labels=labels)
+    assert "age" not in data.coords and (data.sex == "f").all()
