@@ -95,8 +95,8 @@ def errors_by_person(
     require(has_names(scores), "these pairs carry no identities, so nobody can be named")
     options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
     check_options(scores, **options)
-    kept = swept(scores, far, threshold)
     levels, fixed_thresholds, labels = asked_levels(far, threshold, scores)
+    kept = swept(scores, levels if len(levels) else None, threshold)
     design = make_design(kept, **options)
     tables = []
     for pairs, fixed in zip(pairs_of_models(kept), fixed_thresholds):

@@ -109,7 +109,7 @@ def verification_metrics(
         group_of_pair = np.where(group_code[row] == group_code[col], group_code[row], -1)
         numbers = []
         for key, population in [(ALL, whole), *parts.items()]:
-            of_population = _numbers(population, p_target)
+            of_population = metrics_of(population, p_target)
             if n_folds:
                 is_within = key is ALL or (group_of_pair == key[0])
                 selected = (is_genuine | is_impostor) & is_within
@@ -128,7 +128,7 @@ def verification_metrics(
     return result if result.dims else result.assign_coords(scores=["all"])
 
 
-def _numbers(population, p_target):
+def metrics_of(population, p_target):
     """All numbers of one set of pairs but those of folds; NaN where one kind has no scores."""
     genuine, impostors = population.genuine, population.impostors
     if not len(genuine.score) or not len(impostors.score):

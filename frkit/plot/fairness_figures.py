@@ -111,7 +111,6 @@ def fairness(
         ax.set_yscale("log")
         log_ticks(ax.yaxis)
     captions = [caption(curve.attrs) for curve in curves.values()]
-    captions += [f"floor: {floor.attrs['size']}" for floor in limits.values()]
     return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
 
 

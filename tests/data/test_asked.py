@@ -180,6 +180,7 @@ def lines_of(message, kind):
     return re.findall(f"^{kind}: (.*)", message, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_the_proposed_commands_and_lines_run(tmp_path, monkeypatch, capsys, name):
     """Each ends well, or with another question of its own."""

@@ -55,6 +55,7 @@ def test_stored_truth_is_that_of_the_script(script, truth):
     assert float(truth.error_bound.max()) < 1e-9
 
 
+@pytest.mark.slow
 def test_the_data_meet_their_truth(scripted, truth):
     """Counted FAR at the exact thresholds, within a few times its spread."""
     exact = truth.sel(model="Cedar").sel(far_level=[1e-2, 1e-3], method="nearest")

@@ -64,6 +64,7 @@ def test_names_of_images_say_who_is_in_them(tmp_path, name):
     assert people.nunique() == people.str[:4].nunique() == PAIRS.subject1.nunique()
 
 
+@pytest.mark.slow
 def test_columns_of_lists(tmp_path):
     lists = LABELS.assign(embedding=list(VECTORS))
     lists.to_parquet(tmp_path / "f.parquet")
@@ -315,6 +316,7 @@ def test_na_is_a_label_in_every_format(tmp_path, name):
 # --- pandas and xarray ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_frames_are_as_good_as_files():
     np.testing.assert_allclose(frr_of(fk.open_data(WIDE)), OF_FACES)
     np.testing.assert_allclose(frr_of(fk.open_data(WIDE)), OF_FACES)
@@ -365,6 +367,7 @@ def test_xarray_inputs_are_joined_by_their_coordinates():
 # --- matrices, lists of the field ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_matrix_of_distances_without_zeros_is_a_question(tmp_path, capsys):
     distances = np.sqrt(np.maximum(2 - 2 * COSINES, 0)) + np.eye(len(COSINES))
     pd.DataFrame(distances, LABELS.image, LABELS.image).to_csv(tmp_path / "m.csv")
@@ -429,6 +432,7 @@ SAVES = [save_npy, save_npy_beside, save_npz, save_text, save_frame, save_named]
 PRECISIONS = [name for name in SQUARES if name not in ("distances", "cosines")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("save", "square"), [*product(SAVES, ("distances", "cosines")), *product(SAVES[:1], PRECISIONS)]
 )
@@ -454,6 +458,7 @@ def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
         fk.open_data(tmp_path / "m.npy", labels=tmp_path / "labels.csv", kind="matrix")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
 @pytest.mark.parametrize("kind", ["cosine", "distance"])
 @pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
@@ -493,6 +498,7 @@ def test_faces_refuse_a_matrix_of_scores(case):
         NO_FACES[case]()
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_a_matrix_with_labels(tmp_path, capsys):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)
     np.savetxt(tmp_path / "m.txt", L2)

@@ -55,6 +55,7 @@ def open_zarr(path, values=VALUES):
 READERS = {"npy": open_npy, "zarr": open_zarr}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [tensor.KEPT, 0], ids=["small", "larger than memory"])
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
 @pytest.mark.parametrize("kind", READERS)

@@ -127,6 +127,7 @@ def test_pairs_as_other_programs_write_them(tmp_path, name):
         assert len({*pairs.probe.values, *pairs.reference.values}) == 48
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [

@@ -87,6 +87,7 @@ def mutated(content, rng):
     return bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_files_are_read_or_refused(tmp_path, name):

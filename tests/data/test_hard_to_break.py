@@ -251,6 +251,7 @@ def test_an_infinite_score_is_refused_wherever_it_stands(form, kind, infinite):
             question(form(values, PART))
 
 
+@pytest.mark.slow
 def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     """An array with or without names, and a file, have the numbers of the tensor."""
     who, names = FACES.identity.values, FACES.image.values

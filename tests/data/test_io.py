@@ -128,6 +128,7 @@ people = st.lists(st.text(letters, min_size=1), min_size=2, max_size=4, unique=T
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, suppress_health_check=FIXTURE, deadline=None)
 @given(people, st.sampled_from(["f.csv", "f.tsv", "f.npz"]))
 @pytest.mark.filterwarnings("ignore:2 labels of .* may mean the same")  # such as pA and pa

@@ -133,6 +133,7 @@ def test_rates_that_were_changed_have_no_interval(case, question):
         ASKED[question](evaluation)
 
 
+@pytest.mark.slow
 def test_an_edited_file_of_an_evaluation_has_no_interval(tmp_path):
     path = tmp_path / "evaluation.nc"
     evaluation = evaluated()

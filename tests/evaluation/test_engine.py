@@ -28,6 +28,7 @@ THREE = ("f", "m", "x", "unknown", "m", "x", "f", "x")
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     "weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"]

@@ -39,6 +39,7 @@ def evaluation(faces, chunks, *, seed=0, scheme="image", **options):
     return fk.evaluate(scores, far=FAR, by="gender", resampling=resampling, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "tolerance"), [("equal", 0.0), ("unequal", 1e-12)])
 def test_chunks_do_not_matter(sizes, tolerance):
     faces = people(sizes, dim=40)

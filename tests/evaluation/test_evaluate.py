@@ -165,6 +165,7 @@ def test_provenance_says_what_was_done(scores):
     assert {"numpy", "xarray", "dask"} <= set(facts["versions"])
 
 
+@pytest.mark.slow
 @quiet
 def test_an_evaluation_survives_a_file(scores, tmp_path):
     ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
@@ -177,6 +178,7 @@ def test_an_evaluation_survives_a_file(scores, tmp_path):
         fk.open_evaluation(tmp_path / "absent.nc")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*Zarr", "ignore:Consolidated metadata")
 @pytest.mark.filterwarnings("ignore:.*fewer than ten false accepts")
 def test_an_evaluation_survives_zarr(scores, tmp_path):

@@ -14,6 +14,7 @@ FAR = [1e-3, 1e-2]
 KNOWN = {"facenet": (0.0138, [0.074, 0.018]), "insightface": (0.0449, [0.1466, 0.0724])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", KNOWN)
 def test_known_rates_of_two_encoders(encoder):
     scores = fk.score_tensor(fk.open_data(REAL_DATA / f"lfw158_{encoder}.npz"))

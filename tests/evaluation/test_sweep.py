@@ -86,6 +86,7 @@ def test_neither_chunks_nor_the_order_of_blocks_nor_threads_matter(few_are_kept,
     check()
 
 
+@pytest.mark.slow
 def test_models_do_not_change_each_other(few_are_kept):
     first = faces_of_groups()
     second = first.assign(embedding=first.embedding.roll(feature=1) ** 3)
@@ -250,6 +251,7 @@ def designs():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "design", ["tensor", "own similarity", "asymmetric", "rectangle", "models", "list"]
 )
@@ -264,6 +266,7 @@ def test_kept_pairs_stored_and_opened_give_the_same_as_the_scores(design, tmp_pa
     assert_same_answers(fk.evaluate(fk.open_data(tmp_path / "kept.nc"), **options), from_scores)
 
 
+@pytest.mark.slow
 def test_scores_of_a_list_that_were_changed_are_read_anew():
     options = {"far": FAR, "by": "gender"}
     kept = designs()["list"]

@@ -57,6 +57,7 @@ MOVES = {
 }
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("compute", MOVES)
 def test_a_study_has_a_control_for_each_dimension_that_its_figures_do_not_show(compute):
@@ -73,6 +74,7 @@ def test_a_study_has_a_control_for_each_dimension_that_its_figures_do_not_show(c
         assert picture(box) == first, "the same position gives the same picture"
 
 
+@pytest.mark.slow
 @quiet
 def test_a_study_draws_what_is_chosen(monkeypatch):
     """The chosen labels are selected, except in the dimension along which a figure runs."""
@@ -111,6 +113,7 @@ def test_bands_by_name_are_rates_or_disparities(evaluation, monkeypatch):
     assert zones.identical(fk.decision_zones(bands["recentered"]))
 
 
+@pytest.mark.slow
 def test_other_results_are_refused(evaluation):
     with pytest.raises(fk.InputError, match="results must be Datasets that contain frr and"):
         fk.explore.study(evaluation)

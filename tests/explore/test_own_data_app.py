@@ -88,6 +88,7 @@ def test_columns_are_guessed_and_can_be_mapped_anew(tmp_path):
     assert not app.work.button.disabled
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_named(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
     table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)

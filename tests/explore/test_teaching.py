@@ -107,6 +107,7 @@ def test_the_threshold_of_a_level_stands_between_the_scores(scores, ax):
     assert ax.get_xlabel() == "score (more alike to the right)"
 
 
+@pytest.mark.slow
 def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
     box = fk.explore.threshold(fk.sweep(scores))
     control = find(box, "threshold")
@@ -236,6 +237,7 @@ def study():
     return make_one_by_one_intervals.intervals(law, 20, **options)
 
 
+@pytest.mark.slow
 def test_the_study_keeps_what_a_coverage_study_counts(study):
     law = fk.vmf.IdentityLaw(16, kappa=(10, 40))
     options = dict(n_datasets=6, n_identities=20, per_identity=5, far=[0.05, 0.1], replicates=30)

@@ -137,6 +137,7 @@ def test_floor_calls_the_unfair_unfair_and_needs_permutations():
 # --- intervals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_summary_repeats_bands_and_floors(scores):
     ev = fk.indices.distributions(
         scores, by="group", bins=20, resampling=fk.Resampling("image", n=30)
@@ -201,6 +202,7 @@ def test_whole_people_leave_a_group(scores):
             fk.indices.with_fewer_people(scores, by="group", keep=keep)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["identity", "image"])
 def test_intervals_of_indices_near_their_largest_value(scheme):
     """They contain the estimate and reach below it; none that is printed passes 1."""

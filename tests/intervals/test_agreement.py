@@ -57,6 +57,7 @@ def test_groups_without_an_error_differ_by_what_they_may_hide():
         assert contrast.estimate.item() == band.lower.item() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["new people", "these people"])
 def test_intervals_include_equality_exactly_where_p_says_so(evaluations, target):
     """Of disparities, and of two groups (at .3 half an error of a group without any is refused)."""
@@ -82,6 +83,7 @@ def test_intervals_include_equality_exactly_where_p_says_so(evaluations, target)
     assert min(n_small, n_large) > 20
 
 
+@pytest.mark.slow
 def test_a_higher_level_gives_an_interval_that_contains_that_of_a_lower_one(evaluations):
     levels = (0.8, 0.95, 0.99, 0.999)
     for ev in evaluations:
@@ -114,6 +116,7 @@ def test_high_rates_have_wider_intervals_at_higher_levels():
     assert widest[0] + 0.05 < widest[1] < widest[2] - 0.05
 
 
+@pytest.mark.slow
 def test_an_interval_of_two_models_contains_no_difference_where_few_people_differ():
     """p is at least that of a sign test of those people, however small the standard error is."""
     n_widened = 0
@@ -137,6 +140,7 @@ def test_a_simultaneous_band_is_nowhere_narrower_than_a_single_interval():
         assert ((whole.lower <= single.lower) & (whole.upper >= single.upper)).all()
 
 
+@pytest.mark.slow
 def test_a_model_compared_with_itself_has_p_one_and_an_interval():
     plain = faces(5, 50, 3, 4)
     twice = fk.open_data({name: plain.isel(model=1, drop=True) for name in "AB"})
@@ -162,6 +166,7 @@ def test_two_copies_of_a_model_differ_in_two_people_of_average_influence():
     assert fk.compare(ev, "threshold").se.item() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["frr_max_min", "frr_gini", "far_max_min", "fdr", "eer_spread"])
 def test_models_are_compared_alike_whatever_groups_are_called(measure):
     """Groups of unequal numbers of people, in the reverse order."""

@@ -43,6 +43,7 @@ def test_the_frr_ends_at_one_where_fewer_than_three_pairs_are_accepted(seed):
     assert (frr.lower < frr.estimate).all()
 
 
+@pytest.mark.slow
 def test_intervals_below_the_far_of_one_pair_contain_the_true_frr():
     """The exact FRR where half an impostor pair is accepted, in 20 data sets."""
     rng = np.random.default_rng(0)

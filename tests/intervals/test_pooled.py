@@ -113,6 +113,7 @@ def test_people_with_equal_weights_make_an_analysis_of_variance():
     assert band.p.item() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_few_people_with_most_of_the_pairs_do_not_decide():
     """Equal groups of 20 people with 45 pairs and of 80 with 3, pairs counted alike."""
     rng = np.random.default_rng(1)
@@ -223,6 +224,7 @@ DISPARITIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_people"), [*((name, 36) for name in DISPARITIES), ("frr_max_min", 12)]
 )
@@ -274,6 +276,7 @@ def faces_of(groups, seed=3):
     return fk.faces(faces.embedding.values, who, group=np.array(list(groups))[who])
 
 
+@pytest.mark.slow
 def test_names_of_groups_and_their_order_do_not_matter():
     groups = "aaaaaaaaabbbbbbbccccccccccc"
     results = []
@@ -289,6 +292,7 @@ def test_names_of_groups_and_their_order_do_not_matter():
     np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_group_of_one_person_is_left_out_and_named():
     groups = "a" * 12 + "b" * 12
     alone = fk.evaluate(fk.score_tensor(faces_of(groups)), threshold=[0.3], by="group")
@@ -483,6 +487,7 @@ def test_a_small_group_beside_a_large_one_has_an_interval_that_covers():
     assert covered > 180
 
 
+@pytest.mark.slow
 def test_two_of_six_groups_with_a_higher_far_are_seldom_called_different():
     """Their people vary as much, in units of the FAR, as those of all.
 

@@ -83,6 +83,7 @@ def test_images_may_stand_in_another_order(form, faces, plain):
         xr.testing.assert_allclose(other, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rise", [lambda s: 7 * s - 3, np.exp, lambda s: s**3, lambda s: np.sign(s) * abs(s) ** 0.5]
 )
@@ -196,6 +197,7 @@ def test_accepted_pairs_lie_above_the_threshold_and_not_at_it(faces):
         assert at_level.frr == pytest.approx(rejects / genuine.sum())
 
 
+@pytest.mark.slow
 def test_a_level_has_the_same_p_alone_and_among_others():
     faces = fk.demo_faces().sel(model="Ash")
     options = {"by": "gender"}
@@ -208,6 +210,7 @@ def test_a_level_has_the_same_p_alone_and_among_others():
         assert 0.05 < p_alone[0] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["frr", "threshold", "frr_max_min"])
 def test_models_are_compared_by_the_names_of_images(form, faces, plain, measure):
     """Not by position: the images or pairs of one model may be in another order."""

@@ -172,6 +172,7 @@ def check(contribution, impostors, threshold):
     assert contribution.comparisons.item() == len(impostors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 @pytest.mark.parametrize("varying", ["keep", "split"])
 @pytest.mark.parametrize("kind", SCORES)

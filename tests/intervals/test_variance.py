@@ -210,6 +210,7 @@ def test_these_people_by_hand():
     assert band.n_effective.item() == pytest.approx(n, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_auc_of_these_people_varies_as_much_as_its_interval_says():
     """A genuine pair errs in a share of impostor pairs, so its square is no share of pairs."""
     mixture = fk.vmf.mixture(15, 16, kappa=(5, 30), seed=3)

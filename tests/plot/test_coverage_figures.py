@@ -29,6 +29,7 @@ def line(ax, label):
     return curve
 
 
+@pytest.mark.slow
 def test_coverage_stands_over_its_nominal_level(study, ax):
     printed = xr.DataArray([[0.5, 0.7]], {"method": ["naive"], "level": [0.8, 0.95]})
     fk.plot.coverage(study.sel(far_level=1e-2), ax=ax, printed=printed)

@@ -139,6 +139,7 @@ def test_people_with_few_pairs_have_pale_bars(scores, ax):
     assert full.get_alpha() in (None, 1)
 
 
+@pytest.mark.slow
 def test_a_group_has_one_colour_in_all_figures_of_a_page():
     """Of nine groups, two of which have no curve, no two look the same."""
     faces = fk.vmf.mixture(40, 16, kappa=(5, 10), seed=0).sample(3, seed=1)

@@ -60,6 +60,8 @@ def names(tmp_path_factory):
     for who, image, vector in zip(labels.subject, labels.image, vectors):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
+    of_people = labels.groupby("subject").indices.items()
+    np.savez(folder / "people.npz", **{who: vectors[rows] for who, rows in of_people})
     (folder / "ids.txt").write_text("\n".join(labels.subject))
     faces.to_netcdf(folder / "faces.nc")
     columns = {
@@ -90,6 +92,7 @@ def names(tmp_path_factory):
     return people | arrays | {"folder": folder, "table": pairs, "matrix": matrix}
 
 
+@pytest.mark.slow
 def test_the_python_lines_run(names, monkeypatch):
     monkeypatch.chdir(names["folder"])
     for block in blocks("python"):
@@ -115,17 +118,15 @@ def test_the_commands_run(names, monkeypatch, tmp_path, command):
 
 
 def test_tables_with_peculiarities_open(names):
-    """Feather, R's names of rows, comments above the header, DeepFace's columns."""
+    """Feather, comments above the header, DeepFace's columns."""
     folder, table = names["folder"], names["table"].rename(columns={"L2 dist": "distance"})
     table.to_feather(folder / "pairs.feather")
-    as_written_by_r = table.to_csv(sep=" ", quoting=2, index=True).split(" ", 1)[1]
-    (folder / "r.txt").write_text(as_written_by_r)
     (folder / "comments.csv").write_text("# run 7\n# model arc\n" + table.to_csv(index=False))
     paths = {"Probe File": "img1_path", "Gallery File": "img2_path", "mated?": "same_person"}
     deepface = table.rename(columns=paths).drop(columns=["PersonID_1", "PersonID_2"])
     deepface.assign(threshold=0.68, model="ArcFace").to_csv(folder / "deepface.csv", index=False)
     sizes = [
         fk.open_data(folder / name)["pairs"].sizes["pair"]
-        for name in ("pairs.feather", "r.txt", "comments.csv", "deepface.csv")
+        for name in ("pairs.feather", "comments.csv", "deepface.csv")
     ]
-    assert sizes == [len(table)] * 4
+    assert sizes == [len(table)] * 3

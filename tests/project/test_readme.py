@@ -54,6 +54,7 @@ def test_the_links_lead_somewhere(page):
     assert [name for name in files if not (ROOT / page).parent.joinpath(name).exists()] == []
 
 
+@pytest.mark.slow
 def test_the_measure_of_contributing_works(monkeypatch):
     names = {}
     exec(example((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")), names)

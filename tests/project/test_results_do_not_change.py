@@ -113,6 +113,7 @@ def test_no_reader_of_an_evaluation_changes_a_result(seed):
     assert same(evaluation, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [SCORES, fk.sweep(SCORES)], ids=["tensor", "kept pairs"])
 def test_no_question_about_scores_changes_a_result(scores):
     before = copy.deepcopy(scores)

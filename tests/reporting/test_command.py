@@ -109,6 +109,7 @@ def contents(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["new", "a/new", "link", "link/in", "dangling", ".", "empty"])
 def test_a_report_is_written_wherever_the_folder_leads(small_report, tmp_path, monkeypatch, name):
     """Twice: the second time an earlier report is there."""
@@ -129,6 +130,7 @@ def test_a_report_is_written_wherever_the_folder_leads(small_report, tmp_path, m
     assert (tmp_path / "inside/link").is_symlink() and (tmp_path / "inside/dangling").is_symlink()
 
 
+@pytest.mark.slow
 def test_own_files_beside_an_earlier_report_stay(small_report, tmp_path):
     own = ["notes.txt", "mine/plot.svg"]
     small_report.save(tmp_path)
@@ -167,6 +169,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_read(tmp_path, ca
     assert contents(tmp_path) == {"a.txt"}
 
 
+@pytest.mark.slow
 def test_every_table_has_a_file_of_its_own(tmp_path):
     """Names of models that differ in signs alone, or are no names of files."""
     faces = people()
@@ -261,6 +264,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     assert os.listdir(tmp_path) == ["many.npz"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
     from frkit.reporting import writing
 
@@ -274,6 +278,7 @@ def test_a_full_disk_is_one_line(two, tmp_path, monkeypatch, capsys):
     assert not [*(tmp_path / "out").iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "status", "message"),
     [
@@ -308,6 +313,7 @@ def test_a_limit_that_no_rate_can_reach_is_refused(written, capsys):
     assert "write 5%" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_measure_that_falls_from_its_fair_value_has_no_limit(tmp_path_factory, capsys):
     faces = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
     faces = faces.assign_coords(group=("image", np.repeat(["a", "b"], 80)))
@@ -347,6 +353,7 @@ def test_check_of_one_model(written, capsys):
     assert "no interval of frr of three" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_outcomes_follow_the_interval(written, capsys):
     """Above its upper end, at the estimate, and below its lower end."""
     evaluation = fk.open_evaluation(written / "evaluation.nc")
@@ -357,6 +364,7 @@ def test_outcomes_follow_the_interval(written, capsys):
     assert [line.split()[0] for line in lines] == ["below", "undecided", "ABOVE"]
 
 
+@pytest.mark.slow
 def test_an_interval_has_the_same_digits_everywhere(written, capsys):
     report = json.loads((written / "report.json").read_text())
     table = fk.table(fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr"))
@@ -372,6 +380,7 @@ def test_an_interval_has_the_same_digits_everywhere(written, capsys):
         assert f"between {ends} %" in finding["text"]
 
 
+@pytest.mark.slow
 def test_percentages_are_numbers(two, tmp_path):
     options = ["--far", "5%", "0.1", "--quick"]
     assert run("report", two[0], *options, "-o", tmp_path / "out") == 0
@@ -382,6 +391,7 @@ def test_percentages_are_numbers(two, tmp_path):
     assert end.value.code == 2
 
 
+@pytest.mark.slow
 def test_so_many_people_decide(written, capsys):
     """The interval with so many times as many comparisons lies below the limit, and not before."""
     from frkit.intervals.effective import jeffreys
@@ -397,6 +407,7 @@ def test_so_many_people_decide(written, capsys):
         assert (jeffreys(frr.estimate.values, np.array(n), 0.95)[1] < limit) == below
 
 
+@pytest.mark.slow
 def test_more_people_than_can_be_foreseen(written, capsys):
     """A limit very near the estimate: the number is not known, but it is very large."""
     band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr")
@@ -406,6 +417,7 @@ def test_more_people_than_can_be_foreseen(written, capsys):
     assert "more than 100 times as many people (30 now)" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["lower", "upper"])
 def test_so_many_people_decide_a_ratio(written, capsys, end):
     """The logarithm of an end approaches that of the estimate with the root of the people."""

@@ -38,6 +38,7 @@ def tile(report, start):
     return next(tile for tile in report.tiles if tile.title.startswith(start))
 
 
+@pytest.mark.slow
 @quiet
 def test_numbers_are_those_of_the_api(report, faces):
     evaluation = fk.evaluate(fk.score_tensor(faces), far=FAR, by="group")
@@ -55,6 +56,7 @@ def test_numbers_are_those_of_the_api(report, faces):
     xr.testing.assert_equal(report.results["people", "errors_by_person"], who)
 
 
+@pytest.mark.slow
 @quiet
 def test_people_without_a_label_are_no_group():
     faces = fk.vmf.mixture(30, 16, kappa=(5, 20), seed=0).sample(4, seed=1)
@@ -103,6 +105,7 @@ def test_long_parts_ask_for_groups_of_several_people(attribute):
     np.testing.assert_allclose(report.results["indices", "indices"].sfi, sfi)
 
 
+@pytest.mark.slow
 def test_the_data_are_counted(faces):
     faces = faces.sel(model="good", drop=True)
     report = fk.report(faces, by="group", far=FAR, quick=True, progress=False)
@@ -168,6 +171,7 @@ def test_tiles_say_what_the_numbers_say(report):
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, "mean over people"))
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("levels", [{"far": [0.02, 0.2]}, {"threshold": {"good": 0.5, "bad": 0.4}}])
 def test_a_row_of_rates_is_at_one_threshold(faces, levels):
@@ -402,6 +406,7 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     assert re.search(r"at threshold 0\.[35]", tile(report, "good").text)
 
 
+@pytest.mark.slow
 @quiet
 def test_at_fixed_thresholds_no_model_is_better_by_frr_alone(faces):
     """The same scores, shifted, reject less and accept more; a better model does neither."""
@@ -419,6 +424,7 @@ def test_at_fixed_thresholds_no_model_is_better_by_frr_alone(faces):
     assert tile(decided, "Which model").value == "good is better."
 
 
+@pytest.mark.slow
 def test_cautions_stand_once_and_none_is_given_outside(faces):
     few = faces.isel(image=slice(0, 120))
     with warnings.catch_warnings():
@@ -427,6 +433,7 @@ def test_cautions_stand_once_and_none_is_given_outside(faces):
     assert len(report.cautions) == len(set(report.cautions)) > 0
 
 
+@pytest.mark.slow
 def test_progress_is_shown_and_can_stop(faces):
     steps = []
     options = {"far": FAR, "quick": True, "impostors": "all"}
@@ -473,6 +480,7 @@ def nasty():
     return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
     html = page.page(nasty)
@@ -486,6 +494,7 @@ def test_labels_stay_text_and_the_page_asks_for_nothing(nasty):
     assert "<html" not in screen and screen.count("<figure>") == 2
 
 
+@pytest.mark.slow
 def test_json_has_every_number_typed(report, tmp_path):
     folder = report.save(tmp_path / "out")
     contents = json.loads((folder / "report.json").read_text())
@@ -534,6 +543,7 @@ def test_a_theme_that_lays_figures_out_gives_no_warning():
         assert "Scores and threshold" in report._repr_html_()
 
 
+@pytest.mark.slow
 @quiet
 def test_people_who_are_split_are_counted_as_people():
     faces = fk.vmf.mixture(20, 16, kappa=(5, 10), seed=0).sample(6, seed=1)
@@ -568,6 +578,7 @@ def test_a_far_level_that_tied_scores_skip_is_not_promised():
     assert "at FAR 0.01 (reached: FAR 0.0025)" in tile(report, "How good").text
 
 
+@pytest.mark.slow
 @quiet
 def test_the_groups_in_a_figure_of_many_have_the_highest_frr_at_the_leading_level():
     kinds = {f"g{k}": {"kappa": 12} for k in range(9)}  # their curves cross

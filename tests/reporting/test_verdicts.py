@@ -52,6 +52,7 @@ def by_other_tests(errors, people=250):
     return chi2_contingency(table)[1], p
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize(
     ("errors", "headline", "phrase"),
@@ -80,6 +81,7 @@ def test_two_groups_are_named_only_where_their_own_contrast_is_significant(
         assert f"at least {digits} times as often as “A”" in tile.text
 
 
+@pytest.mark.slow
 @quiet
 def test_a_ratio_to_a_group_without_errors_is_not_limited():
     report = report_of(three_groups(np.array((0, 2, 1)) / 250), by="group")
@@ -87,6 +89,7 @@ def test_a_ratio_to_a_group_without_errors_is_not_limited():
     assert "Any ratio in FRR" in groups_tile(report).text
 
 
+@pytest.mark.slow
 @quiet
 def test_the_largest_possible_ratio_names_its_model():
     alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}})
@@ -101,6 +104,7 @@ def test_the_largest_possible_ratio_names_its_model():
         assert f"in {rate.upper()} ({upper.idxmax().item()})" in text
 
 
+@pytest.mark.slow
 def test_a_group_of_one_person_does_not_silence_the_others():
     faces = fk.vmf.mixture(60, 16, kappa=(10, 60), seed=0).sample(4, seed=1)
     k = np.array([int(name[2:]) for name in faces.identity.values])
@@ -116,6 +120,7 @@ def test_a_group_of_one_person_does_not_silence_the_others():
     assert without.p.item() == pytest.approx(0.0167, abs=1e-4)
 
 
+@pytest.mark.slow
 @quiet
 def test_ages_as_groups_are_named_in_one_sentence_with_what_to_do():
     faces = fk.vmf.mixture(40, 16, kappa=(10, 60), seed=0).sample(3, seed=1)
@@ -189,6 +194,7 @@ def with_groups(group_of_person, seed=5):
     return faces.assign_coords(group=("image", np.repeat(group_of_person, 4)))
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize(
     ("groups", "sentence"),
@@ -213,6 +219,7 @@ def test_one_group_with_a_rate_is_said_so_and_its_rates_are_shown(groups, senten
     assert "needs two groups with two people each" in line and "frr_group" not in str(report)
 
 
+@pytest.mark.slow
 @quiet
 def test_measures_of_the_rate_that_two_groups_have_are_shown():
     """Nobody of the second group is compared with another one of it: it has an FRR, and no FAR."""
@@ -232,6 +239,7 @@ def test_measures_of_the_rate_that_two_groups_have_are_shown():
     assert "Too few people or pairs to compare: “b”." in groups_tile(report).text
 
 
+@pytest.mark.slow
 @quiet
 def test_people_without_a_label_are_counted_where_the_verdict_is():
     groups = np.array(12 * ["A"] + 12 * ["B"] + 6 * [""])
@@ -248,6 +256,7 @@ def test_people_without_a_label_are_counted_where_the_verdict_is():
     assert "have no group" not in groups_tile(all_have).note + " ".join(all_have.cautions)
 
 
+@pytest.mark.slow
 @quiet
 def test_a_verdict_names_its_level_and_the_table_has_the_others():
     """Rejects at threshold 3 are equal; at 4.5 the third group has half as many."""
@@ -262,6 +271,7 @@ def test_a_verdict_names_its_level_and_the_table_has_the_others():
         assert p[0] > 0.05 and p[1] > 0.05 and (p[2] < 0.001) == shifted
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize(("errors", "state"), [(8, "undecided"), (14, "clear")])
 def test_few_errors_in_both_groups_are_undecided_and_counted(errors, state):
@@ -272,6 +282,7 @@ def test_few_errors_in_both_groups_are_undecided_and_counted(errors, state):
     assert (tile.value == "Groups differ.") == (state == "clear")
 
 
+@pytest.mark.slow
 @quiet
 def test_intervals_of_pairs_are_told_from_those_of_measures():
     report = report_of(three_groups((0.1, 0.1, 0.3)), by="group")
@@ -286,6 +297,7 @@ def test_people_with_equal_shares_are_counted_together(errors):
     assert answer.startswith(f"{errors} of 180 people make 100 % of the FRR")
 
 
+@pytest.mark.slow
 @quiet
 def test_ends_and_estimates_at_the_fair_value_are_that_value():
     n_at_fair = 0

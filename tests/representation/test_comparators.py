@@ -57,6 +57,7 @@ def test_distance_correlation_and_its_permutations_are_the_definition(classes):
     assert result.p_value == (1 + (null >= float(result.dcor2)).sum()) / 51
 
 
+@pytest.mark.slow
 def test_distance_correlation_of_independent_data_is_0_on_average():
     """The uncorrected V-statistic would be .066 for 200 images of 512 features."""
     runs = []

@@ -246,6 +246,7 @@ def test_images_without_a_label_are_left_out_with_a_warning():
     xr.testing.assert_identical(labelled, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
 
 
+@pytest.mark.slow
 def test_where_everything_is_revealed_the_share_is_certain_though_the_information_is_not():
     """Information and entropy then vary together, so that their ratio hardly varies at all."""
     faces = shifted_classes(400, 8, distance=12, shares=(0.8, 0.2), seed=0)

@@ -48,6 +48,7 @@ def refused(path):
         fk.open_data(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["tensor", "rectangle", "models"])
 def test_a_file_of_which_any_variable_or_number_was_changed_is_refused(design, tmp_path):
     kept_of(design).to_netcdf(tmp_path / "kept.nc")
@@ -148,6 +149,7 @@ def test_models_with_new_names_are_refused():
         fk.evaluate(kept, far=FAR)
 
 
+@pytest.mark.slow
 def test_labels_may_be_added_replaced_renamed_and_removed(tmp_path):
     kept = kept_of("tensor")
     labels = np.resize(["x", "y", "y"], 18)
@@ -172,6 +174,7 @@ def test_labels_may_be_added_replaced_renamed_and_removed(tmp_path):
         fk.evaluate(varying, far=FAR, by="site")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["tensor", "rectangle", "models"])
 def test_kept_pairs_travel(design, tmp_path):
     kept = kept_of(design)
@@ -385,6 +388,7 @@ def test_a_list_travels(named, models, tmp_path):
 # --- names of models -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_models_may_have_any_name(tmp_path):
     embedding = FACES.embedding
     models = {

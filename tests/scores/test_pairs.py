@@ -70,6 +70,7 @@ def check(pairs, *, by="gender", weighting=None, resampling=None, model=None, **
 CASES = [(scheme, weighting) for scheme in NAMED for weighting in ("identity", "pair", SHARES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "weighting"), CASES, ids=lambda case: case if isinstance(case, str) else "shares"
 )
@@ -103,6 +104,7 @@ def test_rates_of_pairs_without_names_have_no_replicates():
         fk.evaluate(pairs, far=FAR, resampling=fk.Resampling("pair", n=4))
 
 
+@pytest.mark.slow
 def test_several_models_fail_at_different_pairs():
     pairs = a_list(models=3, failed=0.2)
     for model in pairs.model.values.tolist():

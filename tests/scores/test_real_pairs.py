@@ -45,6 +45,7 @@ def test_known_rates(rfw):
     assert (provenance["n_images"], provenance["n_identities"]) == (40570, 11416)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_group_rates_with_intervals(rfw):
     ev = evaluated(rfw, "identity")

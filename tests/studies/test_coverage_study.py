@@ -40,6 +40,7 @@ def draw(population, number, scheme, n_identities=None, **options):
 
 
 # --- counting ------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["image", "identity"])
 def test_the_study_counts_what_a_loop_counts(mixture, scheme):
     options = HOW | {"schemes": (scheme,)}
@@ -135,6 +136,7 @@ def test_coverage_of_normal_errors_is_as_computed():
         assert float(naive.coverage + naive.miss_below + naive.miss_above) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_laws_of_one_data_set_are_those_of_its_own_replicates(mixture):
     """Distances to the actual errors by the steps of both distribution functions."""
     laws = make_bootstrap_laws.error_laws(
@@ -165,6 +167,7 @@ def largest_step(first, second):
 
 
 # --- data sets -----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_small_study_is_the_first_part_of_a_large_one(mixture):
     """Data sets depend on their number alone, so those of two and of three are the same two."""
     two, three = (fk.studies.coverage(mixture, n_datasets=n, **HOW) for n in (2, 3))

@@ -84,6 +84,7 @@ def test_the_power_of_a_ratio_is_that_of_the_test(groups):
     assert seen / 60 == pytest.approx(0.8, abs=0.16)
 
 
+@pytest.mark.slow
 def test_the_effect_is_that_of_the_data(groups):
     first = LAW.draw(100, 1)
     second = first.correlated(centroid_correlation=0.9, concentration_factor=0.9, seed=2)
@@ -111,6 +112,7 @@ def test_the_power_of_a_ratio_by_hand(groups):
     np.testing.assert_allclose(plan.curve_value, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_power_of_a_difference_by_hand():
     """The paired t-test of K people has K - 1 degrees of freedom, and their standard error."""
     first = LAW.draw(100, 1)

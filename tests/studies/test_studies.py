@@ -83,6 +83,7 @@ def test_samples_grow_image_by_image_towards_the_exact_truth(mixture):
     np.testing.assert_array_equal(result.truth, mixture.population_roc(FAR_RANGE).frr)
 
 
+@pytest.mark.slow
 def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
     faces = mixture.sample(per_identity=20, seed=0)
     both = fk.open_data({"A": faces, "B": faces})

@@ -96,6 +96,7 @@ def test_groups_have_the_rates_of_their_own_identities(small):
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
+@pytest.mark.slow
 def test_summary_meets_the_rates(small):
     summary = small.population_summary(by="group")
     rates = small.population_roc(summary.eer)
