@@ -23,6 +23,12 @@ from frkit.reporting.opening import Opened
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
 WEIGHTINGS = {"as usual for such data": "", "mean over people": "identity", "pooled": "pair"}
+VARYING = {
+    "are refused": "error",
+    "split the person": "split",
+    "become the first one": "first",
+    "become the most frequent one": "most frequent",
+}
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
@@ -98,8 +104,7 @@ class OwnData:
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.weighting = control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
-        labels_that_differ = ["error", "split", "first", "most frequent"]
-        self.varying = control(widgets.Dropdown, "labels that differ", options=labels_that_differ)
+        self.varying = control(widgets.Dropdown, "labels that differ", options=VARYING)
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
         sources = [self.upload, self.read_button, self.sample_button]
         settings = [self.by, self.models, self.far, self.weighting, self.varying, self.quick]

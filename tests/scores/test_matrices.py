@@ -338,3 +338,26 @@ def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
         of_frame = fk.score_matrix(frame, same_images=False)
         for scores in (of_frame, fk.open_data(tmp_path / "again.csv", same_images=False)):
             assert ids(scores) == (frame.index.tolist(), IDS)
+
+
+def test_other_images_of_the_same_people_are_a_set_of_their_own():
+    """A symmetric matrix of two sets of images, as of eyes: its diagonal has genuine pairs."""
+    people = np.repeat(["a", "b", "c", "d"], 3)
+    left, right = ([f"{who}_{k}_{eye}" for k, who in enumerate(people)] for eye in "LR")
+    values = np.random.default_rng(0).normal(size=(12, 12)) + (people[:, None] == people)
+    scores = fk.score_matrix(values + values.T, people, people, probe=left, reference=right)
+    assert scores.reference.values.tolist() == right and scores.symmetric == 0
+    who = scores["probe_identity"].values[:, None] == scores["reference_identity"].values
+    rates = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]
+    assert rates.frr.item() == pytest.approx(np.mean(scores.values[who] <= 0.5))
+
+
+@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
+def test_a_mark_in_one_row_of_a_large_matrix_is_asked_about():
+    people = np.arange(1200) // 2
+    values = np.random.default_rng(0).uniform(size=(1200, 1200))
+    values = (values + values.T) / 2
+    values[1, 2:6] = values[2:6, 1] = -1
+    with pytest.raises(fk.InputError, match="the score -1 is apart") as asked:
+        fk.score_matrix(values, people, people)
+    assert {"missing": [-1.0]} in asked.value.answers
