@@ -106,7 +106,7 @@ def read_report(path):
     rows = rows[rows.contrast.isna() & (rows.target == NEW_PEOPLE)]
     rows = rows.assign(level=rows.far.fillna(rows.threshold))
     names = ["measure", "model", "group", "with_group", "scale"]
-    rows[names] = rows[names].astype(object).fillna("")
+    rows[names] = rows[names].astype(object).where(rows[names].notna(), "")
     decimals = {
         measure: decimals_of(values.lower, values.upper, values.scale.iloc[0])
         for measure, values in rows.groupby("measure")

@@ -214,7 +214,7 @@ def _rows(result, measure):
     if MEASURE not in dims:
         frame[MEASURE] = measure
     frame = frame.reindex(columns=[*ROWS, *numbers]).astype(dict.fromkeys(ROWS, object))
-    frame[ROWS] = frame[ROWS].fillna("")
+    frame[ROWS] = frame[ROWS].where(frame[ROWS].notna(), "")
     is_contrast = CONTRAST in result.attrs
     p_kind = "p" if is_contrast else P_KINDS.get(result.attrs.get("method"), "p")
     return frame.rename(columns={"p": p_kind})
