@@ -188,9 +188,9 @@ def require_returned(name: str, value, made_by: str, *contents: str) -> None:
 def real_numbers(name: str, values) -> np.ndarray:
     """An array of real numbers in their own precision, NaN where masked, None or pandas' NA."""
     try:
-        given = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        is_plain = given.dtype.kind != "O" and not np.ma.isMaskedArray(given)
-        array = given if is_plain else _as_floats(given)
+        raw = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        is_plain = raw.dtype.kind != "O" and not np.ma.isMaskedArray(raw)
+        array = raw if is_plain else _as_floats(raw)
     except (ValueError, TypeError):
         raise InputError(
             f"{name} must be numbers, in rows of one length; got {str(values)[:60]}"
@@ -200,8 +200,8 @@ def real_numbers(name: str, values) -> np.ndarray:
         f"{name} must be numbers, not text or complex ones, got {array.dtype}: {str(values)[:60]}",
     )
     if isinstance(values, (list, tuple)) and np.nanmax(np.abs(array), initial=0) >= LARGEST_WHOLE:
-        given = np.array(values, object)  # NumPy rounds integers that are mixed with floats
-    require_exact(name, given)
+        raw = np.array(values, object)  # NumPy rounds integers that are mixed with floats
+    require_exact(name, raw)
     return np.ma.filled(array, np.nan)
 
 

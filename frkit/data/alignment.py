@@ -43,9 +43,9 @@ def aligned(*inputs, named_by=None):
     order = _row_labels(main)
     names = _names_of_rows(dict(values).get(named_by), order)
     if order is not None and not _counts_rows(order):
-        if names is not None and _places(order, names) is not None:
+        if names is not None and _positions(order, names) is not None:
             order = names
-        elif _places(order, pd.RangeIndex(len(order))) is not None:
+        elif _positions(order, pd.RangeIndex(len(order))) is not None:
             sides = [side for _, value in values for side in _sides(value)]
             is_plain = [side is not None and _row_labels(side) is None for side in sides]
             require(not any(is_plain), OTHER_LABELS.format(first, "others"))
@@ -65,15 +65,17 @@ def _in_order(value, order, names, whose):
     labels = _row_labels(value)
     if labels is None or labels.equals(order) or order is None and _counts_rows(labels):
         return value
-    places = None if order is None else _places(labels, order)
-    if places is None and names is not None:
-        places = _places(labels, names)
-    require(places is not None, OTHER_LABELS.format(*whose))
+    positions = None if order is None else _positions(labels, order)
+    if positions is None and names is not None:
+        positions = _positions(labels, names)
+    absent = [] if order is None else order.difference(labels)
+    example = f"; {whose[0]} lacks {listed(absent)}" if 0 < len(absent) < len(labels) else ""
+    require(positions is not None, OTHER_LABELS.format(*whose) + example)
     if isinstance(value, xr.DataArray):
         if not isinstance(value.dtype, np.dtype):  # texts of pandas, which xarray cannot select
             value = value.copy(data=value.to_numpy())
-        return value.isel({_row_dim(value): places})
-    return value.iloc[places]
+        return value.isel({_row_dim(value): positions})
+    return value.iloc[positions]
 
 
 def _names_of_rows(names, order):
@@ -89,16 +91,16 @@ def _names_of_rows(names, order):
 
 def _counts_rows(labels):
     """Return whether labels are 0, 1, ... in order, also as text, which name nothing."""
-    places = pd.RangeIndex(len(labels))
-    return labels.equals(places) or labels.equals(places.astype(str))
+    positions = pd.RangeIndex(len(labels))
+    return labels.equals(positions) or labels.equals(positions.astype(str))
 
 
-def _places(labels, order):
+def _positions(labels, order):
     """Return where labels stand that are to be in this order; None if they are not the same."""
     if not (labels.is_unique and order.is_unique and len(labels) == len(order)):
         return None
-    places = labels.get_indexer(order)
-    return places if (places >= 0).all() else None
+    positions = labels.get_indexer(order)
+    return positions if (positions >= 0).all() else None
 
 
 def _sides(value):
@@ -172,12 +174,12 @@ def _merged_labels(models):
             others = labels.values
             values = merged.get(name, labels).values
             values = np.where(values == UNKNOWN, others, values)
-            places = np.flatnonzero((values != others) & (others != UNKNOWN))
+            positions = np.flatnonzero((values != others) & (others != UNKNOWN))
             require(
-                len(places) == 0,
+                len(positions) == 0,
                 f"model {model!r} must agree in {name!r} with those before it, but differs in "
-                f"{len(places):,} of {len(values):,} places, such as "
-                f"{listed([*values[places[:1]], *others[places[:1]]])}: correct one of them, "
+                f"{len(positions):,} of {len(values):,} positions, such as "
+                f"{listed([*values[positions[:1]], *others[positions[:1]]])}: correct one of them, "
                 "or name the images, so that they are put in one order",
             )
             merged[name] = labels.variable.copy(data=values)

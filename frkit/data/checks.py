@@ -51,11 +51,11 @@ def check_rows(values, need_length=True):
     """
     limits = np.finfo(np.float32)
     least, most = (limits.tiny, limits.max) if need_length else (0, np.finfo(np.float64).max)
-    for place, rows in row_pieces(values):
+    for index, rows in row_pieces(values):
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         bad = np.flatnonzero(~((squares >= least) & (squares <= most)))
         if len(bad) > 0:
-            *encoder, start = place
+            *encoder, start = index
             model_phrase = f" of model {encoder[0]}" if encoder else ""
             raise InputError(
                 f"embedding{model_phrase} at row {start + bad[0]}{_fault(rows[bad[0]])} "
@@ -192,7 +192,8 @@ def completed(values, rows, columns, equal_cells=False):
     Parameters
     ----------
     values : array, (row, column)
-        Other scores, and those on disk, are returned as they are.
+        Other scores are returned as they are; those that stay on disk, too, unless their first
+        rows and columns have one half alone, which is refused.
     rows, columns : sequences of str
         Names of images, distinct on each side.
 
@@ -203,6 +204,13 @@ def completed(values, rows, columns, equal_cells=False):
         The names of both sides, if scores were completed.
     """
     if not isinstance(values, np.ndarray):
+        corner = np.asarray(values[:WINDOW, :WINDOW], float)
+        _, names = completed(corner, rows[:WINDOW], columns[:WINDOW])
+        require(
+            names is None,
+            "only one half of the matrix has scores, and one that stays on disk is not completed: "
+            "fk.score_matrix(np.load(path), identity, identity, same_images=True) reads all of it",
+        )
         return values, None
     rows, columns = pd.Index(rows), pd.Index(columns)
     names = rows.append(columns).unique()

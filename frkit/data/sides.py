@@ -41,15 +41,15 @@ class Sides(NamedTuple):
         n_shared = len(np.intersect1d(probes, references))
         return 2 * n_shared > max(len(probes), len(references))
 
-    def rows(self, chosen):
+    def rows(self, selected):
         """Return the names of some pairs."""
-        reference = None if self.reference is None else self.reference[chosen]
-        return Sides(self.probe[chosen], reference, self.names)
+        reference = None if self.reference is None else self.reference[selected]
+        return Sides(self.probe[selected], reference, self.names)
 
     def mapped(self, others):
         """Return both sides under other names, one for each distinct name."""
-        places, names = pd.factorize(np.asarray(others, object))
-        return Sides(places[self.probe], places[self.reference], names)
+        positions, names = pd.factorize(np.asarray(others, object))
+        return Sides(positions[self.probe], positions[self.reference], names)
 
     def columns(self):
         """Return the names of each pair's sides."""
@@ -84,7 +84,7 @@ def coded_sides(columns, roles, n, *, complete=True):
             codes.append(code)
             names.append(labels[:-1] if complete else labels)  # the last is "unknown"
     require(names, f"{roles[0]} is None on both sides: leave it out")
-    places, distinct = pd.factorize(np.concatenate(names))
-    first = places[: len(names[0])][codes[0]]
-    second = places[len(names[0]) :][codes[1]] if len(codes) > 1 else None
+    positions, distinct = pd.factorize(np.concatenate(names))
+    first = positions[: len(names[0])][codes[0]]
+    second = positions[len(names[0]) :][codes[1]] if len(codes) > 1 else None
     return Sides(first, second, distinct)

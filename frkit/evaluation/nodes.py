@@ -2,14 +2,12 @@
 
 import hashlib
 import json
-from functools import cache
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-import frkit
 from frkit.base import require, require_path, warn
 from frkit.data.files import named
 from frkit.data.labels import narrow_text
@@ -103,11 +101,10 @@ def _as_distances(table):
     return table.assign_coords(score_bin=0.0 - table["score_bin"])
 
 
-@cache
 def versions():
     """Versions of the libraries on which the numbers depend."""
-    libraries = ("numpy", "scipy", "xarray", "dask", "numba")
-    return {"frkit": frkit.__version__} | {name: version(name) for name in libraries}
+    libraries = ("frkit", "numpy", "scipy", "xarray", "dask", "numba")
+    return {name: import_module(name).__version__ for name in libraries}
 
 
 def new_provenance(scores, design: Design, resampling, options) -> dict:

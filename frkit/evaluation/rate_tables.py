@@ -82,13 +82,13 @@ def rates_of(populations, weights, at, level, far_of):
 
 def lowest_threshold(values, smallest=np.nanmin):
     """The lowest threshold of all populations, at levels or at the EER."""
-    found = [
+    thresholds_of_populations = [
         np.ravel(array)
         for variables in values.values()
         for name, (_, array) in variables.items()
         if "threshold" in name
     ]
-    return smallest(np.concatenate(found))
+    return smallest(np.concatenate(thresholds_of_populations))
 
 
 def counts_of_errors(populations, at, level):

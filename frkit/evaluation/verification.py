@@ -143,8 +143,8 @@ def metrics_of(population, p_target):
         score = pairs.score.astype(float)
         total = pairs.weight.sum()
         share = pairs.weight / total
-        place = np.searchsorted(scores, pairs.score)
-        shares.append(np.bincount(place, pairs.weight, len(scores)) / total)
+        rank = np.searchsorted(scores, pairs.score)
+        shares.append(np.bincount(rank, pairs.weight, len(scores)) / total)
         means.append(share @ score)
         variances.append(share @ (score - means[-1]) ** 2)
         nats += share @ np.logaddexp(0, sign * score)

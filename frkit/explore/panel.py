@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from frkit.base import InputError, gathered_notices
 from frkit.explore.controls import start_at
+from frkit.explore.work import in_kernel
 from frkit.plot.style import THEME
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
@@ -63,12 +64,10 @@ class Panel:
 
     def follow(self, _change):
         """Draw soon: of the steps that come until then only the last one is drawn."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # without a kernel
+        if not in_kernel():
             self.redraw_or_say_why_not()
-            return
-        if self.next_drawing is None:
+        elif self.next_drawing is None:
+            loop = asyncio.get_running_loop()
             self.next_drawing = loop.call_later(WAIT, self.redraw_or_say_why_not)
 
     def redraw_or_say_why_not(self):

@@ -65,11 +65,11 @@ def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
     controls = {"result": menu("result", options=list(several))} if len(several) > 1 else {}
     controls |= {dim: control_of(dim, options) for dim, options in labels.items()}
 
-    def chosen(result=""):
+    def result_by_name(result=""):
         return several[result]
 
     draws = [drawn_by(figure, labels) for figure in figures]
-    return Panel(controls, *draws, prepare=chosen, margins=(1.0, 1.35), **start).box()
+    return Panel(controls, *draws, prepare=result_by_name, margins=(1.0, 1.35), **start).box()
 
 
 def control_of(dim, labels):

@@ -50,7 +50,7 @@ class Work:
         self.say("running")
         self.thread = Thread(target=self.run, daemon=True)
         self.thread.start()
-        if getattr(get_ipython(), "kernel", None) is None:
+        if not in_kernel():
             self.thread.join()
 
     def stop(self, _button=None):
@@ -96,6 +96,11 @@ class Work:
     def say(self, sentence, alert=False):
         """Show words beneath the buttons."""
         self.words.value = message(sentence, alert)
+
+
+def in_kernel():
+    """Return whether this is a notebook or an app, where events are handled one by one."""
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def button(label, action, **settings):

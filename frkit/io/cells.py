@@ -32,8 +32,8 @@ def without_words(table, missing):
     if not words:
         return table
     columns = []
-    for place in range(len(table.columns)):  # names may occur twice
-        column = table.iloc[:, place]
+    for number in range(len(table.columns)):  # names may occur twice
+        column = table.iloc[:, number]
         is_word = column.astype(str).isin(words)
         is_score = is_word.any() and is_number_column(column[~is_word])
         columns.append(column.mask(is_word) if is_score else column)
@@ -81,7 +81,7 @@ def _refuse_words(column, is_bad, blank):
     words = column[is_bad].dropna().astype(str)
     require(
         not (words == column.name).any(),
-        f"{_place(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
+        f"{_line_of(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
     )
     is_word = ~words.str.contains("[0-9]")
     if blank and is_word.any():
@@ -115,13 +115,13 @@ def is_number_column(column, least=0.9):
 def refuse_cells(column, is_bad, reason, answers=()):
     """Refuse the first bad cell; the message names its line, or its row."""
     if np.any(is_bad):
-        place = int(np.argmax(is_bad))
-        cell = column.iloc[place]
+        row = int(np.argmax(is_bad))
+        cell = column.iloc[row]
         cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
-        where = f"{_place(column, place)}, column {column.name!r}"
+        where = f"{_line_of(column, row)}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
 
 
-def _place(column, place):
+def _line_of(column, row):
     """Return the line, or the row, of a cell."""
-    return f"{column.index.name or 'line'} {column.index[place]}"
+    return f"{column.index.name or 'line'} {column.index[row]}"

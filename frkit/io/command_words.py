@@ -63,8 +63,8 @@ def add_options(command, options):
 
 def options_of(arguments):
     """Return the options of `open_data` among the arguments of a command."""
-    given = vars(arguments)
-    options = {name: given[name] for name in READING if given[name] is not None}
+    values = vars(arguments)
+    options = {name: values[name] for name in READING if values[name] is not None}
     if "missing" in options:
         options["missing"] = [each for each in options["missing"] if each != "none"]
     if "columns" in options:

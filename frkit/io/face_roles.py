@@ -14,7 +14,7 @@ from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_number
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
 from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
-from frkit.io.roles import FLAGS, SHOWN, given_roles, some_rows
+from frkit.io.roles import FLAGS, SHOWN, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # pairs of images that can show it; also the most images of one label
@@ -23,14 +23,14 @@ UNNAMED = "first column"  # of text without a name
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
-def face_roles(columns, given=None, by_name=False):
+def face_roles(columns, user_columns=None, by_name=False):
     """Find out what the columns of a file of embeddings are.
 
     Parameters
     ----------
     columns : dict of str to array
         Embeddings have a row for each image, labels one entry.
-    given : mapping, optional
+    user_columns : mapping, optional
         What the user says: role or attribute to column(s).
     by_name : bool
         Whether a pattern of names of images says who is in them.
@@ -41,13 +41,18 @@ def face_roles(columns, given=None, by_name=False):
     array or None
         Who is in each image, where a column says it.
     """
-    roles = given_roles("faces", given, list(columns))
-    if "embedding" not in roles.given:
+    roles = roles_of_user("faces", user_columns, list(columns))
+    if "embedding" not in roles.from_user:
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
         refuse_scores(columns[name], [{"kind": "matrix"}, {"columns": {"embedding": name}}])
-    n_images = np.shape(columns[roles.column("embedding")])[-2:][0]
-    if "image" not in roles.given:
+    embedding = roles.column("embedding")
+    require(
+        np.ndim(columns.get(embedding)) > 1,
+        f"column {embedding!r} is no embedding: it has one number for each image",
+    )
+    n_images = np.shape(columns[embedding])[-2]
+    if "image" not in roles.from_user:
         labels = _labels(roles, columns, n_images)
         distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
         images = (
@@ -65,7 +70,7 @@ def face_roles(columns, given=None, by_name=False):
         if not roles.column("image"):
             roles.ask(columns, "no column has names of images", {"image": "..."})
         return roles, None
-    if "identity" not in roles.given:
+    if "identity" not in roles.from_user:
         name = _identity(roles, columns, _labels(roles, columns, n_images))
         if name is None:
             vectors = [name for name, values in columns.items() if np.ndim(values) == 1]
@@ -188,7 +193,7 @@ def _some_cosines(roles, columns, rows):
 # --- columns of a table --------------------------------------------------------------------------
 
 
-def gathered(table, given=None):
+def gathered(table, user_columns=None):
     """Return the columns of a table of images, with those of an embedding as one array.
 
     An embedding is a column of lists (also as JSON text), or numbered columns. Numbered columns go
@@ -197,7 +202,7 @@ def gathered(table, given=None):
     Parameters
     ----------
     table : pd.DataFrame
-    given : dict, optional
+    user_columns : dict, optional
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
@@ -208,13 +213,13 @@ def gathered(table, given=None):
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
     blocks = _blocks(table)
-    for role, source in (given or {}).items():
+    for role, source in (user_columns or {}).items():
         if role != "embedding":  # a label in a numbered column
             labels = source if isinstance(source, (list, tuple)) else [source]
             for name, numbers in blocks.items():
                 blocks[name] = [number for number in numbers if number not in labels]
-    if given is not None and given.get("embedding"):
-        given["embedding"] = _named_blocks(given["embedding"], columns, blocks)
+    if user_columns is not None and user_columns.get("embedding"):
+        user_columns["embedding"] = _named_blocks(user_columns["embedding"], columns, blocks)
     for name, numbers in blocks.items():
         columns = {key: column for key, column in columns.items() if key not in numbers}
         numbers = [to_numbers(table[number], blank=False) for number in numbers]
@@ -253,7 +258,7 @@ def _blocks(table):
     """Return the sets of numbered columns that can be embeddings."""
     header = list(table.columns)
     sample = some_rows(table)
-    if header == [str(place) for place in range(1, len(header) + 1)]:  # there is no header
+    if header == [str(number) for number in range(1, len(header) + 1)]:  # there is no header
         numbers = [name for name in header if (as_numbers(sample[name])[0] % 1 > 0).any()]
         return {"numbers": numbers} if len(numbers) > 1 else {}
     blocks = {}

@@ -145,12 +145,12 @@ def faces_of_contents(contents, options):
     """Return the faces Dataset of a file or table; options : of `open_data`."""
     if names_models(options) and contents.is_table():
         return stacked_faces(read_by_model(contents, options, faces_of_contents))
-    given = dict(options.get("columns") or {})
+    user_columns = dict(options.get("columns") or {})
     identity = options.get("identity")
     pattern = identity if is_pattern(identity) else None
     if identity and pattern is None:
-        given["identity"] = identity
-    columns = gathered(contents.data, given) if contents.is_table() else dict(contents.data)
+        user_columns["identity"] = identity
+    columns = gathered(contents.data, user_columns) if contents.is_table() else dict(contents.data)
     labels = options.get("labels")
     if [*columns] == [CELLS]:
         labels = labels_beside(contents.path) if labels is None else labels
@@ -163,8 +163,8 @@ def faces_of_contents(contents, options):
         columns |= more
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
-    is_of_one = "model" in given and given.pop("model") is None
-    roles, identity = face_roles(columns, given, pattern is not None)
+    is_of_one = "model" in user_columns and user_columns.pop("model") is None
+    roles, identity = face_roles(columns, user_columns, pattern is not None)
     values, model = _checked_embeddings(columns, roles.columns["embedding"])
     image = columns.get(roles.column("image"))
     if pattern is not None:

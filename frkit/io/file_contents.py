@@ -149,7 +149,7 @@ def table_of(contents):
 
 def _numbered(table):
     """Return the names that columns of a text without a header have."""
-    return [str(place + 1) for place in range(len(table.columns))]
+    return [str(number + 1) for number in range(len(table.columns))]
 
 
 def _lines(contents, are_scored):

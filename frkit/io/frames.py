@@ -58,7 +58,7 @@ def _as_table(frame):
         "df.columns.map('_'.join)",
     )
     if not isinstance(frame.index, pd.RangeIndex):
-        names = [name or place or "" for place, name in enumerate(frame.index.names)]
+        names = [name or number or "" for number, name in enumerate(frame.index.names)]
         index = frame.index.to_frame(index=False).set_axis(names, axis=1)
         frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
     return by_row(frame)

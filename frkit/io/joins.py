@@ -159,15 +159,15 @@ def _patterns_like(name, ending):
     cells = re.split("([-_. ])", stem)
     last = "{number}" if cells[-1].isdigit() else "{last}"
     rest = last + ending
-    for place, mark in enumerate(cells[-2::-2]):
+    for number, mark in enumerate(cells[-2::-2]):
         yield "{name}" + mark + rest
-        rest = f"{{{FIELDS[place % len(FIELDS)]}}}" + mark + rest
+        rest = f"{{{FIELDS[number % len(FIELDS)]}}}" + mark + rest
     if re.search("[^0-9][0-9]+$", stem):
         yield "{name}{number}" + ending
     rest = "{file}"
-    for place, _ in enumerate(folders):
+    for number, _ in enumerate(folders):
         yield "{name}/" + rest
-        rest = f"{{{FIELDS[place % len(FIELDS)]}}}/" + rest
+        rest = f"{{{FIELDS[number % len(FIELDS)]}}}/" + rest
 
 
 def ask_who(roles, header, why, images, scores, *remedies, **options):

@@ -50,7 +50,7 @@ def guessed_kind(contents, options):
 def _preview(table):
     """Return the first rows, with the texts that occur in them alone."""
     head = table.head(PREVIEW)
-    columns = [head.iloc[:, place] for place in range(len(head.columns))]
+    columns = [head.iloc[:, number] for number in range(len(head.columns))]
     columns = [
         column.cat.remove_unused_categories() if column.dtype == "category" else column
         for column in columns
@@ -103,7 +103,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "matrix"
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
-    are_numbers = all(is_number_column(table.iloc[:, place]) for place in range(1, len(header)))
+    are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
     if not are_faces and len({*header}) < len(header) and are_numbers:
         return "matrix"  # of a table, names would be distinct
     check_header(header)

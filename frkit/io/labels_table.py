@@ -45,8 +45,8 @@ def labels_in_order(labels):
     table = read_labels(labels)
     for name, column in table.items():
         numbers, _ = as_numbers(column)
-        places = numbers - numbers.min()
-        is_counter = numbers.min() in (0, 1) and set(places) == set(range(len(places)))
+        positions = numbers - numbers.min()
+        is_counter = numbers.min() in (0, 1) and set(positions) == set(range(len(positions)))
         called = f"column {name!r}" if name else "the first column"
         require(
             not is_counter or (np.diff(numbers) > 0).all(),
@@ -85,7 +85,8 @@ def labels_by_name(labels, names):
         is_varying = rows.nunique().max() > 1
         not_read(is_varying.index[is_varying], f"rows of one {key!r} differ in them")
         labels_of_name = rows.first().loc[:, ~is_varying]
-        require(not labels_of_name.empty, f"has no column of labels besides {key!r}")
+        differing = f"; rows of one {key!r} differ: correct them" if is_varying.any() else ""
+        require(not labels_of_name.empty, f"has no column of labels besides {key!r}{differing}")
     there, of_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
     others, absent = there.difference(of_data), of_data.difference(there)
     if len(others) > 0:

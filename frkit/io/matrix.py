@@ -183,12 +183,12 @@ def score_matrix(
         "distance": int(is_distance),
         "long_name": "similarity score",
     }
+    if isinstance(scores, np.ndarray):
+        _warn_of_failed(lazy, probes, references, symmetric, failed)
     if failed == "rejected":
         lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
         attrs[REJECTED] = float(below(lowest, highest))
         lazy = da.where(da.isnan(lazy), attrs[REJECTED], lazy)
-    elif isinstance(scores, np.ndarray):
-        _warn_of_failed(lazy, probes, references, symmetric)
     of_probes, of_references = (
         {"image": table.index.to_numpy(str)} | {name: table[name].to_numpy(str) for name in table}
         for table in (probes, references)
@@ -217,9 +217,9 @@ def _in_one_order(scores, names, sides):
     """Return scores and the labels of both sides, with each side in one order by its names."""
     in_order = []
     for axis, labels in enumerate(sides):
-        places = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
-        in_rows, labels = aligned({"the matrix": places}, labels, named_by="image")
-        if in_rows["the matrix"] is not places:  # given names have another order
+        positions = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
+        in_rows, labels = aligned({"the matrix": positions}, labels, named_by="image")
+        if in_rows["the matrix"] is not positions:  # given names have another order
             scores = np.take(scores, in_rows["the matrix"].to_numpy(), axis)
         in_order.append(labels)
     return scores, in_order
@@ -302,14 +302,14 @@ def _labels_of_either(probes, references):
     return labels.set_index("image")
 
 
-def _warn_of_failed(lazy, probes, references, symmetric):
+def _warn_of_failed(lazy, probes, references, symmetric, failed):
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(np.isnan(lazy).compute())
     is_of_two_images = probes.index[row] != references.index[col]
     same_person = probes["identity"].to_numpy()[row] == references["identity"].to_numpy()[col]
     orders = 2 if symmetric else 1
     n_genuine = np.sum(same_person & is_of_two_images)
-    warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders)
+    warn_of_failed(n_genuine // orders, np.sum(~same_person) // orders, failed)
 
 
 # --- names of rows and columns --------------------------------------------------------------------

@@ -18,7 +18,7 @@ from frkit.io.names import NAMES, WEAK, side_columns, simplified
 from frkit.io.notices import warn_of_parts
 from frkit.io.pair_list import FAILED
 from frkit.io.pair_roles import OPPOSITE, role_of_score
-from frkit.io.roles import as_mapping, given_roles
+from frkit.io.roles import as_mapping, roles_of_user
 
 SHOWN = 30  # rows and columns that show what a table contains
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
@@ -49,8 +49,8 @@ def matrix_of_contents(contents, options):
         name: array.to_numpy() if isinstance(array, pd.Series) else array
         for name, array in arrays.items()
     }
-    given = both_sides(options.get("columns"), None if pattern else identity)
-    roles = matrix_roles(arrays, given, is_certain=True)
+    user_columns = both_sides(options.get("columns"), None if pattern else identity)
+    roles = matrix_roles(arrays, user_columns, is_certain=True)
     warn_of_parts(roles, arrays)
     name = roles.scores()[0]
     values = arrays[name]
@@ -75,7 +75,7 @@ def matrix_of_contents(contents, options):
         **dict(zip(SIDES, images or ())),
     )
     _require_genuine_pairs(scores)
-    if not roles.given & {*OPPOSITE}:
+    if not roles.from_user & {*OPPOSITE}:
         has_name = bool(role_of_score(name))
         check_direction(values, people, missing, is_distance, has_name, name)
     return scores.assign_attrs(roles.attrs())
@@ -107,9 +107,13 @@ def _arrays(contents, missing):
         labels = {name: table[name] for name in table if name and name not in numbered}
         columns = [to_numbers(table[name]) for name in numbered]
         return {CELLS: np.column_stack(columns)} | labels
+    require(
+        len(table.columns) > 1,
+        "a matrix has names in its first column, and scores in others; this file has one column",
+    )
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
-    columns = [table.iloc[:, place] for place in range(1, len(table.columns))]
+    columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
     texts = [column.name for column in columns if _is_text(column)]
     require(
         not texts,
@@ -171,7 +175,7 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     Roles or None
         None where no array is clearly a matrix of scores.
     """
-    roles = given_roles("pairs", user_columns, list(columns))
+    roles = roles_of_user("pairs", user_columns, list(columns))
     tables = [name for name, array in columns.items() if np.ndim(array) == 2]
     candidates = [name for name in roles.scores() or tables if name in tables]
     if len(candidates) != 1:

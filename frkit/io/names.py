@@ -77,11 +77,11 @@ _TRUTH = _sets(
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
 LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
-LONG_MARKS += "enrol-test "
-LONG_MARKS += "enroll-test enroll-verif enroll-verify enrollment-test model-test model-segment "
-LONG_MARKS += "model-utterance model-utt "
-LONG_MARKS += "query-candidate probe-candidate source-target query-target reference-test ref-test "
-LONG_MARKS += "known-unknown"
+# what was enrolled is the reference, whichever side a list names first
+LONG_MARKS += "test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model "
+LONG_MARKS += "segment-model utterance-model utt-model "
+LONG_MARKS += "query-candidate probe-candidate source-target query-target test-reference test-ref "
+LONG_MARKS += "unknown-known"
 # a word of the name of a column that names images
 OF_IMAGES = NAMES["image"].union(
     LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()
@@ -165,13 +165,13 @@ def words_of_truth(column):
 
 def numbered_runs(header):
     """Return columns that are numbered without gaps from 0 or 1, by the text before the number."""
-    places = {}
+    names_by_number = {}
     for name in header:
         match = NUMBERED.match(name)
         if match:
-            places.setdefault(simplified(match[1]), {})[int(match[2])] = name
+            names_by_number.setdefault(simplified(match[1]), {})[int(match[2])] = name
     runs = {}
-    for prefix, names in places.items():
+    for prefix, names in names_by_number.items():
         first, last = min(names), max(names)
         if first <= 1 and last - first == len(names) - 1:
             runs[prefix] = [names[number] for number in sorted(names)]

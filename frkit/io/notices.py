@@ -59,7 +59,7 @@ def warn_of_parts(roles, columns):
     """
     for name in columns:
         bare = simplified(name)
-        if name in roles.given or bare not in NAMES_OF_SPLIT | {"rank"}:
+        if name in roles.from_user or bare not in NAMES_OF_SPLIT | {"rank"}:
             continue
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
         if bare == "rank" and roles.scores():

@@ -235,8 +235,8 @@ def _settle_failed(scores, genuine, failed):
     In the latter case also the score of failed comparisons, as an attribute.
     """
     is_failed = np.isnan(scores)
+    warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum(), failed)
     if failed == "left out":
-        warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum())
         return scores, {}
     lowest = np.nanmin(scores, -1, keepdims=True)
     highest = np.nanmax(scores, -1, keepdims=True)
@@ -250,12 +250,15 @@ def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
     return lowest - np.maximum(highest - lowest, 1.0) / 100
 
 
-def warn_of_failed(n_genuine: int, n_impostor: int) -> None:
-    """Warn how many comparisons are left out."""
+def warn_of_failed(n_genuine: int, n_impostor: int, failed: str) -> None:
+    """Warn how many comparisons are left out, or count as rejected."""
+    consequence = "they count as rejected at every threshold"
+    if failed == "left out":
+        consequence = "they are left out of every rate; the option failed can reject them"
     if n_genuine or n_impostor:
         warn(
-            f"{n_genuine} genuine and {n_impostor} impostor comparisons failed (NaN or marked as "
-            "missing): they are left out of every rate; the option failed can reject them"
+            f"{n_genuine} genuine and {n_impostor} impostor comparisons failed, or were not made "
+            f"(NaN or marked as missing): {consequence}"
         )
 
 

@@ -25,7 +25,7 @@ from frkit.io.names import (
     words_of,
     words_of_truth,
 )
-from frkit.io.roles import FLAGS, MOST_MODELS, given_roles, some_rows
+from frkit.io.roles import FLAGS, MOST_MODELS, roles_of_user, some_rows
 
 OPPOSITE = {"score": "distance", "distance": "score", "genuine": "impostor", "impostor": "genuine"}
 TRUTH = NAMES["genuine"] | NAMES["impostor"] | WEAK["genuine"]
@@ -75,11 +75,11 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     np.ndarray or None
         Which pairs are genuine, where a column or identities say it.
     """
-    roles = given_roles("pairs", columns, list(table.columns))
+    roles = roles_of_user("pairs", columns, list(table.columns))
     sample = some_rows(table)
-    if needs_score and not roles.given & {*WORDS}:
+    if needs_score and not roles.from_user & {*WORDS}:
         _find_scores(roles, sample)
-    if not roles.given & {"genuine", "impostor"}:
+    if not roles.from_user & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
     genuine = _truth(roles, table)
     _find_sides(roles, table, genuine)
@@ -93,7 +93,7 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
             roles.attributes[name] = [name]
         else:
             roles.unused.append(name)
-    roles.given &= {*from_user}
+    roles.from_user &= {*from_user}
     if needs_score:
         check_directions(
             roles, table, genuine, {name: to_numbers(table[name]) for name in roles.scores()}
@@ -193,7 +193,7 @@ def check_directions(roles, table, genuine, scores):
 
     scores : dict of array, by column
     """
-    for role in {*WORDS} - roles.given:
+    for role in {*WORDS} - roles.from_user:
         for name in roles.columns.get(role, []):
             area, errors = _separation(scores[name], genuine, role)
             if area == 0 or area < 0.5 and errors < -2:
@@ -203,7 +203,7 @@ def check_directions(roles, table, genuine, scores):
                 if others:
                     remedies[0][role] = others
                 truth = next(filter(roles.column, ("impostor", "genuine")), None)
-                if truth and truth not in roles.given and not roles.column(WHO[0]):
+                if truth and truth not in roles.from_user and not roles.column(WHO[0]):
                     remedies.append({OPPOSITE[truth]: roles.column(truth)})
                 why = f"read as {role}, {name!r} says that strangers are more alike than one person"
                 roles.ask(table, why, *remedies)
@@ -224,7 +224,7 @@ def _find_truth(roles, table, sample):
         is_genuine[name] = words_of_truth(table[name])[means_impostor]
     if any(not np.array_equal(is_genuine[first], is_genuine[other]) for other in others):
         why = f"{listed(candidates)} could all say which pairs are genuine"
-        roles.ask(table, why, {"genuine": first})
+        roles.ask(table, why, *({"genuine": name} for name in candidates))
     roles.columns["impostor" if truth_of(first) in NAMES["impostor"] else "genuine"] = [first]
     roles.unused += others
 
@@ -249,13 +249,13 @@ def _says_truth(name, cells):
 
 def _truth(roles, table):
     """Return which pairs are genuine according to the column of truth; None without one."""
-    for place, role in enumerate(("genuine", "impostor")):
+    for side, role in enumerate(("genuine", "impostor")):
         if roles.column(role):
             column = table[roles.column(role)]
             verdicts = words_of_truth(column)
             remedies = [{"columns": {role: None}}]
             refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT, remedies)
-            return verdicts[place]
+            return verdicts[side]
     return None
 
 
@@ -284,7 +284,7 @@ def check_unconfirmed(roles, table, genuine, scores, is_preset):
     truth = roles.column("genuine")
     role = "distance" if roles.columns.get("distance") else "score"
     name = roles.column(role)
-    if truth is None or name is None or roles.given & {"genuine", "impostor"}:
+    if truth is None or name is None or roles.from_user & {"genuine", "impostor"}:
         return
     area, _ = _separation(scores[name], genuine, role)
     is_separated = area == 1 and len(genuine) >= FEWEST
@@ -294,7 +294,7 @@ def check_unconfirmed(roles, table, genuine, scores, is_preset):
         people = dict.fromkeys(WHO, "...")
         roles.ask(table, why, {"genuine": truth}, {"genuine": "..."}, {"genuine": None} | people)
     is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.given:
+    if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.from_user:
         warn(
             f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
             f"file confirms both; they may be impostor and {OPPOSITE[role]}"
@@ -307,21 +307,21 @@ def check_unconfirmed(roles, table, genuine, scores, is_preset):
 def _find_sides(roles, table, truth):
     """Decide whether columns of both sides are identities, images or attributes."""
     for names in (SIDES, WHO):
-        given = [role for role in names if roles.column(role)]
-        if len(given) == 1:
-            why = f"{given[0]} is {roles.column(given[0])!r}; name the other side, too"
-            roles.ask(table, why, dict.fromkeys({*names}.difference(given), "..."))
+        named = [role for role in names if roles.column(role)]
+        if len(named) == 1:
+            why = f"{named[0]} is {roles.column(named[0])!r}; name the other side, too"
+            roles.ask(table, why, dict.fromkeys({*names}.difference(named), "..."))
     # sysA_score and sysB_score are scores of two models
     sides = side_columns([name for name in roles.free(table) if not role_of_score(name)])
     people = _identities(roles, sides, table, truth)
-    if people is not None and not roles.given & {*WHO}:
+    if people is not None and not roles.from_user & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
     for stem, columns in sides.items():
         is_image = simplified(stem) in NAMES["image"] | IDS
-        if is_image and not any(map(roles.column, SIDES)) and not roles.given & {*SIDES}:
+        if is_image and not any(map(roles.column, SIDES)) and not roles.from_user & {*SIDES}:
             roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
     names = [name for name in roles.free(table) if _are_names(table[name])]
-    is_said = any(map(roles.column, (*SIDES, *WHO))) or bool(roles.given & {*SIDES})
+    is_said = any(map(roles.column, (*SIDES, *WHO))) or bool(roles.from_user & {*SIDES})
     images = [name for name in names if words_of(name) & OF_IMAGES]
     if len(images) == 2 and not is_said:
         is_same = _is_same(table, images)

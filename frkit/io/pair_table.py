@@ -161,7 +161,7 @@ def _list_of_pairs(
         roles.columns["score"] = [name for name in scores if name not in distances]
     if rule == "models" and images and not images.are_one_set():
         images = images.apart()
-    if images and people and not preset and not roles.given & {*SIDES}:
+    if images and people and not preset and not roles.from_user & {*SIDES}:
         who = pd.DataFrame({"image": images.both(), "person": people.both()})
         who = who.drop_duplicates()
         of_two = who[who.image.duplicated(keep=False)].sort_values("image")
@@ -286,7 +286,7 @@ def _people_by_name(images, genuine, rule, roles, table):
         if reading.is_wrong.all():
             refuse_truth(roles, table, "names of images", reading.is_wrong)
     nearly = [reading for reading in readings if reading.is_wrong.mean() <= MOST_WRONG]
-    if nearly and role not in roles.given:
+    if nearly and role not in roles.from_user:
         nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
         names = {"columns": {role: None}, "identity": nearest.pattern}
         why = (
@@ -342,7 +342,7 @@ def _first_of_each(table, images, scores, genuine, roles):
         "model a row is of"
     )
     answers = [{"columns": {"model": "..."}}]
-    if not roles.given & {*SIDES} and not roles.column(WHO[0]):
+    if not roles.from_user & {*SIDES} and not roles.column(WHO[0]):
         remedy += f"; or {listed(columns)} name people and no images"
         answers.insert(0, {"columns": dict(zip(WHO, columns))})
     what = "has two scores" if is_same else "is called genuine and impostor"

@@ -42,7 +42,7 @@ class Roles:
         Whether the user gave a list of scores, of which even one is a model with a name.
     who : str
         How it is known who is who, where no column says so.
-    given : set of str
+    from_user : set of str
         The roles that the user gave.
     """
 
@@ -51,7 +51,7 @@ class Roles:
     unused: list = field(default_factory=list)
     are_models: bool = False
     who: str = ""
-    given: set = field(default_factory=set)
+    from_user: set = field(default_factory=set)
 
     def column(self, role):
         """Return the first column of a role, or None."""
@@ -109,7 +109,7 @@ def as_mapping(columns):
     return dict(columns)
 
 
-def given_roles(kind, columns, header):
+def roles_of_user(kind, columns, header):
     """Return the roles that the user gave, checked against the columns that are there.
 
     Parameters
@@ -139,7 +139,7 @@ def given_roles(kind, columns, header):
             not absent,
             f"there is no column {listed(absent)}; the columns are {listed(header, SHOWN)}",
         )
-        roles.given.add(role)
+        roles.from_user.add(role)
         if role in allowed:
             roles.columns[role] = named
         elif named:

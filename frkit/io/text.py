@@ -107,8 +107,8 @@ def _arrow_table(content, layout, numbers):
         return "error"
 
     text = pa.dictionary(pa.int32(), pa.string())
-    types = {str(place): text for place in range(len(layout.names))}
-    types |= {str(place): pa.float64() for place in numbers}
+    types = {str(number): text for number in range(len(layout.names))}
+    types |= {str(number): pa.float64() for number in numbers}
     # without threads, which hang in a forked process
     lines = ReadOptions(
         column_names=[*types], skip_rows_after_names=layout.first - 1, use_threads=False
@@ -188,7 +188,7 @@ def text_layout(path):
         others = no_comments
     cells = [rows[number] for number in (first, *others)]
     has_header = _has_header(cells)
-    names = cells[0] if has_header else [str(place + 1) for place in range(len(cells[0]))]
+    names = cells[0] if has_header else [str(number + 1) for number in range(len(cells[0]))]
     names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
     if has_header and body and all(len(row) == len(names) + 1 for row in body):
@@ -252,16 +252,16 @@ def _number_columns(layout):
     spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
     """
     is_wide = len(layout.names) > WIDE
-    places = []
-    for place, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
+    positions = []
+    for number, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):
             is_fraction = any(map(FRACTION.match, numbers))
             is_unclear = any(map(ABRIDGED.fullmatch, numbers))
             is_unclear |= all(map(THOUSANDS.fullmatch, numbers))
             if (is_wide or is_fraction) and not is_unclear:
-                places.append(place)
-    return places
+                positions.append(number)
+    return positions
 
 
 def _clean(column, layout):

@@ -119,8 +119,10 @@ def _thresholds(inputs):
     if inputs.along == "far_level":
         with gathered_notices():  # those of the FRR
             return inputs.band("threshold")
-    given = inputs.rates.threshold
-    return xr.Dataset({"estimate": given, "lower": given * np.nan, "upper": given * np.nan})
+    thresholds = inputs.rates.threshold
+    return xr.Dataset(
+        {"estimate": thresholds, "lower": thresholds * np.nan, "upper": thresholds * np.nan}
+    )
 
 
 def _add_histograms(inputs, section, pooled, thresholds):

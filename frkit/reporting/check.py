@@ -117,18 +117,18 @@ def read_report(path):
 
 def _selected(path, rows, limit, model):
     """The intervals that a limit is about: of one model or of all, and of all groups."""
-    chosen = rows[rows.measure == limit.measure]
+    selected = rows[rows.measure == limit.measure]
     if model is not None:
-        chosen = chosen[chosen.model == model]
+        selected = selected[selected.model == model]
     if limit.level is not None:
-        chosen = chosen[np.isclose(chosen.level, limit.level, 1e-6, 0)]
-    require(len(chosen), say("check_without", path, rows, limit, model))
+        selected = selected[np.isclose(selected.level, limit.level, 1e-6, 0)]
+    require(len(selected), say("check_without", path, rows, limit, model))
     require(
-        not (chosen.estimate < chosen.fair).any(),
-        f"{limit.measure} is {chosen.fair.iloc[0]:g} where groups are alike, and lower where they "
-        "differ: only measures that rise with differences have limits, such as frr_max_min",
+        not (selected.estimate < selected.fair).any(),
+        f"{limit.measure} is {selected.fair.iloc[0]:g} where groups are alike, and lower where "
+        "they differ: only measures that rise with differences have limits, such as frr_max_min",
     )
-    return chosen.assign(limit=limit.value)
+    return selected.assign(limit=limit.value)
 
 
 def _deciding_factor(row):

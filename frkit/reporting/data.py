@@ -26,16 +26,16 @@ NO_GROUP = "no label: in no group"
 def data(inputs):
     """Count what the data are."""
     section = Section("The data")
-    facts = provenance(inputs.evaluation)
+    about = provenance(inputs.evaluation)
     n_compared = comparisons(inputs.scores)
     by = attributes_of(inputs.by) if inputs.by else []
-    section.answers.append(say("counts", facts, sum(n_compared[:2]), by))
-    if "n_people" in facts:  # people are split by an attribute
-        whole = n_compared[0] - max(facts["failed_genuine_comparisons"])
+    section.answers.append(say("counts", about, sum(n_compared[:2]), by))
+    if "n_people" in about:  # people are split by an attribute
+        whole = n_compared[0] - max(about["failed_genuine_comparisons"])
         used = int(contributions(inputs.evaluation, "frr", NEW_PEOPLE).comparisons.max())
         if used < whole:
             warn(say("split_pairs", by, whole - used, whole))
-    card = pd.Series(_counts(inputs, facts, *n_compared)).rename_axis(" ").to_frame("")
+    card = pd.Series(_counts(inputs, about, *n_compared)).rename_axis(" ").to_frame("")
     section.tables["What was compared"] = Table(card)
     if is_list(inputs.scores) and has_names(inputs.scores, "image"):
         images = pd.DataFrame(np.sort(inputs.images.image[inputs.images.sides], axis=0).T)
@@ -49,18 +49,18 @@ def data(inputs):
     return section
 
 
-def _counts(inputs, facts, genuine, impostor, failed):
+def _counts(inputs, about, genuine, impostor, failed):
     """Return the rows of the table of what was compared."""
     counts = {
-        "images": facts.get("n_images"),
-        "people": facts.get("n_people", facts.get("n_identities")),
+        "images": about.get("n_images"),
+        "people": about.get("n_people", about.get("n_identities")),
         "genuine comparisons": genuine,
         "impostor comparisons": impostor,
     }
     rows = {name: f"{count:,}" for name, count in counts.items() if count is not None}
-    if facts.get("images_per_identity"):
-        unit = "combination of person and label" if "n_people" in facts else "person"
-        rows[f"images per {unit}"] = say("images_each", facts["images_per_identity"])
+    if about.get("images_per_identity"):
+        unit = "combination of person and label" if "n_people" in about else "person"
+        rows[f"images per {unit}"] = say("images_each", about["images_per_identity"])
     if inputs.faces is None:  # embeddings are compared without a failure
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
     rows["models"] = ", ".join(inputs.models) if inputs.models != [""] else "one"
@@ -73,9 +73,9 @@ def comparisons(kept):
         is_genuine = kept[PAIRS]["genuine"].values
         n_failed = int(np.isnan(pairs_of_models(kept)[0].score).sum())
         return int(is_genuine.sum()), int((~is_genuine).sum()), n_failed
-    facts = numbers_of_first_model(kept)
-    n_failed = facts["genuine_pairs_failed"] + facts["impostor_pairs_failed"]
-    return facts["genuine_pairs"], facts["impostor_pairs"], n_failed
+    numbers = numbers_of_first_model(kept)
+    n_failed = numbers["genuine_pairs_failed"] + numbers["impostor_pairs_failed"]
+    return numbers["genuine_pairs"], numbers["impostor_pairs"], n_failed
 
 
 def _groups(inputs):

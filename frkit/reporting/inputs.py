@@ -169,10 +169,10 @@ def leading_level(rates, along):
     if not fewest.any():  # a system without false rejects, or without false accepts
         estimated = rates.false_accepts.min({*errors.dims} - {along}) >= ENOUGH
     highest_far = rates.far.where(estimated).max({*rates.far.dims} - {along})
-    place = highest_far.fillna(np.inf).argmin(along)
+    position = highest_far.fillna(np.inf).argmin(along)
     if not estimated.any():
-        place = fewest.argmax(along)
-    return {along: int(place)}, rates[along].values[~enough.values].tolist()
+        position = fewest.argmax(along)
+    return {along: int(position)}, rates[along].values[~enough.values].tolist()
 
 
 def result_of_model(result, name):

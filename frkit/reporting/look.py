@@ -75,7 +75,7 @@ def contents_of(data):
     people = Counter(labels.pop("identity", []))
     if kind == "pairs":
         data = named_pairs(data)
-    facts = {
+    numbers = {
         "kind": kind,
         "columns": columns_read(data),
         "sizes": dict(data.sizes),
@@ -92,11 +92,11 @@ def contents_of(data):
         with_itself = np.zeros(len(is_genuine), bool)
         if "probe" in data.coords:
             with_itself = data["probe"].values == data["reference"].values
-        facts["pairs_with_itself"] = int(with_itself.sum())
-        facts["genuine_pairs"] = int((is_genuine & ~with_itself).sum())
+        numbers["pairs_with_itself"] = int(with_itself.sum())
+        numbers["genuine_pairs"] = int((is_genuine & ~with_itself).sum())
     if kind == "kept pairs":
-        facts |= numbers_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
-    return TEMPLATES.get_template("look.txt.j2").render(facts).splitlines()
+        numbers |= numbers_of_first_model(data) | {"n_images": data[IMAGES].sizes["image"]}
+    return TEMPLATES.get_template("look.txt.j2").render(numbers).splitlines()
 
 
 def _unit(kind, n_labels, sizes):

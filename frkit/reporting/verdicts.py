@@ -97,7 +97,7 @@ def verdicts_of(inputs):
     dict
         The comparisons of groups, by rate.
     """
-    level = {along: [place] for along, place in inputs.leading.items()}
+    level = {along: [position] for along, position in inputs.leading.items()}
     evaluation = inputs.evaluation.isel(level)
     which = "all" if inputs.rates.sizes["group"] <= MOST_GROUPS else "rest"
     verdicts = []

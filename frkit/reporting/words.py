@@ -71,8 +71,8 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
 
 def methods(evaluation, used):
     """The description of an evaluation, of which these topics were used besides its rates."""
-    facts = provenance(evaluation)
-    if facts.get("by"):
+    about = provenance(evaluation)
+    if about.get("by"):
         used = {*used, "disparities"}
     rates = evaluation["empirical"]
     nodes = {"group": rates["group"].values.astype(str) if "group" in rates.coords else []}
@@ -83,7 +83,7 @@ def methods(evaluation, used):
         nodes["worth"] = float(n_effective.min()), float(n_effective.max())
     if "replicates" in evaluation.children:
         nodes["replicates"] = evaluation["replicates"].sizes["replicate"]
-    paragraph = TEMPLATES.get_template("methods.txt.j2").render(facts | nodes)
+    paragraph = TEMPLATES.get_template("methods.txt.j2").render(about | nodes)
     return Description(" ".join(paragraph.split()), bibtex(nodes["used"]))
 
 

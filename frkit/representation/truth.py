@@ -92,14 +92,14 @@ def shifted_classes(
     n_identities = identity[-1] + 1
     z = rng.choice(len(shares), n_identities, p=shares / shares.sum())
     side = rng.choice([-1.0, 1.0], n_identities)
-    place = z * side if both_sides else z - (len(shares) - 1) / 2
+    position = z * side if both_sides else z - (len(shares) - 1) / 2
     direction = rng.standard_normal(n_features)
     direction /= np.linalg.norm(direction)
     noise = rng.standard_normal((n_images, n_features), np.float32)
     shared_noise = rng.standard_normal((n_identities, n_features), np.float32)
     embedding = np.sqrt(1 - likeness) * noise
     embedding += np.sqrt(likeness) * shared_noise[identity]
-    embedding += (distance * place)[identity, None] * direction
+    embedding += (distance * position)[identity, None] * direction
     information = true_information(distance, shares, both_sides)
     h = entropy(shares)
     return xr.Dataset(
@@ -117,8 +117,8 @@ def true_information(distance, shares, both_sides=False):
     """Mutual information (nats) of class and place: sum of p_z KL(f_z from the mixture)."""
     grid_end = distance * len(shares) + MARGIN
     grid = np.linspace(-grid_end, grid_end, POINTS)
-    places = distance * np.arange(len(shares))
-    log_densities = stats.norm.logpdf(grid, places[:, None])
+    positions = distance * np.arange(len(shares))
+    log_densities = stats.norm.logpdf(grid, positions[:, None])
     if both_sides:
         log_other_side = stats.norm.logpdf(grid, -distance)
         log_densities[1] = np.logaddexp(log_densities[1], log_other_side) - np.log(2)

@@ -294,11 +294,11 @@ def smallest_factor(prospect, goal, rising, fewest):
 
 def _answer(plan, observed):
     """Write the plan in sentences."""
-    facts = {**plan.attrs, "size": abs(float(plan["size"]))}
-    _, task = GOALS[facts["goal"]]
-    task = f"{task.format(**facts)} at FAR {facts['far']:g}"
+    values = {**plan.attrs, "size": abs(float(plan["size"]))}
+    _, task = GOALS[values["goal"]]
+    task = f"{task.format(**values)} at FAR {values['far']:g}"
     needed = ""
-    if facts["goal"] == DIFFERENCE:  # whose effective number counts no comparisons
+    if values["goal"] == DIFFERENCE:  # whose effective number counts no comparisons
         now = f"These data have {int(plan.n_identities_now):,} people"
     else:
         now = (

@@ -13,7 +13,7 @@ from frkit.base import (
     seed_sequence,
 )
 from frkit.vmf.mixture import Mixture, group_sizes
-from frkit.vmf.sampling import place, radial_parts
+from frkit.vmf.sampling import points_around, radial_parts
 
 
 def mixture(
@@ -75,7 +75,7 @@ def _directions(size, dim, cohesion, rng):
     axis = _uniform_directions(rng, 1, dim)
     radial = rng.standard_normal(size)
     radial_row = radial_parts(np.array([cohesion]), dim)
-    return place(axis, radial_row, np.zeros(size, int), radial, points)
+    return points_around(axis, radial_row, np.zeros(size, int), radial, points)
 
 
 def subspace_mixture(

@@ -126,12 +126,13 @@ def _faces(mix, per_identity, sources):
             noise += np.sqrt(share) * rng.standard_normal(shape)
         radial = noise[:, 0]
         tangent = noise[:, 1:]
-        embedding[rows] = place(mix.mean_directions, mix.radial, identity[rows], radial, tangent)
+        person = identity[rows]
+        embedding[rows] = points_around(mix.mean_directions, mix.radial, person, radial, tangent)
     groups = {name: labels[identity] for name, labels in mix.groups.items()}
     return faces(embedding, mix.identity[identity], **groups)
 
 
-def place(directions, radial_parts, identity, radial, tangent):
+def points_around(directions, radial_parts, identity, radial, tangent):
     """Points (n, p) of vMF distributions from Gaussian numbers `radial` (n,) and `tangent` (n, p).
 
     identity (n,) numbers the row of `directions` (K, p) and of `radial_parts` of every point.
@@ -165,9 +166,9 @@ def radial_parts(concentrations, dim):
 
 def one_per_identity(name, values, n_identities):
     """Return numbers (K,), from one for each identity or from one for all."""
-    given = real_numbers(name, values)
+    numbers = real_numbers(name, values)
     require(
-        given.shape in ((), (n_identities,)),
-        f"{name} must be one number or have shape ({n_identities},), got shape {given.shape}",
+        numbers.shape in ((), (n_identities,)),
+        f"{name} must be one number or have shape ({n_identities},), got shape {numbers.shape}",
     )
-    return np.broadcast_to(given, n_identities)
+    return np.broadcast_to(numbers, n_identities)

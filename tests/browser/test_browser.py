@@ -7,9 +7,9 @@ import run_notebooks
 pytestmark = pytest.mark.browser
 
 SLIDER = "[role=slider]"
-# An explorer is the output of one cell; this names each one that has a slider.
-EXPLORER = f".jp-Cell-outputArea:has({SLIDER})"
-WITHOUT_SLIDER = {"08_your_own_data.ipynb"}  # its controls are driven in test_page.py
+CHOICE = "select"
+# An explorer is the output of one cell; this names each one that has a figure.
+EXPLORER = f".jp-Cell-outputArea:has(.widget-image):has({SLIDER}, {CHOICE})"
 
 RUN_ALL = """async () => {
     const app = window.jupyterapp, panel = app.shell.currentWidget;
@@ -69,18 +69,24 @@ def new_picture(area, before="", seconds=60):
 
 
 def check_explorer(page, area, seconds=60):
-    """One slider is moved by keyboard, and the figure becomes another one."""
+    """One slider is moved by keyboard, or one choice made, and the figure becomes another one."""
     area.scroll_into_view_if_needed()
     first = new_picture(area)
     assert first, "the explorer shows no picture"
-    slider = area.locator(SLIDER).first
+    if area.locator(SLIDER).count() > 0:
+        move_slider(page, area.locator(SLIDER).first)
+    else:
+        area.locator(CHOICE).first.select_option(index=1)
+    assert new_picture(area, first, seconds) != first, "the picture stays as it was"
+
+
+def move_slider(page, slider):
     place = slider.evaluate(HANDLE)
     slider.focus()
     for key in ("ArrowRight", "ArrowLeft"):  # at the end of its range, the other one
         if slider.evaluate(HANDLE) == place:
             page.keyboard.press(key)
     assert slider.evaluate(HANDLE) != place, "the slider does not move"
-    assert new_picture(area, first, seconds) != first, "the picture stays as it was"
 
 
 @pytest.mark.parametrize("name", [path.name for path in run_notebooks.paths()])
@@ -90,8 +96,7 @@ def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
     assert "".join("".join(output["text"]) for output in outputs[-1]).strip() == ""
     assert any("image/png" in output.get("data", {}) for cell in outputs for output in cell)
     explorers = page.locator(EXPLORER)
-    if name not in WITHOUT_SLIDER:
-        explorers.first.wait_for()
+    explorers.first.wait_for()
     for k in range(explorers.count()):
         check_explorer(page, explorers.nth(k))
         page.screenshot(path=shots / f"{name.removesuffix('.ipynb')}-explorer{k + 1}.png")

@@ -936,3 +936,73 @@ def test_people_of_a_list_under_two_names_are_no_contradiction_of_its_labels():
     table = table.assign(client_1="c" + table.person1, client_2="d" + table.person2)
     labels = pd.DataFrame({"image": pd.unique(table[["img1", "img2"]].to_numpy().ravel())})
     fk.open_data(table, labels=labels.assign(light="dark"))
+
+
+# --- a walk through lists with their scores apart, decisions and half matrices ---
+@pytest.mark.parametrize(
+    "header", ["enrol test score", "reference probe score", "model utterance x"]
+)
+@pytest.mark.parametrize("both", [True, False])
+def test_what_was_enrolled_is_the_reference_in_trials_and_in_their_scores(tmp_path, header, both):
+    rng = np.random.default_rng(0)
+    names = [f"{who}-{k}" for who in "abcdefgh" for k in range(3)]
+    trials = pd.DataFrame(
+        [(e, t) for e in names for t in names if e < t], columns=["enrol", "test"]
+    )
+    same = trials.enrol.str[0] == trials.test.str[0]
+    forth, back = (rng.normal(size=len(trials)) + shift * same for shift in (3, 1))
+    kinds = np.where(same, "target", "nontarget")
+    trials.assign(kind=kinds).to_csv(tmp_path / "trials", sep=" ", header=False, index=False)
+    scored = trials.assign(score=forth)
+    if both:
+        turned = trials.rename(columns={"enrol": "test", "test": "enrol"}).assign(score=back)
+        scored = pd.concat([scored, turned])
+    text = scored[["enrol", "test", "score"]].to_csv(sep=" ", header=False, index=False)
+    (tmp_path / "scores").write_text(f"{header}\n{text}")
+    data = fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
+    frr = fk.evaluate(data, threshold=[1.5], weighting="pair")["empirical"].frr.item()
+    assert frr == pytest.approx(np.mean(forth[same] <= 1.5))
+
+
+def test_a_decision_beside_the_truth_is_asked_about_with_both_answers():
+    rng = np.random.default_rng(0)
+    same = np.arange(200) % 4 == 0
+    score = rng.normal(size=200) + same
+    table = pd.DataFrame({"score": score, "match": score > 1, "same": same})
+    with pytest.raises(fk.InputError, match="could all say which pairs are genuine") as asked:
+        fk.open_data(table)
+    assert asked.value.answers == [{"columns": {"genuine": name}} for name in ("match", "same")]
+
+
+@pytest.mark.filterwarnings("ignore:each pair of images has a score in one cell")
+def test_a_half_matrix_on_disk_is_refused_with_the_call_that_completes_it(tmp_path):
+    who = np.repeat([f"p{k}" for k in range(12)], 3)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(36, 36)) + 3 * (who[:, None] == who)
+    half = np.where(np.triu(np.ones((36, 36)), 1) > 0, values, np.nan)
+    np.save(tmp_path / "half.npy", half)
+    (tmp_path / "half.txt").write_text("\n".join(who))
+    with pytest.raises(fk.InputError, match="only one half of the matrix"):
+        fk.open_data(tmp_path / "half.npy", kind="matrix", same_images=True)
+    scores = fk.score_matrix(np.load(tmp_path / "half.npy"), who, who, same_images=True)
+    row, col = np.triu_indices(36, 1)
+    genuine = values[row, col][who[row] == who[col]]
+    rates = fk.evaluate(scores, threshold=[1.5], weighting="pair")["empirical"]
+    assert rates.frr.item() == pytest.approx(np.mean(genuine <= 1.5))
+
+
+def test_rejected_comparisons_are_counted_in_a_notice():
+    table = pd.DataFrame(
+        {"score": [0.9, np.nan, 0.4, 0.1, np.nan, np.nan], "genuine": [1, 1, 1, 0, 0, 0]}
+    )
+    with pytest.warns(fk.DataWarning, match="1 genuine and 2 impostor .* count as rejected"):
+        data = fk.open_data(table, failed="rejected")
+    rates = fk.evaluate(data, threshold=[0.5], weighting="pair")["empirical"]
+    assert rates.frr.item() == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("options", [{"kind": "matrix"}, {"columns": {"embedding": "1"}}])
+def test_one_number_a_line_is_no_matrix_and_no_embedding(tmp_path, options):
+    (tmp_path / "one.txt").write_text("0.1\n0.5\n0.9\n")
+    with pytest.raises(fk.InputError, match="one column|no embedding"):
+        fk.open_data(tmp_path / "one.txt", **options)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from threading import Thread
 from types import SimpleNamespace
 
 import ipywidgets as widgets
@@ -149,7 +150,7 @@ def test_cautions_stand_under_the_figure_as_long_as_they_apply():
     assert panel.cautions.value == f"<ul>{few}</ul>", "the data are the same"
 
 
-def test_steps_that_come_late_are_skipped_and_pictures_change_together():
+def test_steps_that_come_late_are_skipped_and_pictures_change_together(monkeypatch):
     """In a kernel steps queue up while a figure is drawn."""
     drawn = {"left": [], "right": []}
 
@@ -172,7 +173,11 @@ def test_steps_that_come_late_are_skipped_and_pictures_change_together():
             level.value = step
         await asyncio.sleep(0.2)
 
-    asyncio.run(drag())
+    kernel = SimpleNamespace(kernel=object())
+    monkeypatch.setattr("frkit.explore.work.get_ipython", lambda: kernel)
+    thread = Thread(target=asyncio.run, args=[drag()])  # a browser's loop may run in this one
+    thread.start()
+    thread.join()
     assert drawn == {"left": [0, 8], "right": [0, 8]}
 
 

@@ -157,7 +157,7 @@ def test_tiles_say_what_the_numbers_say(report):
     texts = percent(fk.table(every_frr).iloc[2, 0]).split()
     assert bad.value == f"FRR {texts[0]} %" and bad.state == "clear"
     ends = " ".join(texts[1:]).strip("[]").replace(", ", " and ")
-    assert f"at FAR 0.05. For other people between {ends} %" in bad.text
+    assert f"at FAR 0.05, mean over people. For other people between {ends} %" in bad.text
     scores = fk.score_tensor(two_models()).sel(model="bad")
     threshold = report.results["people", "errors_by_person"].threshold
     at_threshold = {"threshold": threshold.sel(model="bad", far_level=[0.05]).values}
