@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from frkit.base import InputError, gathered_notices
 from frkit.explore.controls import start_at
 from frkit.explore.work import in_kernel
-from frkit.plot.style import THEME
+from frkit.plot.style import theme
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
-LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
+LOOK = theme() | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
 HEIGHT = 3.5  # inches of the axes and what is above them
 TOP, RIGHT = 0.65, 0.12  # inches between the axes and the edges of a figure
 WAIT = 0.02  # seconds in which further steps may come

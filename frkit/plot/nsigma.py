@@ -14,7 +14,6 @@ from frkit.plot.marks import intervals as draw_intervals
 from frkit.plot.style import (
     ENDS,
     QUIET,
-    SMALL,
     UNRESOLVED,
     add_headroom,
     caption,
@@ -23,6 +22,7 @@ from frkit.plot.style import (
     finish,
     new_axes,
     plain,
+    points_of,
 )
 
 SUBSET = "subset"
@@ -107,7 +107,7 @@ def _draw_risks(ax, levels, highest):
     top = 1.3 * max(highest, starts[-1] + 0.6)
     ends = [*starts[1:], top]
     shades = colormaps["Greys"](np.linspace(0.08, 0.4, len(levels)))
-    style = {"ha": "right", "va": "center", "fontsize": SMALL, "color": QUIET}
+    style = {"ha": "right", "va": "center", "fontsize": points_of(), "color": QUIET}
     for name, low, high, shade in zip(levels, starts, ends, shades):
         ax.axhspan(low, high, color=shade, alpha=0.6, linewidth=0, zorder=0)
         middle = (low + high) / 2

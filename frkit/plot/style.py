@@ -4,14 +4,16 @@ import re
 from itertools import cycle, product
 from textwrap import fill
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import require, require_returned
+from frkit.base import require, require_one_of, require_returned
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -65,45 +67,67 @@ DET_TICKS = (
     1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9,
 )  # fmt: skip
 DET_TOP = 0.99  # the highest rate on a probit axis
-SMALL = 9.0  # points
-LETTERS = 17  # of this size in an inch of the axes, about
+LETTERS, BOLD_LETTERS = 153, 121  # of one point in an inch, about
 THEME = {
     "figure.dpi": 110,
     "figure.constrained_layout.use": True,
-    "figure.titlesize": 10.5,
     "figure.titleweight": "bold",
-    "font.size": SMALL,
-    "axes.labelsize": SMALL + 0.5,
-    "axes.titlesize": SMALL + 0.5,
     "axes.titlelocation": "left",
     "axes.edgecolor": "#444444",
-    "axes.linewidth": 0.8,
     "legend.framealpha": 0.75,
     "legend.edgecolor": "none",
-    "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
     "grid.color": "#E5E5E5",
-    "grid.linewidth": 0.6,
+}
+# where figures are shown: points of their type, and inches of a figure
+PLACES = {
+    "notebook": (9.0, (6.4, 4.4)),
+    "hall": (18.0, (12.8, 7.2)),
+    "paper": (8.0, (3.5, 2.6)),
 }
 
 
-def set_theme() -> None:
+def set_theme(place: str = "notebook") -> None:
     """Give all figures of the session one look: seaborn's white grid and colorblind palette.
+
+    Parameters
+    ----------
+    place : {"notebook", "hall", "paper"}
+        Where figures are shown. In a lecture hall they have the sides of a slide, 16 to 9, and type
+        of 18 points; in a paper they are as wide as one of two columns, 3.5 inches, with type of 8
+        points. Lines and marks grow with the type.
+
+    Raises
+    ------
+    InputError
+        If figures are to be shown in another place.
 
     Examples
     --------
     >>> import frkit as fk
     >>> from matplotlib import pyplot as plt
     >>> with plt.rc_context():
-    ...     fk.plot.set_theme()
-    ...     plt.rcParams["figure.dpi"]
-    110.0
+    ...     fk.plot.set_theme("hall")
+    ...     plt.rcParams["font.size"], plt.rcParams["figure.figsize"]
+    (18.0, [12.8, 7.2])
     """
     import seaborn as sns
 
-    sns.set_theme(style="whitegrid", palette=COLOURS, rc=THEME)
+    sns.set_theme(style="whitegrid", palette=COLOURS, rc=theme(place))
+
+
+def theme(place="notebook"):
+    """Return the settings of matplotlib for one place."""
+    require_one_of("place", place, (*PLACES,))
+    points, inches = PLACES[place]
+    scale = points / PLACES["notebook"][0]
+    small = ("font.size", "legend.fontsize", "legend.title_fontsize")
+    small += ("xtick.labelsize", "ytick.labelsize")
+    sizes = dict.fromkeys(small, points) | {"figure.figsize": inches}
+    sizes |= dict.fromkeys(("axes.labelsize", "axes.titlesize"), points + 0.5 * scale)
+    sizes["figure.titlesize"] = points + 1.5 * scale
+    widths = {"axes.linewidth": 0.8, "grid.linewidth": 0.6}
+    widths |= {"lines.linewidth": 1.5, "lines.markersize": 6.0}
+    return THEME | sizes | {name: scale * width for name, width in widths.items()}
 
 
 def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
@@ -129,7 +153,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     """
     is_figure = isinstance(figure, Figure)
     require(is_figure, f"figure must be a Figure of matplotlib, got {type(figure).__name__}")
-    letters = int(11.5 * figure.get_size_inches()[0])
+    inches = figure.get_size_inches()[0]
+    letters = int(BOLD_LETTERS * inches / points_of("figure.titlesize"))
     figure.suptitle(fill(plain(finding), letters), x=0.01, ha="left", multialignment="left")
     for ax in figure.axes:
         # axes that share their vertical axis need its label once, in the first column
@@ -184,7 +209,7 @@ def new_axes(ax):
         f"ax must be Axes of matplotlib, got {type(ax).__name__}: of several give one, ax=axes[0]",
     )
     if ax is None:
-        return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
+        return plt.subplots(layout="constrained")[1]
     return ax
 
 
@@ -269,30 +294,35 @@ def add_headroom(ax, share):
     ax.set_ylim(bottom, top + share * (top - bottom))
 
 
+def points_of(setting="legend.fontsize"):
+    """Return a size of type that may be a word such as "medium", in points."""
+    return FontProperties(size=mpl.rcParams[setting]).get_size_in_points()
+
+
 def print_captions(ax, captions):
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
     # a blank before a break means that the line continues: a report joins it again
     wrapped = [_wrapped(ax, line, side=0).replace("\n", " \n") for line in lines]
-    ax.set_title("\n".join(wrapped), loc="left", fontsize=SMALL, color=QUIET)
+    ax.set_title("\n".join(wrapped), loc="left", fontsize=points_of(), color=QUIET)
 
 
 def _wrapped(ax, text, side):
     """Break text where it is longer than the axes are wide (side 0) or high (side 1)."""
     inches = ax.get_position().size[side] * ax.figure.get_size_inches()[side]
-    return fill(plain(text), max(int(LETTERS * inches), 16))
+    return fill(plain(text), max(int(LETTERS * inches / points_of()), 16))
 
 
 def finish(ax, xlabel, ylabel, captions=(), *, grid="both", **legend):
     """Add labels, grid, captions, and a legend with each entry once."""
     labels = [_wrapped(ax, line, side=1) for line in ylabel.splitlines()]
     ax.set(xlabel=plain(xlabel), ylabel="\n".join(labels), axisbelow=True)
-    ax.grid(True, axis=grid, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
+    ax.grid(True, axis=grid, color=THEME["grid.color"], linewidth=mpl.rcParams["grid.linewidth"])
     if captions:
         print_captions(ax, captions)
     entries = legend_entries(ax)
-    ax.legend(entries.values(), entries, fontsize=SMALL, edgecolor="none", **legend)
+    ax.legend(entries.values(), entries, edgecolor="none", **legend)
     return ax
 
 

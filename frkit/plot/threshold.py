@@ -14,7 +14,6 @@ from frkit.plot.style import (
     BELOW,
     COLOURS,
     ENDS,
-    SMALL,
     caption,
     finish,
     log_floor,
@@ -176,7 +175,7 @@ def threshold(
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
         row.tick_params(labelbottom=row is rows[-1])
     rows[-1].set_xlabel("distance" if distance else "score")
-    ax.legend(*rows[-1].get_legend_handles_labels(), fontsize=SMALL, **BELOW)
+    ax.legend(*rows[-1].get_legend_handles_labels(), **BELOW)
     return rows[-1]
 
 

@@ -281,7 +281,8 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
     value = value if distance else -value
     failed = np.random.default_rng(1).uniform(size=value.shape) < 0.1
     options = dict(missing=99, failed="rejected", distance=distance)
-    scores = scores_in(form, np.where(failed, 99, value), who, **options)
+    with pytest.warns(fk.DataWarning, match=f"{(failed & same).sum()} genuine .* as rejected"):
+        scores = scores_in(form, np.where(failed, 99, value), who, **options)
     thresholds = [1.1, 1.9] if distance else [-1.1, -1.9]
     rates = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]
     for level, threshold in enumerate(thresholds):

@@ -179,3 +179,30 @@ def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
 def test_a_dollar_in_a_headline_begins_no_formula(ax):
     fk.plot.headline(ax.figure, "It costs $5")
     assert ax.figure.get_suptitle() == r"It costs \$5"
+
+
+@pytest.mark.parametrize(
+    ("place", "inches", "points"),
+    [("notebook", (6.4, 4.4), 9), ("hall", (12.8, 7.2), 18), ("paper", (3.5, 2.6), 8)],
+)
+def test_a_theme_has_the_size_and_the_type_of_its_place(place, inches, points):
+    with plt.rc_context():
+        fk.plot.set_theme(place)
+        ax = fk.plot.roc(fk.band(tree(), "frr"))
+        fk.plot.headline(ax.figure, "The rate of false rejects falls as the rate of false accepts")
+        ax.figure.canvas.draw()
+        assert tuple(ax.figure.get_size_inches()) == inches
+        assert ax.xaxis.label.get_size() == pytest.approx(points * 19 / 18)
+        assert (
+            ax.get_legend().texts[0].get_size()
+            == ax.yaxis.majorTicks[0].label1.get_size()
+            == points
+        )
+        drawn = ax.figure.get_tightbbox()
+        assert min(drawn.x0, drawn.y0) >= 0 and drawn.x1 <= inches[0] and drawn.y1 <= inches[1]
+    plt.close("all")
+
+
+def test_a_theme_of_another_place_is_refused():
+    with pytest.raises(fk.InputError, match="hall"):
+        fk.plot.set_theme("poster")
