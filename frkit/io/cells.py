@@ -9,8 +9,9 @@ from frkit.base import LARGEST_WHOLE, InputError, listed, require
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-NO_NUMBER += "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
-NO_NUMBER += "failure Failure FAILURE error Error ERROR".split()
+FAILURES = "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
+FAILURES += "failure Failure FAILURE error Error ERROR".split()
+NO_NUMBER += FAILURES
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")

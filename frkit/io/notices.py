@@ -5,6 +5,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
+from frkit.io.cells import FAILURES, as_numbers
 from frkit.io.names import simplified
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
@@ -72,6 +73,26 @@ def warn_of_parts(roles, columns):
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "
                 "in frame[frame.split == 'test']"
+            )
+
+
+def warn_of_failures(roles, table, marks):
+    """Warn of pairs with a score that another column calls failed, unless the user named it.
+
+    marks : numbers that mark failed comparisons
+    """
+    has_score = np.zeros(len(table), bool)
+    for name in roles.scores():
+        scores, _ = as_numbers(table[name])
+        has_score |= np.isfinite(scores) & ~np.isin(scores, marks)
+    for name in {*table}.difference(roles.scores(), roles.from_user):
+        is_failed = table[name].isin(FAILURES).to_numpy() & has_score
+        if is_failed.any():
+            words = table[name][is_failed].unique().tolist()
+            warn(
+                f"{is_failed.sum():,} rows with {listed(words)} in column {name!r} have a score, "
+                "which counts like any other; if these comparisons failed, make their scores "
+                f"blank: frame.loc[frame[{name!r}].isin({words}), {roles.scores()[0]!r}] = None"
             )
 
 

@@ -74,7 +74,7 @@ def listed_pairs(
         columns = [names.both().reshape(2, -1) for names in sides.values()]
         rows = np.vstack([np.atleast_2d(values), is_genuine, *columns])
         warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
-    values, rejected = _settle_failed(values, is_genuine, failed)
+    values, rejected = _settle_failed(values, is_genuine, failed, models)
     coords = {"genuine": ("pair", is_genuine)}
     if models is not None:
         coords["model"] = models
@@ -229,13 +229,15 @@ def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
     return -values if distance else values
 
 
-def _settle_failed(scores, genuine, failed):
+def _settle_failed(scores, genuine, failed, models):
     """Return scores whose failed comparisons are counted in a warning, or rejected everywhere.
 
     In the latter case also the score of failed comparisons, as an attribute.
     """
     is_failed = np.isnan(scores)
-    warn_of_failed((is_failed & genuine).sum(), (is_failed & ~genuine).sum(), failed)
+    whose = [""] if models is None else [f"of {model!r}: " for model in models.tolist()]
+    for model, of_model in zip(whose, np.atleast_2d(is_failed)):
+        warn_of_failed((of_model & genuine).sum(), (of_model & ~genuine).sum(), failed, model)
     if failed == "left out":
         return scores, {}
     lowest = np.nanmin(scores, -1, keepdims=True)
@@ -250,15 +252,15 @@ def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
     return lowest - np.maximum(highest - lowest, 1.0) / 100
 
 
-def warn_of_failed(n_genuine: int, n_impostor: int, failed: str) -> None:
-    """Warn how many comparisons are left out, or count as rejected."""
+def warn_of_failed(n_genuine: int, n_impostor: int, failed: str, whose: str = "") -> None:
+    """Warn how many comparisons are left out, or count as rejected; whose : how that begins."""
     consequence = "they count as rejected at every threshold"
     if failed == "left out":
         consequence = "they are left out of every rate; the option failed can reject them"
     if n_genuine or n_impostor:
         warn(
-            f"{n_genuine} genuine and {n_impostor} impostor comparisons failed, or were not made "
-            f"(NaN or marked as missing): {consequence}"
+            f"{whose}{n_genuine} genuine and {n_impostor} impostor comparisons failed, or were not "
+            f"made (NaN or marked as missing): {consequence}"
         )
 
 

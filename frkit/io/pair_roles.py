@@ -335,10 +335,11 @@ def _find_sides(roles, table, truth):
         answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
         roles.ask(table, why, *answers, dict.fromkeys(names))
     for stem, columns in sides.items():
-        if stem in roles.unused or not can_be_named(stem or columns[0]):
-            roles.unused += columns
-        elif {*columns} <= {*roles.free(table)}:
-            roles.attributes.setdefault(stem or columns[0], list(columns))
+        if {*columns} <= {*roles.free(table)}:
+            if stem in roles.unused or not can_be_named(stem or columns[0]):
+                roles.unused += columns
+            else:
+                roles.attributes.setdefault(stem or columns[0], list(columns))
 
 
 def _are_names(column):

@@ -20,8 +20,8 @@ from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.names import NAMES, are_attacks, side_columns, simplified, words_of_truth
-from frkit.io.notices import warn_of_parts
-from frkit.io.pair_list import listed_pairs
+from frkit.io.notices import warn_of_failures, warn_of_parts
+from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
     MOST_WRONG,
     OPPOSITE,
@@ -143,6 +143,7 @@ def _list_of_pairs(
         from_user=[*user_columns, *(["genuine"] if are_apart else [])],
     )
     warn_of_parts(roles, table)
+    warn_of_failures(roles, table, number_marks(options.get("missing")))
     images = _sides(table, roles, SIDES)
     people = _sides(table, roles, WHO)
     if identity and not images:

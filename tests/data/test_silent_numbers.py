@@ -1006,3 +1006,17 @@ def test_one_number_a_line_is_no_matrix_and_no_embedding(tmp_path, options):
     (tmp_path / "one.txt").write_text("0.1\n0.5\n0.9\n")
     with pytest.raises(fk.InputError, match="one column|no embedding"):
         fk.open_data(tmp_path / "one.txt", **options)
+
+
+def test_a_column_that_calls_comparisons_failed_which_have_a_score_is_named(tmp_path):
+    table = pd.DataFrame(
+        {"score": [0.9, 0.0, 0.4, 0.1, 0.2, 0.3], "genuine": [1, 1, 1, 0, 0, 0]}
+    ).assign(status=["OK", "FTA", "OK", "OK", "failed", "OK"])
+    with pytest.warns(fk.DataWarning, match="2 rows with 'FTA', 'failed' in column 'status'"):
+        fk.open_data(table)
+    fk.open_data(table, columns={"status": "status"})
+    failed = table.status.isin(["FTA", "failed"])
+    with pytest.warns(fk.DataWarning, match="1 genuine and 1 impostor"):
+        data = fk.open_data(table.assign(score=table.score.mask(failed)))
+    rates = fk.evaluate(data, threshold=[0.35], weighting="pair")["empirical"]
+    assert rates.frr.item() == 0
