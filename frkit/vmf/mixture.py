@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,6 @@ from frkit.base import (
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling
 from frkit.vmf.exact import GenuineScores, ImpostorScores
-from frkit.vmf.panels import PanelDistribution
 from frkit.vmf.population import Subpopulation
 from frkit.vmf.sampling import one_per_identity
 
@@ -95,9 +93,6 @@ class Mixture:
             name: clean_labels(labels, self.n_identities, f"groups[{name!r}]", "identity")
             for name, labels in groups.items()
         }
-        # the radial parts are kept, so these arrays must not change
-        for array in (self.mean_directions, self.concentrations, *self.groups.values()):
-            array.setflags(write=False)
 
     def __repr__(self) -> str:
         kappa = self.concentrations
@@ -127,11 +122,6 @@ class Mixture:
             genuine = GenuineScores(concentrations, np.ones(rows.sum()), self.dim)
             population.append(Subpopulation(name, impostors, genuine))
         return population
-
-    @cached_property
-    def radial(self) -> PanelDistribution:
-        """Distribution of the radial parts; kept, because a study draws many samples."""
-        return sampling.radial_parts(self.concentrations, self.dim)
 
     def draw(self, n_identities: int, seed: int = 0) -> Mixture:
         """Draw some of these identities, each at most once, and of every group its share.

@@ -117,6 +117,7 @@ def _faces(mix, per_identity, sources):
     counts = counts.astype(int)
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
+    distribution = radial_parts(mix.concentrations, mix.dim)
     # in blocks, so that the noise of many images is never in memory as a whole
     for start in range(0, identity.size, BLOCK):
         rows = slice(start, start + BLOCK)
@@ -127,7 +128,7 @@ def _faces(mix, per_identity, sources):
         radial = noise[:, 0]
         tangent = noise[:, 1:]
         person = identity[rows]
-        embedding[rows] = points_around(mix.mean_directions, mix.radial, person, radial, tangent)
+        embedding[rows] = points_around(mix.mean_directions, distribution, person, radial, tangent)
     groups = {name: labels[identity] for name, labels in mix.groups.items()}
     return faces(embedding, mix.identity[identity], **groups)
 
