@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,7 @@ from frkit.io.repeated import (
     warn_of_equal_rows,
     warn_of_twice,
 )
-from frkit.io.roles import models_column
+from frkit.io.roles import Roles, models_column
 
 BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")  # no attack
 TWO_KINDS = {"score": "score", "genuine": "genuine"}
@@ -97,6 +99,45 @@ def _says_attack(column):
     return is_attack & is_genuine.any() & is_impostor.any()
 
 
+@dataclass
+class Lines:
+    """The lines of a list of pairs, and what was read from their columns.
+
+    Attributes
+    ----------
+    table : pd.DataFrame
+    roles : Roles
+    genuine : array (line,) or None
+        Which pairs are genuine, where a column or identities say it.
+    images, people : Sides or None
+    scores : dict of model to array (line,)
+    distances : list of str
+        The models whose scores are distances.
+    """
+
+    table: pd.DataFrame
+    roles: Roles
+    genuine: Any
+    images: Any = None
+    people: Any = None
+    scores: dict = field(default_factory=dict)
+    distances: list = field(default_factory=list)
+
+    def keep(self, is_kept):
+        """Leave out some lines."""
+        self.table = self.table[is_kept]
+        self.images, self.people = (
+            sides and sides.rows(is_kept) for sides in (self.images, self.people)
+        )
+        self.genuine = None if self.genuine is None else self.genuine[is_kept]
+        self.scores = {name: values[is_kept] for name, values in self.scores.items()}
+
+    def first_similarity(self):
+        """Return the scores of the first model, larger = more alike."""
+        model, values = next(iter(self.scores.items()))
+        return -values if model in self.distances else values
+
+
 def _list_of_pairs(
     table,
     user_columns,
@@ -120,107 +161,133 @@ def _list_of_pairs(
     scores, labels, identity, **options
         As in `open_data`.
     """
-    needs_score = scores is None
-    are_apart = False  # genuine and impostor scores, which say what they are
-    if not preset and user_columns in ({}, {"distance": "score"}):
-        pairs = stacked_kinds(table)
-        are_apart = pairs is not None
-        if are_apart:
-            table, preset = pairs, TWO_KINDS
-    of_scores = {
-        role: user_columns[role] for role in WORDS if role in user_columns and not needs_score
-    }
-    user_columns = {role: source for role, source in user_columns.items() if role not in of_scores}
+    of_other_scores = {}
+    if scores is not None:
+        of_other_scores = {role: user_columns.pop(role) for role in {*WORDS} & {*user_columns}}
+    lines = _columns_read(table, user_columns, preset, scores is None)
+    roles = lines.roles
+    warn_of_parts(roles, lines.table)
+    warn_of_failures(roles, lines.table, number_marks(options.get("missing")))
+    if identity and not lines.images:
+        _take_people_as_images(lines)
+    if scores is None:
+        lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
+        lines.distances = roles.columns.get("distance", [])
+    else:
+        _take_other_scores(lines, scores, of_other_scores.get("distance"))
+    if rule == "models" and lines.images and not lines.images.are_one_set():
+        lines.images = lines.images.apart()
+    if not preset and not roles.from_user & {*SIDES}:
+        _refuse_image_of_two(lines)
+    if lines.images and rule != "repeats":
+        _keep_first_of_each(lines)
+    attributes = _attributes(lines.table, roles)
+    is_said = lines.people or identity or lines.genuine is not None
+    if labels is not None and lines.images and not is_said:  # the labels may say it
+        lines.people = _with_labels(labels, lines, attributes)
+        labels = None
+    _find_people(lines, identity, rule, bool(preset))
+    if scores is not None and not of_other_scores:
+        is_genuine = lines.people.is_same() if lines.genuine is None else lines.genuine
+        check_directions(roles, lines.table, is_genuine, lines.scores)
+    if lines.people and not lines.images:
+        warn_of_equal_rows(lines.table, next(iter(lines.scores.values())))
+    if labels is not None:
+        lines.people = _with_labels(labels, lines, attributes)
+    values, distance = lines.scores, lines.distances
+    if len(values) == 1 and not (roles.are_models and scores is None):
+        [values] = values.values()
+        distance = bool(distance)
+    pairs = listed_pairs(
+        values, lines.genuine, lines.images, lines.people, attributes, distance=distance, **options
+    )
+    pairs.attrs.update(roles.attrs())
+    return pairs
+
+
+def _columns_read(table, user_columns, preset, has_scores):
+    """Return the lines of a table with their roles, and with the names in their columns."""
+    from_user = [*user_columns]
+    may_be_kinds = not preset and user_columns in ({}, {"distance": "score"})
+    kinds = stacked_kinds(table) if may_be_kinds else None
+    if kinds is not None:  # genuine and impostor scores, which say what they are
+        table, preset = kinds, TWO_KINDS
+        from_user.append("genuine")
     columns = {
         role: source
         for role, source in (preset or {}).items()
         if OPPOSITE.get(role) not in user_columns  # as where the user calls scores distances
     }
     roles, genuine = pair_roles(
-        table,
-        columns | user_columns,
-        needs_score=needs_score,
-        from_user=[*user_columns, *(["genuine"] if are_apart else [])],
+        table, columns | user_columns, needs_score=has_scores, from_user=from_user
     )
-    warn_of_parts(roles, table)
-    warn_of_failures(roles, table, number_marks(options.get("missing")))
-    images = _sides(table, roles, SIDES)
-    people = _sides(table, roles, WHO)
-    if identity and not images:
-        roles.columns |= {side: roles.columns.pop(who, []) for side, who in zip(SIDES, WHO)}
-        images, people = people, None
-        if not (roles.column("genuine") or roles.column("impostor")):
-            genuine = None
-    if needs_score:
-        scores = {name: to_numbers(table[name]) for name in roles.scores()}
-        distances = roles.columns.get("distance", [])
-    else:
-        require(not roles.scores(), "the file contains its scores: leave the other ones out")
-        scores = read_scores(scores, table, images)
-        distances = _named_distances(of_scores, scores)
-        roles.columns["distance"] = distances
-        roles.columns["score"] = [name for name in scores if name not in distances]
-    if rule == "models" and images and not images.are_one_set():
-        images = images.apart()
-    if images and people and not preset and not roles.from_user & {*SIDES}:
-        who = pd.DataFrame({"image": images.both(), "person": people.both()})
-        who = who.drop_duplicates()
-        of_two = who[who.image.duplicated(keep=False)].sort_values("image")
-        if len(of_two) > 0:
-            image, others = images.names[of_two.image.iloc[0]], people.names[of_two.person[:2]]
-            why = (
-                f"image {str(image)!r} shows two people, {listed(others)}: correct the name that "
-                f"is misspelt; or, if {listed(map(roles.column, SIDES))} name no images, say so"
-            )
-            roles.ask(table, why, dict.fromkeys(SIDES))
-    if images and rule != "repeats":
-        keep, images = _first_of_each(table, images, scores, genuine, roles)
-        if not keep.all():
-            table, images = table[keep], images.rows(keep)
-            people = people and people.rows(keep)
-            genuine = genuine if genuine is None else genuine[keep]
-            scores = {name: values[keep] for name, values in scores.items()}
-    attributes = _attributes(table, roles)
-    if labels is not None and images and not (people or identity) and genuine is None:
-        people = _with_labels(labels, images, people, attributes)
-        labels = None
+    images, people = _sides(table, roles, SIDES), _sides(table, roles, WHO)
+    return Lines(table, roles, genuine, images, people)
+
+
+def _take_people_as_images(lines):
+    """Read names of people as names of images, from which a pattern reads people."""
+    roles = lines.roles
+    roles.columns |= {side: roles.columns.pop(who, []) for side, who in zip(SIDES, WHO)}
+    lines.images, lines.people = lines.people, None
+    if not (roles.column("genuine") or roles.column("impostor")):
+        lines.genuine = None
+
+
+def _take_other_scores(lines, scores, distances):
+    """Take scores that another file has; distances : the models that the user calls so."""
+    roles = lines.roles
+    require(not roles.scores(), "the file contains its scores: leave the other ones out")
+    lines.scores = read_scores(scores, lines.table, lines.images)
+    lines.distances = _named_distances(distances, lines.scores)
+    roles.columns["distance"] = lines.distances
+    roles.columns["score"] = [name for name in lines.scores if name not in lines.distances]
+
+
+def _refuse_image_of_two(lines):
+    """Refuse an image that shows two people, unless its column names no images."""
+    if not (lines.images and lines.people):
+        return
+    who = pd.DataFrame({"image": lines.images.both(), "person": lines.people.both()})
+    who = who.drop_duplicates()
+    of_two = who[who.image.duplicated(keep=False)].sort_values("image")
+    if len(of_two) > 0:
+        image = lines.images.names[of_two.image.iloc[0]]
+        people = lines.people.names[of_two.person[:2]]
+        columns = listed(map(lines.roles.column, SIDES))
+        why = (
+            f"image {str(image)!r} shows two people, {listed(people)}: correct the name that is "
+            f"misspelt; or, if {columns} name no images, say so"
+        )
+        lines.roles.ask(lines.table, why, dict.fromkeys(SIDES))
+
+
+def _find_people(lines, identity, rule, is_preset):
+    """Find out who is in the images, by a pattern or by their names; ask where nothing says it."""
+    roles, images = lines.roles, lines.images
     if identity:
         if not images:
             why = "a pattern reads names of images, but it is not clear which columns have them"
-            roles.ask(table, why, dict.fromkeys(SIDES, "..."))
-        people = images.mapped(identities_from(images.names, identity))
+            roles.ask(lines.table, why, dict.fromkeys(SIDES, "..."))
+        lines.people = images.mapped(identities_from(images.names, identity))
         roles.who = f"by the pattern {identity!r} of names of images"
-    elif images and not people:
-        model, values = next(iter(scores.items()))
-        similarity = -values if model in distances else values
-        if genuine is None:
+    elif images and not lines.people:
+        if lines.genuine is None:
             answers = [{"genuine": "..."}]
             if images.is_same().any():  # names may be people
                 answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
-            ask_who(roles, table, UNSAID, images, similarity, *answers)
-        people = _people_by_name(images, genuine, rule, roles, table)
-    if not people:
-        if genuine is None:
-            roles.ask(table, UNSAID, {"genuine": "..."})
-        check_unconfirmed(roles, table, genuine, scores, bool(preset))
-    if not (needs_score or of_scores):
-        is_genuine = people.is_same() if genuine is None else genuine
-        check_directions(roles, table, is_genuine, scores)
-    if people and not images:
-        warn_of_equal_rows(table, next(iter(scores.values())))
-    if labels is not None:
-        people = _with_labels(labels, images, people, attributes)
-    if len(scores) == 1 and not (roles.are_models and needs_score):
-        [scores] = scores.values()
-        distances = bool(distances)
-    pairs = listed_pairs(scores, genuine, images, people, attributes, distance=distances, **options)
-    pairs.attrs.update(roles.attrs())
-    return pairs
+            ask_who(roles, lines.table, UNSAID, images, lines.first_similarity(), *answers)
+        lines.people = _people_by_name(lines, rule)
+    if not lines.people:
+        if lines.genuine is None:
+            roles.ask(lines.table, UNSAID, {"genuine": "..."})
+        check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
 
 
-def _with_labels(labels, images, people, attributes):
+def _with_labels(labels, lines, attributes):
     """Put the labels of a table among the attributes; return people, of whom they may know."""
-    names = {"image": images, "identity": people}
+    people = lines.people
+    names = {"image": lines.images, "identity": people}
     names = {kind: sides.columns() for kind, sides in names.items() if sides}
     others = attributes_by_name(labels, names, attributes)
     if people:
@@ -247,9 +314,9 @@ def _refuse_others(people, attributes):
             )
 
 
-def _named_distances(of_scores, scores):
+def _named_distances(distances, scores):
     """Return the models that the user calls distances, of scores in a file of their own."""
-    distances = of_scores.get("distance") or []
+    distances = distances or []
     distances = [distances] if isinstance(distances, str) else list(distances)
     absent = [name for name in distances if name not in scores]
     require(not absent, f"there are no scores called {listed(absent)}; there are {listed(scores)}")
@@ -273,8 +340,9 @@ def _attributes(table, roles):
     return attributes
 
 
-def _people_by_name(images, genuine, rule, roles, table):
+def _people_by_name(lines, rule):
     """Return who is in images by their names, or by the genuine pairs that link them; or None."""
+    roles, images, genuine, table = lines.roles, lines.images, lines.genuine, lines.table
     role = "genuine" if roles.column("genuine") else "impostor"
     truth = roles.column(role)
     readings = readings_of_names(images, genuine)
@@ -319,22 +387,27 @@ def _linked(images, genuine):
     return images.mapped([f"person {number}" for number in component])
 
 
-def _first_of_each(table, images, scores, genuine, roles):
-    """Return which rows are the first of their ordered pair; and images, None if they are people.
+def _keep_first_of_each(lines):
+    """Leave out lines that repeat a pair, or names of images where they name people.
 
     A pair with two scores, or called genuine and impostor, is refused.
     """
-    values = {f"score {name}": values for name, values in scores.items()}
+    images, genuine, roles = lines.images, lines.genuine, lines.roles
+    values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
     differing = differing_rows(images, values)
     if len(differing) == 0:
-        return first_of_each(images, values), images
+        is_first = first_of_each(images, values)
+        if not is_first.all():
+            lines.keep(is_first)
+        return
     if roles.column("reference") == roles.column("reference_identity"):
         warn(
             "a probe meets a person several times with different scores: the file names no "
             "template of the reference, so intervals draw people and no images"
         )
-        return np.ones(len(table), bool), None
+        lines.images = None
+        return
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
@@ -347,7 +420,7 @@ def _first_of_each(table, images, scores, genuine, roles):
         remedy += f"; or {listed(columns)} name people and no images"
         answers.insert(0, {"columns": dict(zip(WHO, columns))})
     what = "has two scores" if is_same else "is called genuine and impostor"
-    refuse_two(images, differing, table.index, what, remedy, answers)
+    refuse_two(images, differing, lines.table.index, what, remedy, answers)
 
 
 # --- scores from a separate file ------------------------------------------------------------------
