@@ -1,13 +1,12 @@
 """Who is compared with whom in a question: images as codes, weights of people; no score."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, require, warn
+from frkit.base import require, warn
 from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import shares
@@ -33,14 +32,14 @@ class ListedPairs(NamedTuple):
 class Design(NamedTuple):
     """Who is compared with whom, for all models of a question.
 
-    images : the rows: images under their labels. rules : of `impostors=`, "same" or "other" labels
-    by attribute. share : (identity,) p_k. pooled : whether all pairs weigh the same. symmetric :
-    whether every image was compared with every other, each pair once. listed : the pairs of a list,
-    or None. people_are_named, images_are_named : whether the data say who is who.
+    images : the rows: images under their labels. within_groups : whether impostor pairs of two
+    groups are left out. share : (identity,) p_k. pooled : whether all pairs weigh the same.
+    symmetric : whether every image was compared with every other, each pair once. listed : the
+    pairs of a list, or None. people_are_named, images_are_named : whether the data say who is who.
     """
 
     images: Images
-    rules: dict[str, str]
+    within_groups: bool
     share: np.ndarray
     pooled: bool
     symmetric: bool
@@ -60,19 +59,16 @@ def make_design(
     by=None,
     varying: str = "error",
     weighting=None,
-    impostors: str | Mapping = "all",
+    impostors: str = "all",
     resampling: Resampling | None = None,
 ) -> Design:
     """The design of kept pairs; options are those of `evaluate`."""
-    rules = dict(impostors) if isinstance(impostors, Mapping) else {}
-    others = tuple(rules)
-    if impostors == "same-group":
-        rules = {"": "same"}  # of the label in by=
+    within_groups = impostors == "same-group"
     stratified = resampling is not None and resampling.strata is not None
-    images = images_of(kept, by, varying, others, stratified)
+    images = images_of(kept, by, varying, stratified)
     listed = None
     if is_list(kept):
-        listed = _listed_pairs(kept, images, rules)
+        listed = _listed_pairs(kept, images, within_groups)
     else:
         require(
             len(np.unique(images.person_code)) > 1,
@@ -82,7 +78,7 @@ def make_design(
         weighting = "pair" if is_list(kept) else "identity"
     design = Design(
         images=images,
-        rules=rules,
+        within_groups=within_groups,
         share=shares(weighting, images.identities),
         pooled=isinstance(weighting, str) and weighting == "pair",
         symmetric=is_symmetric(kept),
@@ -97,7 +93,7 @@ def make_design(
     return design
 
 
-def _listed_pairs(kept, images: Images, rules) -> ListedPairs:
+def _listed_pairs(kept, images: Images, within_groups) -> ListedPairs:
     """The pairs of a list by kind."""
     row, col = images.sides
     with_itself = (images.image[row] == images.image[col]) & has_names(kept, "image")
@@ -117,27 +113,16 @@ def _listed_pairs(kept, images: Images, rules) -> ListedPairs:
     absent = "there is no {} pair in the list: nothing can be falsely {}"
     require(is_genuine.any(), absent.format("genuine", "rejected"))
     require(is_impostor.any(), absent.format("impostor", "accepted"))
-    is_impostor &= are_allowed(images, rules, row, col)
-    require(is_impostor.any(), "no impostor pair is left: impostors= leaves all of them out")
+    if within_groups:
+        is_impostor &= are_of_one_group(images, row, col)
+        require(is_impostor.any(), "no impostor pair is left: none is within a group")
     return ListedPairs(is_genuine, is_impostor)
 
 
-def labels_of_rule(images: Images, name):
-    """(row,) codes of the labels that a rule compares; -1 is unknown."""
-    if not name:
-        return np.where(images.group_code < len(images.groups), images.group_code, -1)
-    labels = images.others[name]
-    return np.where(labels == UNKNOWN, -1, np.unique(labels, return_inverse=True)[1])
-
-
-def are_allowed(images: Images, rules, row, col):
-    """Whether each impostor pair has the same (other) labels of the attributes in the rules."""
-    allowed = np.ones(len(row), bool)
-    for name, rule in rules.items():
-        label = labels_of_rule(images, name)
-        first, second = label[row], label[col]
-        allowed &= (first >= 0) & (second >= 0) & ((first == second) == (rule == "same"))
-    return allowed
+def are_of_one_group(images: Images, row, col):
+    """Whether both images of each pair are in the same group."""
+    group = images.group_code
+    return (group[row] == group[col]) & (group[row] < len(images.groups))
 
 
 def images_and_pairs(design: Design):
@@ -223,6 +208,5 @@ def codes_of_couples(first, second, n):
 def labels_vary(design: Design):
     """Whether a person has images under several labels."""
     images = design.images
-    labels = [labels_of_rule(images, name) for name in design.rules]
-    table = pd.DataFrame(np.stack([images.person_code, images.group_code, *labels], 1))
+    table = pd.DataFrame({"person": images.person_code, "group": images.group_code})
     return len(table.drop_duplicates()) > design.n_people

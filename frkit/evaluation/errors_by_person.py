@@ -37,10 +37,10 @@ def errors_by_person(
     scores: xr.DataArray | xr.Dataset,
     *,
     far: ArrayLike | None = None,
-    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    threshold: ArrayLike | xr.DataArray | None = None,
     by: str | list[str] | None = None,
-    weighting: ArrayLike | Mapping[str, float] | None = None,
-    impostors: str | Mapping[str, str] = "all",
+    weighting: str | Mapping[str, float] | None = None,
+    impostors: str = "all",
     varying: str = "error",
 ) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.

@@ -16,7 +16,7 @@ from frkit.evaluation.cautions import (
     sentences_of_models,
 )
 from frkit.evaluation.design import draw, has_copies, labels_vary, make_design, varies
-from frkit.evaluation.nodes import fingerprint, new_provenance, tree
+from frkit.evaluation.nodes import new_provenance, tree
 from frkit.evaluation.options import asked_levels, check_options, histogram_edges
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.question import Question
@@ -32,12 +32,12 @@ def evaluate(
     scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
     far: ArrayLike | None = None,
-    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    threshold: ArrayLike | xr.DataArray | None = None,
     far_of: str = "all",
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
-    weighting: ArrayLike | Mapping[str, float] | None = None,
-    impostors: str | Mapping[str, str] = "all",
+    weighting: str | Mapping[str, float] | None = None,
+    impostors: str = "all",
     varying: str = "error",
     histogram: int | tuple[int, tuple[float, float]] | None = None,
     progress: bool | Callable[[float], None] | None = None,
@@ -64,12 +64,12 @@ def evaluate(
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that meets it
         (D.1). Default: 1e-5 to 0.1, four per decade, unless `threshold` is given.
-    threshold : sequence of float, mapping or xr.DataArray, optional
-        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a
-        mapping of model to thresholds, or a DataArray over `model` and one other dim, such as one
-        tuned on other data. Levels come back in the order given; the coordinate threshold_level
-        contains the thresholds or, where each model has its own, the DataArray's labels. If scores
-        were read as distances, thresholds are distances: accept means distance < threshold.
+    threshold : sequence of float or xr.DataArray, optional
+        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model, a
+        DataArray over `model` and one other dim, such as one tuned on other data. Levels come back
+        in the order given; the coordinate threshold_level contains the thresholds or, where each
+        model has its own, the DataArray's labels. If scores were read as distances, thresholds are
+        distances: accept means distance < threshold.
     far_of : {"all", "worst group", "own group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
         of every group meets the level (Remark 2 of Conti & Clémençon), found again in every
@@ -82,19 +82,18 @@ def evaluate(
     resampling : Resampling, optional
         Without it there are no replicates; `band` and `compare` need none for rates and what is
         made of them.
-    weighting : "identity", "pair", or p_k per identity, optional
-        "identity": all identities weigh the same; "pair": all pairs do; a mapping or array
-        (identities sorted by name) gives p_k of section 2.1: two people weigh p_k p_l in FAR, and a
-        person weighs p_k² in FRR. By default "identity" where all images meet all images (a tensor,
+    weighting : "identity", "pair", or mapping of identity to p_k, optional
+        "identity": all identities weigh the same; "pair": all pairs do; a mapping (or Series) gives
+        p_k of section 2.1: two people weigh p_k p_l in FAR, and a person weighs p_k² in FRR. By
+        default "identity" where all images meet all images (a tensor,
         a matrix), and "pair" for a list, which is not a sample of all pairs of two people.
         "identity" of a list: FAR is the accepted share of two people's listed comparisons, on
         average over pairs of people; FRR is a mean over people with a listed genuine pair.
         Where comparisons failed, two people weigh in FAR by the share of their pairs that is left;
         a person weighs in FRR as before.
-    impostors : {"all", "same-group"} or mapping of attribute to "same" or "other"
-        Which impostor pairs enter the global FAR: all, those within groups, or those whose two
-        people have the same (other) labels, such as {"gender": "same", "race": "other"}; the others
-        are left out of every rate.
+    impostors : {"all", "same-group"}
+        Which impostor pairs enter the global FAR: all, or those within the groups of `by`; the
+        others are left out of every rate.
     varying : {"error", "keep", "split", "first", "most frequent"}
         For an attribute in `by` that varies within an identity. "keep": the label belongs to the
         image, and a pair counts in a group where both of its images have its label. "split": each
@@ -211,7 +210,6 @@ def evaluate_parts(
         copies=has_copies(design, resampling),
         with_rates=rates,
         with_auc=auc and people and len(edges) > 0,
-        crossed=rates and options.get("impostors") != "same-group",
     )
     question.require_memory()
     complete = design.symmetric and not labels_vary(design)
@@ -226,8 +224,6 @@ def evaluate_parts(
         complete &= not (len(whole.failed.score) or whole.genuine_failed or np.any(pairs.failed))
         nodes = question.tables(populations, fixed, people=people, about_images=complete)
         data = nodes["empirical"]
-        if people:
-            nodes["people"] = xr.Dataset({"fingerprint": fingerprint(pairs.score, fixed)})
         nodes_of_models.append(nodes)
         noted = data.sel(far_level=cautioned) if cautioned is not far and len(cautioned) else data
         for sentence in cautions(whole, noted, cautioned, pairs.lowest, pairs.highest):

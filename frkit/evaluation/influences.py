@@ -449,30 +449,31 @@ def at_fixed_threshold(fixed: Added) -> Added:
 
 def frr_at_level(fixed: Added, reference: Added, steepness, about_images) -> Added:
     """FRR at a FAR level α: ψ_k - c φ_k / α, with c = d FRR / d log FAR."""
-    change = steepness / reference.rate if reference.rate > 0 else 0.0
-    squares = ((fixed.influence - change * reference.influence) ** 2).sum()
-    noise = fixed.noise + change**2 * reference.noise
+    change, squares, noise = _moved(fixed, reference, steepness)
     if reference.rate == 0:  # nothing shows how precise the threshold is: log FAR has SD 1
         noise -= steepness**2
-    least = fixed.least if about_images else squares / 2
-    return _moved(fixed, change, squares, noise, least)
+    variance = max(squares - noise, fixed.least if about_images else squares / 2)
+    return fixed._replace(change=change, noise_at_level=noise, variance_at_level=variance)
 
 
 def far_at_level(fixed: Added, reference: Added, steepness, covariance) -> Added:
     """FAR of a part (or of another group) at a FAR level: φ_k - c φ'_k / α."""
-    change = steepness / reference.rate if reference.rate > 0 else 0.0
+    change, squares, noise = _moved(fixed, reference, steepness)
+    noise -= 2 * change * covariance
+    variance = max(squares - noise, noise, 0.0)
+    return fixed._replace(change=change, noise_at_level=noise, variance_at_level=variance)
+
+
+def change_at(reference: Added, steepness):
+    """Change of a rate with the FAR, d rate / d FAR, from its rise with log FAR."""
+    return steepness / reference.rate if reference.rate > 0 else 0.0
+
+
+def _moved(fixed: Added, reference: Added, steepness):
+    """The change of a rate with the FAR; squares and noise with the threshold's error."""
+    change = change_at(reference, steepness)
     squares = ((fixed.influence - change * reference.influence) ** 2).sum()
-    noise = fixed.noise + change**2 * reference.noise - 2 * change * covariance
-    return _moved(fixed, change, squares, noise, max(noise, 0.0))
-
-
-def _moved(fixed: Added, change, squares, noise, least) -> Added:
-    """A rate at a FAR level; squares : of the influences with the threshold's error."""
-    return fixed._replace(
-        change=change,
-        noise_at_level=noise,
-        variance_at_level=max(squares - noise, least),
-    )
+    return change, squares, fixed.noise + change**2 * reference.noise
 
 
 def eer_of(people: PeopleOf, accepts: Added, rejects: Added, rate) -> Added:

@@ -56,12 +56,11 @@ def tree(nodes_of_models, kept, provenance, design):
         numbers = np.arange(nodes["replicates"].sizes["replicate"])
         nodes["replicates"] = nodes["replicates"].assign_coords(replicate=numbers)
     data = nodes["empirical"]
-    if "people" in nodes:
+    if "people/far" in nodes:
         level_of = "far" if "far_level" in data.dims else "threshold"
-        nodes["people"] = nodes["people"].assign_attrs(level_of=level_of)
+        nodes["people"] = xr.Dataset(attrs={"level_of": level_of})
         if design.people_are_named:
-            names_of_people = np.unique(design.images.person)
-            nodes["people"] = nodes["people"].assign_coords(identity=("person", names_of_people))
+            nodes["people"].coords["identity"] = "person", np.unique(design.images.person)
     for notice in small_groups(data):
         warn(notice)
         provenance["notices"].append(notice)
@@ -69,13 +68,6 @@ def tree(nodes_of_models, kept, provenance, design):
     result = xr.DataTree.from_dict(nodes)
     result.attrs["provenance"] = json.dumps(provenance | labels)
     return result
-
-
-def fingerprint(score, thresholds):
-    """A number that two models share only if they have the same scores in the same order."""
-    digest = hashlib.blake2b(np.ascontiguousarray(score), digest_size=8)
-    digest.update(np.ascontiguousarray(thresholds))
-    return np.frombuffer(digest.digest(), np.int64)[0]
 
 
 def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
@@ -86,7 +78,30 @@ def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
 
 
 def provenance_of(evaluation: xr.DataTree) -> dict:
-    """What an evaluation is about; `labels` are digests by name."""
+    """Read what an evaluation says about its own making: `frkit.intervals.provenance`.
+
+    Parameters
+    ----------
+    evaluation : xr.DataTree
+        What `evaluate(...)` returned.
+
+    Returns
+    -------
+    dict
+        Scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
+
+    Raises
+    ------
+    InputError
+        The evaluation carries no provenance.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
+    120
+    """
     require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
     return json.loads(evaluation.attrs["provenance"])
 
@@ -110,13 +125,12 @@ def versions():
 def new_provenance(scores, design: Design, resampling, options) -> dict:
     """What made these numbers, as JSON can contain it; options are those of `evaluate`."""
     weighting, by = options.get("weighting"), options.get("by")
-    impostors = options.get("impostors", "all")
     averages = "pair" if design.pooled else "identity"
     if weighting is not None and not isinstance(weighting, str):
         averages = "p_k"
     provenance = {
         "weighting": averages,
-        "impostors": impostors if isinstance(impostors, str) else dict(impostors),
+        "impostors": options.get("impostors", "all"),
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),

@@ -1,7 +1,5 @@
 """The options of `evaluate`: checked once, and as arrays."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import xarray as xr
 
@@ -40,15 +38,11 @@ def check_options(
         far_of == "all" or by is not None,
         f"far_of={far_of!r} needs groups: name an attribute with by=",
     )
-    if isinstance(impostors, Mapping):
-        for name, rule in impostors.items():
-            require_one_of(f"impostors[{name!r}]", rule, ("same", "other"))
-    else:
-        require_one_of("impostors", impostors, ("all", "same-group"))
-        require(
-            impostors == "all" or by is not None,
-            "impostors='same-group' needs groups: name an attribute with by=",
-        )
+    require_one_of("impostors", impostors, ("all", "same-group"))
+    require(
+        impostors == "all" or by is not None,
+        "impostors='same-group' needs groups: name an attribute with by=",
+    )
     identified = has_names(scores)
     require(
         identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
@@ -98,11 +92,6 @@ def asked_levels(far, threshold, scores):
         levels = far_levels(1e-5, 1e-1) if far is None else checked_far(far)
         return levels, np.empty((len(models), 0)), None
 
-    if isinstance(threshold, Mapping):
-        require(len(threshold) > 0, "threshold is empty: give thresholds for each model")
-        rows = real_numbers("threshold", list(threshold.values()))
-        rows = rows.reshape(len(rows), -1)
-        threshold = xr.DataArray(rows, {"model": list(threshold)}, ("model", "threshold_level"))
     if isinstance(threshold, xr.DataArray) and "model" in threshold.dims:
         names = model_names(threshold["model"].values, threshold.sizes["model"])
         threshold = threshold.assign_coords(model=names)

@@ -1,10 +1,9 @@
 """A population: impostor and genuine pairs with weights, and what was compared, by people.
 
 The whole data, a group, and the pairs between two groups are populations; no function of a rate
-knows of groups, rules or designs. The weight of all pairs of two people is an entry of a matrix
-U Vᵀ + S. In a complete design U and V have few columns: sums over images, for every rule that
-allows pairs. S is sparse: the pairs of a list, or minus those that failed. So every total is a
-product of small matrices.
+knows of groups or designs. The weight of all pairs of two people is an entry of a matrix
+U Vᵀ + S. In a complete design U and V have few columns: sums over images. S is sparse: the pairs of
+a list, or minus those that failed. So every total is a product of small matrices.
 """
 
 from typing import NamedTuple
@@ -14,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from frkit.base import require
-from frkit.evaluation.design import Design, are_allowed, codes_of_couples, labels_of_rule
+from frkit.evaluation.design import Design, are_of_one_group, codes_of_couples
 from frkit.scores.kept import ModelPairs
 
 ALL = None  # the key of the whole among populations
@@ -59,11 +58,6 @@ class Population(NamedTuple):
         """How many genuine pairs there are, those that failed included."""
         return int(np.count_nonzero(self.genuine.number)) + self.genuine_failed
 
-    def above(self, score):
-        """The same with the impostor pairs above a score alone, of a complete design."""
-        n = len(self.impostors.score) - np.searchsorted(self.impostors.score[::-1], score, "right")
-        return self._replace(impostors=self.impostors.take(slice(n)))
-
     @property
     def person(self):
         """(row,) the number of the person."""
@@ -106,8 +100,8 @@ def kinds_of_pairs(design: Design, kept: ModelPairs):
     row, col = kept.row, kept.col
     is_genuine = images.identity_code[row] == images.identity_code[col]
     is_impostor = images.person_code[row] != images.person_code[col]
-    if design.rules:
-        is_impostor &= are_allowed(images, design.rules, row, col)
+    if design.within_groups:
+        is_impostor &= are_of_one_group(images, row, col)
     return row, col, is_genuine, is_impostor, kept.stands_for
 
 
@@ -187,20 +181,15 @@ def _with_copies(genuine: Pairs, self_score, has_rate):
 
 
 def _products(design: Design, kept: ModelPairs):
-    """Weights of rows whose products are the weights of all pairs that the rules allow."""
+    """Weights of rows whose products are the weights of all pairs, or of those within groups."""
     probe, reference = (scale * ~kept.failed for scale in _scales(design))
     if design.symmetric:  # each pair is in both orders in the products
         reference = reference / 2
-    products = [(probe, reference)]
-    for name, rule in design.rules.items():
-        label = labels_of_rule(design.images, name)
-        split = []
-        for one in range(label.max() + 1):
-            is_one = label == one
-            partner = is_one if rule == "same" else (label >= 0) & ~is_one
-            split += [(first * is_one, second * partner) for first, second in products]
-        products = split
-    return products
+    if not design.within_groups:
+        return [(probe, reference)]
+    images = design.images
+    are_members = [images.group_code == group for group in range(len(images.groups))]
+    return [(probe * is_member, reference * is_member) for is_member in are_members]
 
 
 def _ones_if_equal(weight):

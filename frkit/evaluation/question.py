@@ -10,6 +10,7 @@ from frkit.evaluation.design import Design
 from frkit.evaluation.error_rates import (
     auc,
     far,
+    number_accepted,
     thresholds,
     v_statistic,
     weights_of_data,
@@ -37,8 +38,8 @@ class Question(NamedTuple):
     levels : (level,) labels of FAR levels, or of fixed thresholds. level_name : their dim. far_of :
     whose FAR the levels refer to. edges : of the bins of a histogram; none without one. drawn :
     counts of replicates, (replicate, row) and (replicate, identity), or None. copies : whether
-    replicates contain pairs of an image with itself. with_rates, with_auc, crossed : whether rates,
-    the AUC, and rates between groups are asked for.
+    replicates contain pairs of an image with itself. with_rates, with_auc : whether rates and the
+    AUC are asked for.
     """
 
     design: Design
@@ -50,20 +51,27 @@ class Question(NamedTuple):
     copies: bool
     with_rates: bool
     with_auc: bool
-    crossed: bool
 
     @property
     def is_of_far(self):
         """Whether thresholds are found at FAR levels."""
         return self.level_name == "far_level"
 
+    @property
+    def n_groups(self):
+        """How many groups there are."""
+        return len(self.design.images.groups)
+
+    @property
+    def is_crossed(self):
+        """Whether the pairs of two groups have rates of their own."""
+        return self.with_rates and not self.design.within_groups and self.n_groups <= MOST_CROSSED
+
     def populations(self, pairs):
         """All pairs of a model, those within groups, and between them."""
         whole = whole_population(self.design, pairs, self.copies)
-        images = self.design.images
-        n_groups = len(images.groups)
-        crossed = self.crossed and n_groups <= MOST_CROSSED
-        return {ALL: whole} | populations_of_groups(whole, images.group_code, n_groups, crossed)
+        group = self.design.images.group_code
+        return {ALL: whole} | populations_of_groups(whole, group, self.n_groups, self.is_crossed)
 
     def tables(self, populations, fixed, *, people, about_images) -> dict[str, xr.Dataset]:
         """The tables of a model by node: rates of the data, the V-statistic and the replicates.
@@ -107,7 +115,10 @@ class Question(NamedTuple):
         if self.design.listed is None and not len(self.edges):
             deepest = far(populations[ALL], weights[ALL], lowest_threshold(data))
             [lowest] = thresholds(populations[ALL], weights[ALL], [min(2 * deepest, 1)])
-        highest = {key: each.above(lowest) for key, each in populations.items()}
+        highest = {}
+        for key, population in populations.items():
+            accepted = population.impostors.take(slice(number_accepted(population, lowest)))
+            highest[key] = population._replace(impostors=accepted)
         for counts in zip(*self.drawn):
             values = self._values_of_replicate(highest, fixed, *counts)
             if lowest > -np.inf and not lowest_threshold(values, np.min) > lowest:
@@ -157,10 +168,10 @@ class Question(NamedTuple):
 
     def require_memory(self):
         """Refuse more groups than tables of rates and of people can have."""
-        n_groups = len(self.design.images.groups)
+        n_groups = self.n_groups
         n_levels = max(len(self.levels), 1) if self.with_rates else 1
         n_replicates = 0 if self.drawn is None else len(self.drawn[0])
-        n_cells = n_groups**2 if self.crossed and n_groups <= MOST_CROSSED else n_groups
+        n_cells = n_groups**2 if self.is_crossed else n_groups
         of_people = 6 * n_groups * self.design.n_people  # what people add to each level
         affordable(
             8 * n_levels * (of_people + 4 * (n_cells + 1) * (n_replicates + 1)),

@@ -20,6 +20,7 @@ from frkit.evaluation.influences import (
     PeopleOf,
     at_fixed_threshold,
     auc_of,
+    change_at,
     curve_thresholds,
     eer_of,
     far_at_level,
@@ -169,7 +170,7 @@ class _Records:
             if "threshold" in self.rates[key]:
                 steepness = slope(level, reference, curve_threshold)
                 rates["threshold"] = at_fixed_threshold(reference)._replace(
-                    change=steepness / reference.rate if reference.rate > 0 else 0.0,
+                    change=change_at(reference, steepness),
                     curve_far=level.curve.far,
                 )
             added[key] = rates

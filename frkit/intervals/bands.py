@@ -186,10 +186,10 @@ def band(
 
 def choose(method, evaluation, measure):
     """The method that was named, or effective numbers where only rates are read."""
+    measure(data_of(evaluation))  # raises if a variable is missing
     if method is not None:
         require_one_of("method", method, METHODS)
         return method
-    measure(data_of(evaluation))  # raises if a variable is missing
     reads_rates = measure.name in RATES or {*measure.reads} <= {*MOVED}
     if "people" in evaluation.children and reads_rates:
         return EFFECTIVE

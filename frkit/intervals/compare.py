@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtr, stdtrit
 
-from frkit.base import listed, require, require_inside, require_sequence, warn
+from frkit.base import listed, require, require_inside, warn
 from frkit.evaluation.nodes import provenance_of
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
 from frkit.intervals.contributions import UNIT, contributions, effective_count
@@ -68,15 +68,14 @@ def compare(
         A registered name such as "frr", or a function Dataset -> DataArray.
     models : (str, str) or "all", optional
         Names of the two models in one evaluation, which may be left out if it has two; "all"
-        compares every pair of its models, over `contrast`. With two evaluations, names for the
-        picture.
+        compares every pair of its models, over `contrast`.
     groups : (str, str), "all" or "rest", optional
         Names of two groups, for a rate that runs over them ("far_group"):
         `compare(evaluation, "frr_group", groups=("female", "male"))`; "all" compares every pair of
         groups, "rest" every group with all others together, over `contrast`. Of two groups "rest"
         is their one pair.
     method : str, optional
-        None as above; or one of the methods of `band` that read replicates.
+        Of models: None as above; or one of the methods of `band` that read replicates.
     target, level
         As in `band`.
 
@@ -121,30 +120,33 @@ def compare(
     True
     """
     require_inside("level", level, 0, 1)
-    is_of_two_evaluations = measure is not None  # evaluations
+    is_of_two_evaluations = measure is not None
     data = data_of(evaluation_a)
     name: Any = measure if is_of_two_evaluations else evaluation_b
     measure = with_reads(find_measure(name), data)
     method = choose(method, evaluation_a, measure)
-    settings = measure, method, target, level
+    asked = measure, method, target
     if is_of_two_evaluations:
-        require(groups is None, "groups= compares groups of one evaluation")
+        require(
+            models is None and groups is None,
+            "models= and groups= name what is compared in one evaluation, but two were given",
+        )
         _require_same_images(evaluation_a, evaluation_b)
-        names = require_sequence("models", models or ("A", "B"), "two names")
-        require(len(names) == 2, f"models must be two names, got {models!r}")
-        pairs = [tuple(map(str, names))]
-        contrast = _comparison_of_two_evaluations((evaluation_a, evaluation_b), *settings)
-        result = contrast.expand_dims(CONTRAST)
-    elif groups is not None and method == EFFECTIVE:
+        pairs = [("A", "B")]
+        sides = [_values(evaluation, *asked) for evaluation in (evaluation_a, evaluation_b)]
+        _require_same_labels(*sides)
+        result = _contrasts([sides], measure, method, level)
+    elif groups is not None:
+        require(
+            method == EFFECTIVE,
+            "groups are compared without replicates, by a rate that runs over them, such as "
+            "'far_group': leave method out",
+        )
         pairs = _pairs(data, "group", groups)
         result = _group_contrasts(evaluation_a, pairs, measure, target, level)
     else:
-        dim, asked = ("model", models) if groups is None else ("group", groups)
-        pairs = _pairs(data, dim, asked)
-        compared = evaluation_a
-        if asked not in (None, "all"):
-            compared = evaluation_a.sel({dim: list(pairs[0])})
-        result = _between(dim, compared, pairs, *settings)
+        pairs = _pairs(data, "model", models)
+        result = _contrasts(_sides_of_models(evaluation_a, pairs, *asked), measure, method, level)
     if "all" in (models, groups) or groups == "rest":
         result = _with_pairs(result, pairs)
     else:
@@ -206,9 +208,8 @@ def _require_same_images(a, b):
     )
 
 
-def _comparison_of_two_evaluations(evaluations, measure, method, target, level):
-    """The contrast of two models from separate evaluations."""
-    a, b = (_values(evaluation, measure, method, target) for evaluation in evaluations)
+def _require_same_labels(a, b):
+    """Refuse values of two evaluations that run over other dims, or labels."""
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
     require(same_dims, "the two run over other levels, groups or models")
     shared = {*a.dims} & {*b.dims}
@@ -218,21 +219,18 @@ def _comparison_of_two_evaluations(evaluations, measure, method, target, level):
         f"the two evaluations have other labels along {listed(sorted(differ))}: evaluate both at "
         "the same far= or threshold=, with the same by=",
     )
-    return _contrast(a, b, measure, method, level)
 
 
-def _between(dim, evaluation, pairs, measure, method, target, level):
-    """The contrasts of pairs of models, or of groups, of one evaluation."""
-    values = _values(evaluation, measure, method, target)
-    message = f"{measure.name!r} does not run over {dim}s; take a rate such as 'far_group'"
-    require(dim in values.estimate.dims, message)
-    sides = [[values.sel({dim: name}, drop=True) for name in pair] for pair in pairs]
-    contrasts = [_contrast(a, b, measure, method, level) for a, b in sides]
-    return xr.concat(contrasts, CONTRAST)
+def _sides_of_models(evaluation, pairs, measure, method, target):
+    """The values of both models of each pair."""
+    names = {name: None for pair in pairs for name in pair}  # each once, in order
+    values = _values(evaluation.sel(model=[*names]), measure, method, target)
+    require("model" in values.estimate.dims, f"{measure.name!r} does not run over models")
+    return [[values.sel(model=name, drop=True) for name in pair] for pair in pairs]
 
 
 def _values(evaluation, measure, method, target):
-    """What is compared, of all models or groups: `estimate`, and what its variance comes from."""
+    """What is compared, of all models: `estimate`, and what its variance comes from."""
     if method != EFFECTIVE:
         values = values_of(evaluation, measure)
     elif measure.name in RATES:
@@ -247,8 +245,14 @@ def _values(evaluation, measure, method, target):
     return with_resolved(values, measure, evaluation)
 
 
+def _contrasts(sides_of_pairs, measure, method, level):
+    """The contrasts of pairs of models, over `contrast`."""
+    contrasts = [_contrast(a, b, measure, method, level) for a, b in sides_of_pairs]
+    return xr.concat(contrasts, CONTRAST)
+
+
 def _contrast(a, b, measure, method, level):
-    """The difference of two models or groups, or their ratio where the measure's scale is log."""
+    """The difference of two models, or their ratio where the measure's scale is log."""
     if method == EFFECTIVE:
         result = paired_t_test(a, b, measure, level)
     else:
@@ -366,13 +370,12 @@ def _group_contrasts(evaluation, pairs, measure, target, level):
     rate = xr.Dataset({"estimate": data_of(evaluation).get(name, xr.DataArray())})
     require(
         name in RATES and "group" in rate.estimate.dims,
-        f"groups are compared by a rate that runs over them, such as 'far_group', not by {name!r}; "
-        "or name a method that reads replicates",
+        f"groups are compared by a rate that runs over them, such as 'far_group', not by {name!r}",
     )
     require(
         "threshold_group" not in data_of(evaluation),
         "with far_of='own group' each threshold has an error of its own, which this test does not "
-        "contain; name a method that reads replicates",
+        "contain; band gives the interval of each group",
     )
     resolved = with_resolved(rate, measure, evaluation).get("resolved")
     names = rate["group"].values.tolist()

@@ -1,6 +1,7 @@
 """Labels of groups, permuted over people or scores: what an index shows by chance."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import UNKNOWN
@@ -41,9 +42,7 @@ def permutations(group, n, seed, kind=0):
 def groups_of_people(images: Images):
     """The number of the person of each row, and of the group of each person; -1 means none."""
     _, first = np.unique(images.identity_code, return_index=True)
-    label = images.stratum[first]
-    group = group_codes(label, images.groups)
-    group[~np.isin(label, images.groups)] = -1
+    group = pd.Index(images.groups).get_indexer(images.stratum[first])
     return images.identity_code, group
 
 

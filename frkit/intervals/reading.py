@@ -44,34 +44,6 @@ def data_of(evaluation):
     return evaluation["empirical"].to_dataset()
 
 
-def provenance(evaluation: xr.DataTree) -> dict:
-    """Read what an evaluation says about its own making.
-
-    Parameters
-    ----------
-    evaluation : xr.DataTree
-        What `evaluate(...)` returned.
-
-    Returns
-    -------
-    dict
-        Scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
-
-    Raises
-    ------
-    InputError
-        The evaluation carries no provenance.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
-    120
-    """
-    return provenance_of(evaluation)
-
-
 # --- labels of a result --------------------------------------------------------------------------
 
 

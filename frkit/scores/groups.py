@@ -126,19 +126,17 @@ def shares(weighting, identities: np.ndarray) -> np.ndarray:
     if isinstance(weighting, str):
         require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(identities))
-    if isinstance(weighting, xr.DataArray) and weighting.coords:
-        weighting = weighting.to_series()
-    if isinstance(weighting, Mapping | pd.Series):
-        by_name = pd.Series(weighting)
-        by_name.index = clean_labels(by_name.index, len(by_name), "weighting", "p_k")
-        require(by_name.index.is_unique, "weighting names an identity twice: give one p_k for each")
-        weighting = by_name.reindex(identities)
-        lost = identities[weighting.isna().to_numpy()]
-        require(len(lost) == 0, f"weighting has no p_k for identities {listed(lost)}")
-    share = real_numbers("weighting", weighting).astype(float)
     require(
-        share.shape == identities.shape and np.all(np.isfinite(share) & (share > 0)),
-        f"weighting must contain one positive p_k for each of the {len(identities)} identities, by "
-        "name or sorted by name",
+        isinstance(weighting, Mapping | pd.Series),
+        "weighting must be 'identity', 'pair', or a mapping (or Series) of identity to p_k; got "
+        f"{weighting!r}",
     )
+    by_name = pd.Series(weighting)
+    by_name.index = clean_labels(by_name.index, len(by_name), "weighting", "p_k")
+    require(by_name.index.is_unique, "weighting names an identity twice: give one p_k for each")
+    of_identities = by_name.reindex(identities)
+    lost = identities[of_identities.isna().to_numpy()]
+    require(len(lost) == 0, f"weighting has no p_k for identities {listed(lost)}")
+    share = real_numbers("weighting", of_identities).astype(float)
+    require(np.all(np.isfinite(share) & (share > 0)), "weighting: p_k must be positive numbers")
     return share / share.mean()

@@ -32,7 +32,6 @@ class Images:
     image : (row,) number of the image; its rows have the same.
     groups : the group labels, without "unknown".
     probe, reference : (row,) whether its image is on this side.
-    others : the labels, (row,), of the attributes that `impostors=` names.
     stratum : (row,) in which its person is drawn.
     sides : (side, pair) the row of each probe and reference of a list.
     """
@@ -45,7 +44,6 @@ class Images:
     groups: np.ndarray
     probe: np.ndarray
     reference: np.ndarray
-    others: dict[str, np.ndarray]
     stratum: Any = None
     sides: Any = None
 
@@ -96,16 +94,15 @@ class Images:
         return np.char.add(np.char.add(identity, "\x1f"), side)
 
 
-def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) -> Images:
+def images_of(kept: xr.DataTree, by, varying: str, stratified=False) -> Images:
     """The images of kept pairs of any design, with the rule for labels that vary applied.
 
     In a list each pair counts under its own labels by default.
     """
     table = kept[IMAGES].dataset
     label = labels_of_images(table, by)
-    labels_of_others = {name: labels_of_images(table, name) for name in others}
     if not has_names(kept):
-        return _nameless_sides(kept, label, groups_among(label, by), labels_of_others)
+        return _nameless_sides(kept, label, groups_among(label, by))
     identity = table["identity"].values
     person = table["person"].values if "person" in table else identity
     stratum = sides = None
@@ -136,7 +133,6 @@ def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) 
         groups=groups,
         probe=probe,
         reference=reference,
-        others=labels_of_others,
         stratum=label if stratum is None else stratum,
         sides=sides,
     )
@@ -145,7 +141,7 @@ def images_of(kept: xr.DataTree, by, varying: str, others=(), stratified=False) 
 # --- lists ---------------------------------------------------------------------------------------
 
 
-def _nameless_sides(kept, label, groups, others):
+def _nameless_sides(kept, label, groups):
     """The images of a list without people: each side of each pair is an image of its own.
 
     Only a genuine pair shows one person.
@@ -168,7 +164,6 @@ def _nameless_sides(kept, label, groups, others):
         groups=groups,
         probe=everywhere,
         reference=everywhere,
-        others={name: labels[row] for name, labels in others.items()},
         sides=side.reshape(2, -1),
     )
 

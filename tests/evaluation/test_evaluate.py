@@ -33,7 +33,8 @@ def scores():
         (dict(by=["gender", "gender"]), "twice"),
         (dict(weighting="equal"), "equal"),
         (dict(weighting={"id0": 1.0}), "id1"),
-        (dict(weighting=[1, 1, 1, 1, 1, -1]), "positive"),
+        (dict(weighting=[1, 1, 1, 1, 1, 1]), "mapping"),
+        (dict(weighting={f"id{k}": k - 1 for k in range(6)}), "positive"),
         (dict(impostors="some"), "some"),
         (dict(impostors="same-group"), "by="),
         (dict(resampling=fk.Resampling("identity", n=2, strata="gender")), "strata"),
@@ -237,8 +238,7 @@ def test_every_model_has_thresholds_of_its_own():
     ev = fk.evaluate(scores, threshold=threshold, by="group")
     assert ev["empirical"].threshold_level.values.tolist() == [0.1, 0.02]
     np.testing.assert_array_equal(ev["empirical"].threshold, threshold)
-    rows = {name: threshold.sel(model=name).values for name in ("B", "A")}
-    again = fk.evaluate(scores, threshold=rows, by="group")
+    again = fk.evaluate(scores, threshold=threshold.sel(model=["B", "A"]), by="group")
     np.testing.assert_array_equal(again["empirical"].frr, ev["empirical"].frr)
     compared = fk.compare(ev, "frr", models=("A", "B"))
     assert compared.estimate.sizes == {"threshold_level": 2}
@@ -246,7 +246,8 @@ def test_every_model_has_thresholds_of_its_own():
 
 def test_thresholds_must_have_a_row_for_each_model():
     with pytest.raises(fk.InputError, match="rows for the models 'A'.*'A', 'B'"):
-        fk.evaluate(two_encoders(), threshold={"A": [0.1]})
+        threshold = xr.DataArray([[0.1]], {"model": ["A"]}, ("model", "threshold_level"))
+        fk.evaluate(two_encoders(), threshold=threshold)
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")

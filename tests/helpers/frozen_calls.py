@@ -142,7 +142,6 @@ OPTIONS = {
         "thresholds": {"threshold": [0.2, 0.5, 0.8], "by": "group"},
         "worst group": PLAIN | {"far_of": "worst group", "by": "group"},
         "same group": PLAIN | {"impostors": "same-group", "by": "group"},
-        "rule": PLAIN | {"impostors": {"group": "same", "region": "other"}},
         "weights": PLAIN | {"weighting": people_weights, "by": "group"},
         "histogram": draws("identity") | {"histogram": 30, "by": "group"},
         "ages kept": PLAIN | {"by": "age", "varying": "keep"},

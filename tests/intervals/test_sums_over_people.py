@@ -236,7 +236,8 @@ def test_people_without_varying_labels_are_the_same(kind):
 
 def test_impostors_of_one_pose_that_varies():
     scores = fk.score_tensor(faces())
-    tree = fk.evaluate(scores, threshold=[0.3], impostors={"pose": "same"})
+    options = {"by": "pose", "varying": "keep", "impostors": "same-group"}
+    tree = fk.evaluate(scores, threshold=[0.3], **options)
     impostors = impostors_of(scores, "identity", "keep", same_pose=True)
     check(contributions(tree, "far", "new people").isel(threshold_level=0), impostors, 0.3)
 

@@ -53,7 +53,7 @@ def test_an_empty_mapping_of_models_is_refused(question):
 
 
 WRONG = {
-    "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting must be numb"),
+    "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting must be .ident"),
     "attributes": (lambda ev: fk.sweep(SCORES, by=SCORES), "by must be the name of an attrib"),
     "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target must be one of"),
     "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target must be one of"),

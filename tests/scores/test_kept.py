@@ -273,7 +273,7 @@ RULES = {
     "first": {"by": "age", "varying": "first"},
     "most frequent": {"by": "age", "varying": "most frequent"},
     "crossed": {"by": ["gender", "site"]},
-    "same": {"by": "gender", "impostors": {"age": "same"}},
+    "same": {"by": "gender", "impostors": "same-group"},
     "drawn": {"by": "gender", "resampling": fk.Resampling("image", n=3)},
 }
 
@@ -431,9 +431,12 @@ def test_models_without_a_name_of_their_own_are_refused(names):
 
 def test_numbers_that_name_models_are_text():
     scores = fk.score_tensor(fk.open_data(MODELS))
-    right = fk.evaluate(scores, threshold={"one": [0.9], "two": [0.99]})["empirical"].frr
+    dims = "model", "threshold_level"
+    threshold = xr.DataArray([[0.9], [0.99]], {"model": ["one", "two"]}, dims)
+    right = fk.evaluate(scores, threshold=threshold)["empirical"].frr
     numbered = scores.assign_coords(model=[1, 2])
-    rates = fk.evaluate(numbered, threshold={1: [0.9], 2: [0.99]})["empirical"].frr
+    threshold = threshold.assign_coords(model=[1, 2])
+    rates = fk.evaluate(numbered, threshold=threshold)["empirical"].frr
     np.testing.assert_array_equal(rates, right)
     assert rates.model.values.tolist() == ["1", "2"]
     assert right.values[0] != right.values[1]
