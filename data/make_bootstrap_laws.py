@@ -15,7 +15,7 @@ import xarray as xr
 from scipy.stats import ks_2samp
 
 import frkit as fk
-from frkit.studies.along import along
+from frkit.papers.along import along
 
 FILE = Path(__file__).with_name("bootstrap_laws.nc")
 PROBABILITIES = np.linspace(0.005, 0.995, 100)

@@ -28,9 +28,9 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
-from frkit.indices.canonical import SYSTEMS, beta_law
-from frkit.studies.collecting import Study, side_by_side, stacked
-from frkit.studies.coverage import count_covering
+from frkit.papers.indices.canonical import SYSTEMS, beta_law
+from frkit.papers.roc.collecting import Study, side_by_side, stacked
+from frkit.papers.roc.coverage import count_covering
 from frkit.vmf.densities import bessel_ratios
 
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ import numpy as np
 
 import frkit as fk
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
-from frkit.studies.along import along
-from frkit.studies.collecting import DATA_SET, Study
+from frkit.papers.along import along
+from frkit.papers.roc.collecting import DATA_SET, Study
 
 FILE = Path(__file__).with_name("one_by_one_intervals.nc")
 INTERVALS = {

@@ -23,7 +23,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 import frkit as fk
 from frkit import representation, studies
-from frkit.studies.biased import CORNERS, N_TASKS, RACE, SEX, TASK
+from frkit.papers.rlb.biased_data import CORNERS, N_TASKS, RACE, SEX, TASK
 
 HERE = Path(__file__).resolve().parent
 # small: there are hundreds of estimates
@@ -59,8 +59,8 @@ def bias_of_digits(case, sigma_of_test, seed, sigmas=SIGMA, critic=CRITIC):
     def row(sigma):
         test_sigma = sigma if sigma_of_test is None else sigma_of_test
         train = studies.coloured_digits(case, sigma, part="train", seed=seed)
-        test = studies.coloured_digits(case, test_sigma, copies=1, seed=seed)
-        encoded = studies.digit_encoder(train, width=64, seed=seed)(test)
+        test = studies.coloured_digits(case, test_sigma, seed=seed)
+        encoded = studies.digit_encoder(train, seed=seed)(test)
         bias = fk.representation_bias(encoded, "colour", seeds=1, critic=critic, progress=False)
         colours = test.drop_vars("embedding").rename(drawn="embedding", rgb="feature")
         return bias[["rlb", "mutual_information", "entropy"]].assign(
@@ -346,7 +346,7 @@ def spurious_table(faces, attribute, seed, critic=None):
             cases[case], attribute, seeds=1, critic=critic, progress=False
         )
         dependence = representation.distance_correlation(cases[case], attribute)
-        table = representation.probe(cases[case], attribute, folds=5)
+        table = representation.probe(cases[case], attribute)
         table = table.assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
         return table.assign(dependence[["dcor2", "p_value"]]).drop_attrs()
 

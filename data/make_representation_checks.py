@@ -18,8 +18,8 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import frkit as fk
-from frkit.representation.bounds import detectable_information
-from frkit.representation.truth import true_information
+from frkit.papers.rlb.bounds import detectable_information
+from frkit.papers.rlb.truth import true_information
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "data/representation_checks.csv"

@@ -4,7 +4,6 @@
 
 from . import explore as explore
 from . import indices as indices
-from . import intervals as intervals
 from . import measures as measures
 from . import nsigma as nsigma
 from . import plot as plot
@@ -25,21 +24,21 @@ from .evaluation.nodes import demo_evaluation as demo_evaluation
 from .evaluation.nodes import open_evaluation as open_evaluation
 from .evaluation.sweep import sweep as sweep
 from .evaluation.verification import verification_metrics as verification_metrics
-from .indices import canonical_scores as canonical_scores
-from .indices import fairness_indices as fairness_indices
 from .intervals import band as band
 from .intervals import compare as compare
 from .intervals import decision_zones as decision_zones
 from .intervals import fair_floor as fair_floor
 from .intervals import replicate_curves as replicate_curves
 from .intervals import uncertainty as uncertainty
-from .nsigma import n_sigma as n_sigma
+from .papers.indices.canonical import canonical_scores as canonical_scores
+from .papers.indices.distributions import fairness_indices as fairness_indices
+from .papers.nsigma.statistics import n_sigma as n_sigma
+from .papers.rlb.representation_bias import representation_bias as representation_bias
 from .reporting.look import look as look
 from .io.door import open_data as open_data
 from .reporting.report import report as report
 from .reporting.tables import table as table
 from .reporting.words import describe as describe
-from .representation import representation_bias as representation_bias
 from .resampling import Resampling as Resampling
 from .io.matrix import score_matrix as score_matrix
 from .io.pairs import pairs as pairs

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from frkit.base import InputError, gathered_notices
 from frkit.explore.controls import start_at
 from frkit.explore.work import in_kernel
-from frkit.plot.style import theme
+from frkit.figures.style import theme
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
 LOOK = theme() | {"axes.titley": 1.0, "figure.constrained_layout.use": False}

@@ -15,7 +15,7 @@ from frkit.explore.panel import Panel
 from frkit.intervals import band, replicate_curves
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.io.demo import demo_file
-from frkit.plot.coverage_figures import STUDY
+from frkit.papers.roc.coverage_figures import STUDY
 from frkit.reporting.look import labels_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import ends_of_scores

@@ -13,14 +13,13 @@ from frkit.base import (
     real_numbers,
     require,
     require_flag,
-    require_number,
     require_one_of,
     require_whole,
 )
 from frkit.measures.registry import Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
-CONSTANT = "the constant c of the weights"
+CONSTANT = 1.0  # c of eq. 1, as the paper has it
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 READS = {
@@ -30,7 +29,7 @@ READS = {
 }
 
 
-def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
+def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure:
     """Separation fairness index: how equal the groups' distances of genuine and impostor means are.
 
     Parameters
@@ -39,8 +38,6 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
         From the mean, the largest, or the weighted mean deviation of the groups.
     group_sizes : mapping, Series or sequence, optional
         Sizes for the weights in place of the numbers of images; see `fusion_weights`.
-    c : float
-        The constant of the weights.
 
     Returns
     -------
@@ -64,15 +61,15 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     >>> fk.measures.sfi("extremal").fair
     1.0
     """
-    return _index("sfi", variant, group_sizes, c)
+    return _index("sfi", variant, group_sizes)
 
 
-def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
+def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure:
     """Compactness fairness index: how equal the groups' spreads of scores are.
 
     Parameters
     ----------
-    variant, group_sizes, c
+    variant, group_sizes
         As in `sfi`.
 
     Returns
@@ -92,17 +89,16 @@ def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     Examples
     --------
     >>> import frkit as fk
-    >>> fk.measures.cfi("weighted", c=0.5).name
-    'cfi_weighted(c=0.5)'
+    >>> fk.measures.cfi("weighted").name
+    'cfi_weighted'
     """
-    return _index("cfi", variant, group_sizes, c)
+    return _index("cfi", variant, group_sizes)
 
 
 def dfi(
     variant: str = "normal",
     *,
     group_sizes: Sizes | None = None,
-    c: float = 1.0,
     balance: bool = False,
 ) -> Measure:
     """Distribution fairness index: how alike the groups' histograms of scores are.
@@ -111,7 +107,7 @@ def dfi(
 
     Parameters
     ----------
-    variant, group_sizes, c
+    variant, group_sizes
         As in `sfi`.
     balance : bool
         True gives genuine and impostor scores half of the mass each; else all pairs weigh the same,
@@ -137,13 +133,12 @@ def dfi(
     >>> fk.measures.dfi(balance=True).name
     'dfi_normal(balanced)'
     """
-    return _index("dfi", variant, group_sizes, c, balance)
+    return _index("dfi", variant, group_sizes, balance)
 
 
-def _index(name, variant, group_sizes, c, balance=False):
+def _index(name, variant, group_sizes, balance=False):
     """One minus the mean, the largest or the weighted mean deviation of the groups."""
     require_one_of("variant", variant, VARIANTS)
-    require_number(CONSTANT, c, 0)
     require_flag("balance", balance)
 
     def read(tallies):
@@ -156,12 +151,10 @@ def _index(name, variant, group_sizes, c, balance=False):
             return 1 - deviation.max("group", skipna=False)
         if variant == "normal":
             return 1 - deviation.mean("group", skipna=False)
-        weights = group_weights(tallies, group_sizes=group_sizes, c=c)
+        weights = group_weights(tallies, group_sizes)
         return 1 - (weights * deviation).sum("group", skipna=False)
 
     options = []
-    if c != 1:
-        options.append(f"c={c:g}")
     if group_sizes is not None:
         options.append("sizes given")
     if balance:
@@ -230,8 +223,7 @@ def score_range(tallies):
     require(
         high == 1 and low in (0, -1),
         f"the fairness indices need scores in [0, 1], but the histogram reaches from {low:g} to "
-        f"{high:g}; map the scores with fk.indices.unit_scores(scores, score_map=...) and evaluate "
-        "those with histogram=(100, (0, 1))",
+        f"{high:g}; evaluate with fk.indices.distributions(scores, by=..., score_map=...)",
     )
     return high - low
 
@@ -250,7 +242,7 @@ def divergences(z):
 # --- weights -------------------------------------------------------------------------------------
 
 
-def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> ArrayLike:
+def unnormalised_weight(share: ArrayLike, n_groups: int) -> ArrayLike:
     """Weight of a group before the weights are divided by their sum: Fig. 2 of the paper.
 
     Parameters
@@ -259,22 +251,20 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
         N_i / N, of any shape.
     n_groups : int
         Number K of groups.
-    c : float
-        The constant of eq. 1, >= 0.
 
     Returns
     -------
     float or array
-        Shaped like share, in [c, c + 1]: largest at N_i / N = 1 / (2K).
+        Shaped like share, in [1, 2]: largest at N_i / N = 1 / (2K).
 
     Raises
     ------
     InputError
-        For a negative c, or a share outside [0, 1].
+        For a share outside [0, 1].
 
     References
     ----------
-    Kotwal & Marcel (2022), eq. 1, with sigma = 1 / (2K).
+    Kotwal & Marcel (2022), eq. 1, with c = 1 and sigma = 1 / (2K).
 
     Examples
     --------
@@ -282,25 +272,22 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> A
     >>> float(fk.measures.unnormalised_weight(1 / 6, 3))
     2.0
     """
-    require_number(CONSTANT, c, 0)
     require_whole("n_groups", n_groups, 1)
     if not isinstance(share, xr.DataArray):
         share = real_numbers("share", share)
     is_share = bool(((share >= 0) & (share <= 1)).all())
     require(is_share, f"share must lie in [0, 1], got {share!r}")
     sigma = 1 / (2 * n_groups)
-    return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
+    return CONSTANT + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 
 
-def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
+def fusion_weights(sizes: Sizes) -> xr.DataArray:
     """Weigh groups by their sizes: more for the under-represented, but not without limit.
 
     Parameters
     ----------
     sizes : mapping or Series of group to size, sequence of sizes (group,), or DataArray
         Over `group`, positive; only the shares N_i / N matter.
-    c : float
-        The constant of eq. 1, >= 0: the larger, the more alike the weights.
 
     Returns
     -------
@@ -310,7 +297,7 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     Raises
     ------
     InputError
-        For fewer than two groups, a size that is not positive, or a negative c.
+        For fewer than two groups, or a size that is not positive.
 
     References
     ----------
@@ -336,16 +323,16 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
         require((sizes > 0).all(), f"sizes of groups must be positive, got {sizes.values}")
     n_groups = sizes.sizes.get("group", 1)
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
-    weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups, c=c)
+    weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups)
     return weights / weights.sum("group")
 
 
-def group_weights(tallies, *, group_sizes=None, c=1.0):
+def group_weights(tallies, group_sizes=None):
     """Weights of an evaluation's groups, from their numbers of images or from given sizes."""
     images = over_groups(tallies, "images_group")
     if group_sizes is None:
-        return fusion_weights(images, c=c)
-    weights = fusion_weights(group_sizes, c=c)
+        return fusion_weights(images)
+    weights = fusion_weights(group_sizes)
     names = images["group"].values
     if "group" not in weights.coords and weights.sizes["group"] == len(names):
         weights = weights.assign_coords(group=names)

@@ -12,6 +12,7 @@ from frkit import plot
 from frkit.base import InputError, gathered_notices, require, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.rate_tables import RESOLVED
+from frkit.figures.threshold import genuine_and_impostor
 from frkit.intervals import compare
 from frkit.intervals.contributions import TARGETS, contributions
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE, THESE_PEOPLE
@@ -133,7 +134,7 @@ def _add_histograms(inputs, section, pooled, thresholds):
     histograms = histograms.assign_attrs(distance=turned(inputs.scores))
     for name, shares in inputs.by_model(histograms):
         title = f"Scores and threshold{suffix(name)}"
-        section.figures[title] = partial(plot.genuine_and_impostor, shares)
+        section.figures[title] = partial(genuine_and_impostor, shares)
 
 
 # --- the first screen -----------------------------------------------------------------------------

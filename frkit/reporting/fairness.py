@@ -8,12 +8,14 @@ import pandas as pd
 from frkit import plot
 from frkit.base import InputError, gathered_notices, listed, require, warn
 from frkit.data.labels import attributes_of
-from frkit.indices import fairness_indices
+from frkit.figures.style import colours_of_groups
 from frkit.intervals import fair_floor
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
 from frkit.measures import measure, names
-from frkit.nsigma import floor, subset_rates, summarise
-from frkit.plot.style import colours_of_groups
+from frkit.papers.indices.distributions import fairness_indices
+from frkit.papers.nsigma.floor import floor
+from frkit.papers.nsigma.statistics import summarise
+from frkit.papers.nsigma.subsets import subset_rates
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import level_words, say, share_text
 from frkit.reporting.inputs import (
@@ -195,7 +197,7 @@ def representation_section(inputs):
         inputs.faces is not None,
         "it reads embeddings, and these are scores: give the file of embeddings",
     )
-    from frkit.representation import representation_bias  # scikit-learn, only here
+    from frkit.papers.rlb.representation_bias import representation_bias  # scikit-learn, only here
 
     section = Section("What the embeddings reveal about the attribute (RLB)")
     by = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)

@@ -10,9 +10,9 @@ from frkit import plot
 from frkit.base import gathered_notices, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
+from frkit.figures.person_bars import most_errors
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
-from frkit.plot.person_bars import most_errors
 from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
 from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
 from frkit.reporting.inputs import suffix
@@ -134,7 +134,7 @@ def plans(inputs):
         inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
     )
     require(inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs")
-    from frkit.studies import sample_size  # scikit-learn, only here
+    from frkit.papers.roc.sample_size import sample_size  # scikit-learn, only here
 
     section = Section("How many more people")
     options = {"level": inputs.level, "weighting": inputs.options["weighting"]}

@@ -10,6 +10,7 @@ import xarray as xr
 from engine_cases import FAR, check_evaluation, people, split_by
 
 import frkit as fk
+from frkit.intervals.reading import provenance
 
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
@@ -263,6 +264,6 @@ def test_an_evaluation_contains_its_warnings():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         evaluation = fk.evaluate(scores, far=[1e-9])
-    notices = fk.intervals.provenance(evaluation)["notices"]
+    notices = provenance(evaluation)["notices"]
     said = [str(each.message) for each in caught if issubclass(each.category, fk.DataWarning)]
     assert notices == said and any("below the weight of one impostor pair" in n for n in notices)

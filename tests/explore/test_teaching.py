@@ -11,7 +11,7 @@ from widget_checks import cautions, find, picture
 
 import frkit as fk
 from frkit import plot
-from frkit.plot.threshold import KINDS, share_in_percent
+from frkit.figures.threshold import KINDS, genuine_and_impostor, share_in_percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
@@ -97,7 +97,7 @@ def test_the_threshold_of_a_level_stands_between_the_scores(scores, ax):
     rates = ev["empirical"].to_dataset().isel(far_level=0)
     threshold = float(rates.threshold)
     rates = rates.assign(lower=threshold - 0.1, upper=threshold + 0.2)
-    fk.plot.genuine_and_impostor(rates, ax)
+    genuine_and_impostor(rates, ax)
     expected = {"genuine": 0.02 * float(rates.frr), "impostor": 0.02 * float(rates.far)}
     assert areas(ax) == pytest.approx(expected, abs=2e-3), "to a bin"
     assert ax.lines[0].get_xdata() == [threshold, threshold]

@@ -14,6 +14,7 @@ import xarray as xr
 from paths import REAL_DATA
 
 import frkit as fk
+from frkit.intervals.reading import provenance
 
 TABLE = Path(__file__).parents[1] / "project" / "frozen_numbers.npz"
 FARS = [0.01, 0.1, 0.3]
@@ -200,7 +201,7 @@ def questions(evaluation, options):
     if evaluation["empirical"].sizes.get("model", 1) > 1:
         for measure in ("frr", "eer"):
             yield f"models by {measure}", lambda measure=measure: fk.compare(evaluation, measure)
-    if fk.intervals.provenance(evaluation)["complete"]:
+    if provenance(evaluation)["complete"]:
         yield "these people", lambda: fk.band(evaluation, "frr", target="these people")
         yield "FAR of these people", lambda: fk.band(evaluation, "far", target="these people")
     if "resampling" in options:

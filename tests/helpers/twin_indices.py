@@ -6,12 +6,12 @@ import numpy as np
 from named import named
 
 
-def fusion_weights(sizes: dict, c: float = 1.0) -> dict:
-    """Eq. 1 and 2."""
+def fusion_weights(sizes: dict) -> dict:
+    """Eq. 1 and 2, with c = 1."""
     n_groups, total = len(sizes), sum(sizes.values())
     sigma = 1 / (2 * n_groups)
     raw = {
-        group: c + math.exp(-1 / (2 * sigma**2) * (size / total - 1 / (2 * n_groups)) ** 2)
+        group: 1 + math.exp(-1 / (2 * sigma**2) * (size / total - 1 / (2 * n_groups)) ** 2)
         for group, size in sizes.items()
     }
     return {group: value / sum(raw.values()) for group, value in raw.items()}
@@ -22,9 +22,7 @@ def divergence(a, b) -> float:
     return sum(x * math.log2(x / y) for x, y in zip(a, b) if x > 0)
 
 
-def nine(
-    scores: dict, sizes: dict, *, bins: int, c: float = 1.0, balance: bool = False
-) -> dict[str, float]:
+def nine(scores: dict, sizes: dict, *, bins: int, balance: bool = False) -> dict[str, float]:
     """Eq. 3-12. scores: group -> (genuine, impostor scores), in [0, 1]; sizes: group -> N_i."""
     separation, compactness, histogram = {}, {}, {}
     for group, (genuine, impostor) in scores.items():
@@ -43,7 +41,7 @@ def nine(
         },
         "dfi": {g: divergence(z, mean) / math.log2(len(scores)) for g, z in histogram.items()},
     }
-    weight, indices = fusion_weights(sizes, c), {}
+    weight, indices = fusion_weights(sizes), {}
     for index, by_group in deviation.items():
         indices[f"{index}_normal"] = 1 - sum(by_group.values()) / len(scores)
         indices[f"{index}_extremal"] = 1 - max(by_group.values())

@@ -27,8 +27,7 @@ def examples():
 
 EXAMPLES = examples()
 # studies that repeat an evaluation, and networks that are trained
-LONG = ("explore", "plot.coverage_figures", "plot.representation", "plot.study_figures")
-LONG += ("representation", "studies")
+LONG = ("explore", "papers.rlb", "papers.roc", "papers.nsigma.finetuning")
 
 
 def case(example):

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import frkit as fk
+from frkit.intervals.reading import provenance
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # cautions of small data
 
@@ -53,7 +54,7 @@ READERS = {
     "two models by replicates": lambda ev: fk.compare(ev, "frr", method="recentered"),
     "two groups": lambda ev: fk.compare(ev, "frr_group", groups="all"),
     "floor": lambda ev: fk.fair_floor(ev, "frr_max_min"),
-    "provenance": lambda ev: fk.intervals.provenance(ev),
+    "provenance": provenance,
     "rates as a table": lambda ev: fk.table(fk.band(ev, "frr")),
     "figure of curves": lambda ev: draw(fk.plot.roc, fk.band(ev, "frr")),
     "figure of groups": lambda ev: draw(fk.plot.fairness, fk.band(ev, "frr_max_min")),

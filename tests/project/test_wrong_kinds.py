@@ -10,7 +10,6 @@ MIX = fk.vmf.mixture(8, 8, kappa=(20, 40), seed=0)
 FACES = MIX.sample(4, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 4)))
 SCORES = fk.score_tensor(FACES)
 GROWN = fk.studies.consistency(MIX, sizes=(2, 3), far=[0.1], seeds=1, progress=False)
-N_SIGMA = xr.Dataset({"n_absolute": ("group", [1.0, 0.5])})
 OTHER_TREE = xr.DataTree(xr.Dataset({"x": 1}))
 NO_MAPPINGS = {
     "a list": ["a", "b"],
@@ -35,7 +34,6 @@ def evaluation():
         "subspace_mixture": fk.vmf.subspace_mixture,
         "sample_encoders": fk.vmf.sample_encoders,
         "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
-        "n_sigma": lambda value: fk.nsigma.with_risk(N_SIGMA, value),
         "keep": lambda value: fk.indices.with_fewer_people(SCORES, by="gender", keep=value),
         "columns": lambda value: fk.open_data("pairs.csv", columns=value),
     }.items(),
@@ -64,8 +62,7 @@ WRONG = {
     "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
     "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is not an evaluation"),
     "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
-    "c of sfi": (lambda ev: fk.measures.sfi("weighted", c="a"), "the constant c of the weights"),
-    "risk": (lambda ev: fk.nsigma.with_risk(None), "result must be what fk.n_sigma returned"),
+    "risk": (lambda ev: fk.nsigma.summarise(None), "rates must be what fk.n_sigma returned"),
     "rate": (lambda ev: fk.representation.Critic(learning_rate=None), "learning_rate must lie in"),
     "law": (lambda ev: fk.studies.coverage(FACES), "population must be what fk.vmf.mixture"),
     "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes of groups must be numbers"),
@@ -108,7 +105,6 @@ WRONG = {
     "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),
     "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
     "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "the mixture's attributes are"),
-    "two ends": (lambda ev: fk.studies.sup_distance(GROWN, far=[1, 2, 3]), "the lowest and the hi"),
     "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute must be one of gender, id"),
     "plan": (lambda ev: fk.plot.sample_size(FACES), "plan must be what fk.studies.sample_size"),
     "matrix": (lambda ev: fk.plot.cross_matrix(3), "rates: this figure shows values over group"),

@@ -1,0 +1,1 @@
+"""A room for each paper: its method, figures and experiments."""

@@ -1,0 +1,131 @@
+"""Figures of the fairness indices: score distributions by group, and the nine values."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from frkit.figures.marks import checked_axes, histogram, intervals, reference
+from frkit.figures.style import COLOURS, add_headroom, caption, finish, plain
+from frkit.figures.threshold import KINDS
+
+INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
+VARIANT = "variant"
+MADE_BY = "frkit.fairness_indices"
+ROW = 0.88  # height of the highest histogram, as a share of its row
+
+
+def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
+    r"""Draw genuine and impostor scores of every group, one row for each.
+
+    Parameters
+    ----------
+    result : xr.Dataset
+        What `fairness_indices` returned, of one model. Histograms are those of each kind alone (sum
+        1); n counts the scores of both kinds.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Scores in [0, 1] along, groups upwards, the first on top.
+
+    Raises
+    ------
+    InputError
+        Several models.
+
+    References
+    ----------
+    Kotwal & Marcel (2022), Figs. 1 and 3-5.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.canonical_scores()
+    >>> fair = fk.fairness_indices(scores, by="group", score_map="identity", bins=20)
+    >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
+    'group 1\nn = 2,000'
+    """
+    contents = (MADE_BY, "genuine_histogram")
+    dims = ("group", "score_bin")
+    ax = checked_axes(ax, "result", result, contents, "genuine_histogram", dims)
+    groups = result["group"].values
+    edges = np.linspace(0, 1, result.sizes["score_bin"] + 1)
+    shares = xr.concat([result[f"{kind}_histogram"] for kind in KINDS], "kind")
+    heights = shares.transpose("kind", "group", "score_bin").values * ROW / shares.values.max()
+    for (kind, colour), heights_of_kind in zip(KINDS.items(), heights):
+        for foot, row in enumerate(heights_of_kind, start=1):  # the axis points down
+            histogram(ax, -row, edges, colour, f"{kind} pairs", alpha=0.45, foot=foot)
+    n_scores = (result.genuine_pairs + result.impostor_pairs).values
+    names = [f"{plain(group)}\nn = {n:,.0f}" for group, n in zip(groups, n_scores)]
+    ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
+    ax.set_yticks(np.arange(len(groups)) + 0.6, names)
+    return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
+
+
+def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the nine indices with their intervals and their floors.
+
+    A cap of the colour of the index is the point that 5 % of the permutations of people's labels
+    fall below. The shade from there to 1 is where no unfairness is shown.
+
+    Parameters
+    ----------
+    result : xr.Dataset
+        What `fairness_indices` returned, of one model.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Indices along, their values upwards; the dotted line is a perfectly fair system.
+
+    Raises
+    ------
+    InputError
+        Several models.
+
+    References
+    ----------
+    Kotwal & Marcel (2022), Tables 1-3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.canonical_scores()
+    >>> fair = fk.fairness_indices(scores, by="group", score_map="identity", bins=20)
+    >>> fk.plot.fairness_indices(fair).get_ylabel()
+    'fairness index (1 is fair)'
+    """
+    ax = checked_axes(ax, "result", result, (MADE_BY, "sfi"), "sfi", (VARIANT,))
+    variants = result[VARIANT].values.tolist()
+    n = len(variants)
+    starts = (n + 0.6) * np.arange(len(INDICES))
+    x = starts[:, None] + np.arange(n)
+    for x_of_index, (name, colour) in zip(x, INDICES.items()):
+        _draw_index(ax, x_of_index, result, name, colour)
+    ax.set_xticks(x.ravel(), variants * len(INDICES), rotation=40, ha="right")
+    reference(ax, 1, None, ":")
+    add_headroom(ax, 0.3)
+    bottom, _ = ax.get_ylim()
+    ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < 1.0001])
+    has_intervals = "sfi_lower" in result and bool(np.isfinite(result.sfi_lower).any())
+    captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
+    style = {"grid": "y", "loc": "upper left", "ncols": 2}
+    return finish(ax, "", "fairness index (1 is fair)", captions, **style)
+
+
+def _draw_index(ax, x, result, name, colour):
+    """Draw the variants of one index, with intervals and with what random groups have."""
+    if f"{name}_floor_limit" in result:
+        limit = result[f"{name}_floor_limit"].values
+        label = f"{100 * result.attrs['level']:g} % of random groups"
+        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "label": label}
+        ax.bar(x, 1 - limit, 0.72, bottom=limit, **style)
+        ax.hlines(limit, x - 0.36, x + 0.36, color=colour)
+    if f"{name}_lower" in result:
+        upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
+        intervals(ax, x, result[f"{name}_lower"], upper, colour)
+    ax.plot(x, result[name], "o", color=colour, label=name.upper())

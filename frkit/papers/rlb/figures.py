@@ -1,0 +1,114 @@
+"""Figures of representation bias: estimates with intervals, in sample and held out."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from frkit.base import require, require_returned
+from frkit.figures.marks import intervals
+from frkit.figures.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
+
+
+def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw RLB with two standard errors, its in-sample value and the smallest detectable value.
+
+    Parameters
+    ----------
+    result : xr.Dataset
+        What `representation_bias` returned, over one dimension such as model or attribute (or
+        none); or any Dataset with `rlb` and `rlb_se`. `rlb_in_sample` and `smallest_detectable` are
+        drawn where present.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Labels along, RLB upwards.
+
+    Raises
+    ------
+    InputError
+        More than one dimension.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), eq. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> import xarray as xr
+    >>> rlb, se = ("model", [0.1, 0.3]), ("model", [0.02, 0.03])
+    >>> result = xr.Dataset({"rlb": rlb, "rlb_se": se}, {"model": ["A", "B"]})
+    >>> [text.get_text() for text in fk.plot.representation_bias(result).get_xticklabels()]
+    ['A', 'B']
+    """
+    require_returned("result", result, "fk.representation_bias", "rlb")
+    require(
+        result.rlb.ndim <= 1,
+        f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",
+    )
+    if result.rlb.ndim == 0:
+        result = result.expand_dims({"": ["all images"]})
+    (along,) = result.rlb.dims
+    ax = new_axes(ax)
+    x = np.arange(result.rlb.size)
+    _draw_estimates(ax, x, result, "held out, ± 2 standard errors")
+    if "smallest_detectable" in result:
+        label = "smallest that can be detected"
+        least = result.smallest_detectable
+        ax.plot(x, least, "_", color=COLOURS[3], markersize=16, label=label)
+    ax.set_xticks(x, map(plain, result[along].values))
+    ax.set_xlim(-0.5, x.size - 0.5)
+    return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
+
+
+def _draw_estimates(ax, x, result, label):
+    """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
+    reach = 2 * result.rlb_se
+    lower, upper = result.rlb - reach, result.rlb + reach
+    intervals(ax, x, lower, upper, COLOURS[0], label, result.rlb)
+    if "rlb_in_sample" in result:
+        style = {"color": UNRESOLVED, "markerfacecolor": "none"}
+        ax.plot(x, result.rlb_in_sample, "o", label="in sample", **style)
+
+
+def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
+    """Draw estimates and the exact truth against the distance of the classes.
+
+    Parameters
+    ----------
+    truth : xr.Dataset
+        What `studies.true_bias` returned.
+    done : list of xr.Dataset
+        What `studies.trial` returned, any number of times.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Distances along, RLB and the dataset bias of a linear probe upwards.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> import xarray as xr
+    >>> truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
+    >>> fk.plot.trials(truth, []).lines[0].get_ydata().tolist()
+    [0.0, 0.5]
+    """
+    require_returned("truth", truth, "studies.true_bias", "rlb", "distance")
+    ax = new_axes(ax)
+    ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
+    for trial in done:
+        _draw_estimates(ax, trial.distance, trial, "held out ± 2 se")
+        ax.plot(trial.distance, trial.dataset_bias, "s", color=COLOURS[2], label="linear probe")
+    xlabel = "distance of the classes (standard deviations)"
+    return finish(ax, xlabel, "share of the entropy", grid="y")

@@ -1,0 +1,1 @@
+"""ROC curves and their uncertainty (Conti & Clémençon 2024)."""

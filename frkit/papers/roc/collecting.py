@@ -1,0 +1,99 @@
+"""The data sets of a coverage study, evaluated side by side."""
+
+from concurrent import futures
+from dataclasses import dataclass
+
+import dask
+import numpy as np
+import xarray as xr
+from dask.system import CPU_COUNT
+from threadpoolctl import threadpool_limits
+
+from frkit.base import gathered_notices
+from frkit.evaluation.evaluate import evaluate_parts
+from frkit.papers.along import with_progress
+from frkit.resampling import Resampling
+from frkit.scores.tensor import score_tensor
+
+DATA_SET = "data_set"
+OF_PEOPLE = {"people", "images"}  # nodes of an evaluation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study:
+    """The design of a study: data set d depends only on it and on d.
+
+    population: its identities are in every data set; with n_identities, every data set draws so
+    many of them. people: whether what each person adds to the rates is computed.
+    """
+
+    population: object
+    n_identities: int | None
+    per_identity: np.ndarray
+    far: np.ndarray
+    by: str | None = None
+    schemes: tuple[str, ...]
+    replicates: int
+    seed: int
+    people: bool = False
+
+    def seeds(self, number):
+        """Return the seeds of the identities, images and replicates of one data set."""
+        children = np.random.SeedSequence(self.seed, spawn_key=(number,)).spawn(3)
+        return [int(child.generate_state(1, np.uint64)[0]) for child in children]
+
+    def mixture(self, number):
+        """Draw the identities of one data set."""
+        if self.n_identities is None:
+            return self.population
+        return self.population.draw(self.n_identities, self.seeds(number)[0])
+
+    def data_set(self, number):
+        """Draw one data set and evaluate it by every scheme."""
+        _, images, replicates = self.seeds(number)
+        sample = self.mixture(number).sample(per_identity=self.per_identity, seed=images)
+        scores = score_tensor(sample)
+        evaluations = {}
+        for scheme in self.schemes:
+            # the groups of all data sets have the same sizes: so do those of the replicates
+            strata = None if scheme == "image" else self.by
+            draws = Resampling(scheme, n=self.replicates, seed=replicates, strata=strata)
+            evaluations[scheme] = evaluate_parts(
+                scores, by=self.by, resampling=draws, far=self.far, people=self.people
+            )
+        return evaluations
+
+
+def side_by_side(compute, n_datasets, progress=False):
+    """Compute a result for each number of a data set, on threads; return them in order."""
+
+    def quietly(number):
+        """Compute a result; a notice about one data set is what the study measures over all."""
+        with gathered_notices():
+            return compute(number)
+
+    pool = futures.ThreadPoolExecutor(dask.config.get("num_workers", None) or CPU_COUNT)
+    # each data set has one thread
+    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
+        try:
+            results = pool.map(quietly, range(n_datasets))
+            return list(with_progress(results, "data sets", progress, n_datasets))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def without_people(evaluation):
+    """An evaluation without what people and images add to the rates, which takes much space."""
+    nodes = {name: node.to_dataset() for name, node in evaluation.children.items()}
+    tree = xr.DataTree.from_dict({name: nodes[name] for name in {*nodes} - OF_PEOPLE})
+    tree.attrs = evaluation.attrs
+    return tree
+
+
+def stacked(evaluations):
+    """One evaluation of all data sets: `data_set` is the first dim of each variable."""
+
+    def joined(*nodes):
+        return xr.concat(nodes, DATA_SET, data_vars="all")
+
+    return xr.map_over_datasets(joined, *evaluations)

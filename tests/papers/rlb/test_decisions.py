@@ -1,0 +1,207 @@
+"""Bias read from predictions: hand cases, and the libraries' numbers against counts written out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+from frkit.representation import bias_amplification, cohort_spread, leakage, parity_gaps
+
+TRUTH = np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
+GUESS = np.array([1, 1, 0, 1, 0, 0, 1, 0, 0, 0])
+GROUP = np.array(list("aaaaaabbbb"))
+SCORE = np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1, 0.6, 0.4, 0.45, 0.05])
+
+
+# --- parity gaps
+def test_parity_gaps_by_hand():
+    """Predicted 1: a 3/6, b 1/4. True positives: a 2/3, b 1/2. False positives: a 1/3, b 0/2."""
+    gaps = parity_gaps(TRUTH, GUESS, GROUP).sel(label=1)
+    assert gaps.demographic_parity.item() == pytest.approx(1 / 4)
+    assert gaps.equal_opportunity.item() == pytest.approx(2 / 3 - 1 / 2)
+    assert gaps.equalized_odds.item() == pytest.approx(1 / 3)
+    with pytest.warns(fk.DataWarning, match="label .* NaN there"):
+        gaps = parity_gaps([0, 1, 0, 0], [0, 1, 1, 0], list("aabb"))
+    assert np.isnan(gaps.equal_opportunity).all() and np.isfinite(gaps.demographic_parity).all()
+
+
+# --- missing values, order
+TWO = {"truth": [1, 0, 1, 0, 1, 0, 1, 0], "predicted": [1, 0, 1, 0, 1, 1, 0, 1]}
+SEX = ["f", "f", "m", "m", "f", "m"]  # of the first six images
+
+
+@pytest.mark.filterwarnings("ignore:.* images have no")
+@pytest.mark.parametrize(
+    "missing",
+    [None, np.nan, pd.NA, "", "nan", "unknown"],
+    ids=["None", "NaN", "NA", "", "nan", "?"],
+)
+def test_images_without_a_group_are_in_none(missing):
+    """Women 2/3 predicted, men 2/3; true positives 2/2 and 1/1, false ones 0/1 and 1/2."""
+    sex = [*SEX, missing, missing]
+    for group in (sex, pd.Series(sex), np.array(sex, object)):
+        gaps = parity_gaps(**TWO, group=group).sel(label=1)
+        assert gaps.demographic_parity == 0 and gaps.equal_opportunity == 0
+        assert gaps.equalized_odds == 0.5
+        spread = cohort_spread(**TWO, group=group)
+        assert spread.group.values.tolist() == ["f", "m"]
+        accuracy = spread.sel(metric="accuracy")
+        assert accuracy.value.values.tolist() == pytest.approx([1, 2 / 3])
+        assert accuracy.overall == 5 / 8, "all images count there"
+        labels = TWO["truth"], sex, TWO["predicted"], sex
+        shares = bias_amplification(*labels)
+        assert shares.group.values.tolist() == ["f", "m"]
+        assert shares.test.sel(label=1).values.tolist() == [1 / 2, 1 / 2]
+
+
+def test_leakage_leaves_out_images_without_the_attribute():
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.integers(2, size=(2, 60))
+    sex = np.where(rng.random(60) < 0.5, "f", "m")
+    direct = leakage(truth, predicted, sex)
+    more = [*truth, 1, 0], [*predicted, 1, 1], [*sex, None, ""]
+    with pytest.warns(fk.DataWarning, match="2 of 62 images have no group"):
+        assert leakage(*more).identical(direct)
+
+
+@pytest.mark.parametrize("truth", [["a", None] * 4, [1.0, np.nan] * 4, ["a", ""] * 4])
+def test_a_missing_label_is_refused(truth):
+    for call in (parity_gaps, cohort_spread, leakage):
+        with pytest.raises(fk.InputError, match="truth is missing, or NaN, in 4"):
+            call(truth, truth, list("fmfmfmfm"))
+    with pytest.raises(fk.InputError, match="score is missing, or NaN, in 1"):
+        cohort_spread(**TWO, group=list("fmfmfmfm"), score=[np.nan] + [0.5] * 7)
+
+
+def test_columns_of_pandas_are_never_joined_by_position():
+    sex = pd.Series([*SEX, "f", "m"])
+    columns = {name: pd.Series(values) for name, values in TWO.items()}
+    for group in (sex[::-1], sex.set_axis(range(1, 9))):
+        for call in (parity_gaps, cohort_spread, leakage):
+            with pytest.raises(fk.InputError, match="indexes of .* differ"):
+                call(columns["truth"], columns["predicted"], group)
+    with pytest.raises(fk.InputError, match="indexes of .* differ"):
+        cohort_spread(**columns, group=sex, score=pd.Series(range(8))[::-1])
+    with pytest.raises(fk.InputError, match="indexes of .* differ"):
+        bias_amplification(columns["truth"], sex[::-1], columns["predicted"], sex)
+
+
+@pytest.mark.filterwarnings("ignore:a cohort lacks a label")
+def test_groups_stand_in_the_order_in_which_people_read_them():
+    ages = ["10-19", "3-9", "<3", "60+"] * 2
+    assert cohort_spread(**TWO, group=ages).group.values.tolist() == ["<3", "3-9", "10-19", "60+"]
+    age_names = pd.Categorical(["old", "young"] * 4, ["young", "middle", "old"], ordered=True)
+    assert cohort_spread(**TWO, group=age_names).group.values.tolist() == ["young", "old"]
+    shares = bias_amplification(TWO["truth"], age_names, TWO["predicted"], age_names)
+    assert shares.group.values.tolist() == ["young", "old"]
+    assert shares.train.sel(label=1).values.tolist() == [0, 1]
+
+
+# --- cohorts
+def auc(truth, score):
+    """Share of pairs of a positive and a negative that are in the right order."""
+    return np.mean([(p > n) + (p == n) / 2 for p in score[truth == 1] for n in score[truth == 0]])
+
+
+def average_precision(truth, score):
+    """Mean, over the positives, of the precision at their score."""
+    return np.mean([truth[score >= s].mean() for s in score[truth == 1]])
+
+
+def test_cohorts_by_hand():
+    spread = cohort_spread(TRUTH, GUESS, GROUP, score=SCORE)
+    a, b = GROUP == "a", GROUP == "b"
+    expected = {
+        "accuracy": [4 / 6, 3 / 4],
+        "false_positive_rate": [1 / 3, 0],
+        "f1": [2 * 2 / (2 * 2 + 1 + 1), 2 * 1 / (2 * 1 + 1)],
+        "auc": [auc(TRUTH[cohort], SCORE[cohort]) for cohort in (a, b)],
+        "average_precision": [average_precision(TRUTH[cohort], SCORE[cohort]) for cohort in (a, b)],
+    }
+    for name, values in expected.items():
+        cohort = spread.sel(metric=name)
+        np.testing.assert_allclose(cohort.value, values, err_msg=name)
+        assert cohort.sd.item() == pytest.approx(np.std(values, ddof=1))
+        assert cohort.range.item() == pytest.approx(abs(values[0] - values[1]))
+    assert spread.overall.sel(metric="accuracy").item() == pytest.approx(0.7)
+
+
+# --- bias score and amplification
+def test_amplification_by_hand():
+    """Cooking: women 2/3 in training, 3/4 among the predicted. Driving: men 3/4, then 1/2.
+
+    Nobody is predicted to swim, so whoever swam in training does not count.
+    """
+    train = ["cook"] * 3 + ["drive"] * 4 + ["swim"] * 2
+    who = ["f", "f", "m"] + ["m", "m", "m", "f"] + ["f", "f"]
+    predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
+    with pytest.warns(fk.DataWarning, match="'swim' are never predicted"):
+        amplification = bias_amplification(train, who, predicted, group)
+    assert amplification.amplification.item() == pytest.approx(
+        ((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2
+    )
+    assert amplification.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert np.isnan(amplification.test.sel(label="swim")).all()
+
+
+# --- leakage
+def test_leakage_of_labels_that_are_the_attribute_and_of_labels_that_are_not():
+    group = np.array(["f", "m"] * 500)
+    noise = np.random.default_rng(0).permuted(np.repeat(["x", "y"], 500))
+    result = leakage(group, group, group)
+    assert result.dataset_leakage == result.model_leakage == 1
+    assert result.chance == 0.5
+    untold = leakage(noise, noise, group)
+    assert abs(untold.dataset_leakage - 0.5) < 0.1
+    assert untold.amplification == 0
+
+
+def test_a_model_that_predicts_the_attribute_amplifies():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 1000)
+    truth = (rng.random(2000) < np.where(group, 0.7, 0.3)).astype(int)
+    result = leakage(truth, group, group.astype(str))
+    assert result.accuracy.item() == pytest.approx(0.7, abs=0.03)
+    # True labels tell the group right in 70 %; with 30 % flipped, in .7 * .7 + .3 * .3 = 58 %.
+    assert result.dataset_leakage.item() == pytest.approx(0.7, abs=0.03)
+    assert result.dataset_leakage_at_accuracy.item() == pytest.approx(0.58, abs=0.03)
+    assert result.model_leakage == 1
+
+
+def test_tasks_are_labels_side_by_side():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["f", "m"], 40)
+    tasks = rng.integers(2, size=(80, 3))
+    result = leakage(tasks, tasks.astype(bool), group, identity=np.arange(80) // 2)
+    assert result.accuracy == 1 and result.model_leakage == result.dataset_leakage
+    for predicted in (tasks[:, :2], tasks - 0.5, tasks[:, 0]):
+        with pytest.raises(fk.InputError, match="both 0 or 1 for the same tasks"):
+            leakage(tasks, predicted, group)
+
+
+def test_images_of_a_person_are_in_one_fold():
+    """Labels that name people tell the group of people that were seen before, and of no others."""
+    group, person = np.repeat(["f", "m"], 40), np.arange(80) // 2
+    by_image, by_people = (leakage(person, person, group, identity=who) for who in (None, person))
+    assert by_image.model_leakage > 0.8 and abs(by_people.model_leakage - 0.5) < 0.1
+    assert by_people.accuracy == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
+        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
+        (lambda: cohort_spread([1, 0, 2], [1, 0, 2], list("aba")), "for two labels"),
+        (
+            lambda: cohort_spread([1, 0], [1, 0], list("ab"), score=np.eye(2)),
+            "score.: .2, 2.",
+        ),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
+        (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "has 2 of the 5 people"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(fk.InputError, match=message):
+        call()
