@@ -169,13 +169,8 @@ def _files(arguments):
 
 def _report(arguments):
     """Files to a folder."""
-    from frkit.reporting.opening import opened
-    from frkit.reporting.writing import earlier_files
-
-    earlier_files(Path(arguments.output))  # refuses a folder that cannot be written
     print("frkit: reading", file=sys.stderr)
-    opening = options_of(arguments)
-    return _write(arguments, opened(_files(arguments), opening), opening)
+    return _write(arguments, _files(arguments), options_of(arguments))
 
 
 def _look(arguments):
@@ -190,9 +185,7 @@ def _look(arguments):
 def _demo(arguments):
     """Write the bundled faces to a folder."""
     from frkit.io.demo import demo_faces
-    from frkit.reporting.writing import earlier_files
 
-    earlier_files(Path(arguments.output))
     arguments.by = arguments.by or ["gender"]
     return _write(arguments, demo_faces(), {})
 
@@ -200,8 +193,9 @@ def _demo(arguments):
 def _write(arguments, data, opening):
     """Evaluate, write the folder, and say what came out."""
     from frkit.reporting.report import report
-    from frkit.reporting.writing import NUMBERS, PAGE
+    from frkit.reporting.writing import NUMBERS, PAGE, earlier_files
 
+    earlier_files(Path(arguments.output))  # refuses a folder that cannot be written
     finished_report = report(
         data,
         by=arguments.by[0] if arguments.by and len(arguments.by) == 1 else arguments.by,

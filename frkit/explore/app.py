@@ -18,7 +18,6 @@ from frkit.io.command_words import option_words, options_of_text
 from frkit.io.demo import demo_faces
 from frkit.io.door import ENDINGS, by_model, open_data
 from frkit.reporting.look import contents_of, labels_of
-from frkit.reporting.opening import Opened
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
@@ -264,22 +263,23 @@ class OwnData:
             data = data.sel(model=models).squeeze()
         elif self.paths:
             paths = by_model(self.paths) if len(self.paths) > 1 else str(self.paths[0])
-        opening = self.opening()
         try:
             result = report(
-                Opened(data, paths, self.notices),
+                data,
                 by=None if self.by.value == NONE else self.by.value,
                 far=[parse_number(level) for level in self.far.value.split(",")],
                 weighting=self.weighting.value or None,
                 varying=self.varying.value,
                 quick=self.quick.value,
-                opening=opening,
                 progress=progress,
             )
         except InputError as error:
             raise InputError(self.in_words(error)) from error
-        if {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
-            result.arguments |= {"data": None, "opening": {}}  # its notebook cannot find them
+        result.cautions[:0] = [notice.text for notice in self.notices]
+        opening = self.opening()
+        if not {*self.paths, opening.get("labels")} & {*self.uploads.values()}:
+            # so that its notebook can open the files, which uploads would not be
+            result.arguments |= {"data": paths, "opening": opening}
         self.report = result
         # without `contain` the widest folded table would make the column too wide
         self.result.value = f'<div style="contain:inline-size">{page.fragment(result)}</div>'

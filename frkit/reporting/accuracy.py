@@ -1,11 +1,9 @@
 """Error rates of every model, its threshold, and which model is better."""
 
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit import plot
@@ -25,8 +23,8 @@ from frkit.reporting.contents import (
 )
 from frkit.reporting.data import comparisons
 from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
-from frkit.reporting.inputs import Inputs, result_of_model, suffix
-from frkit.reporting.tables import Table, column_cells, decimals_of_result, table
+from frkit.reporting.inputs import result_of_model, suffix
+from frkit.reporting.tables import column_cells, decimals_of_result, table
 from frkit.scores.groups import ends_of_scores, turned
 from frkit.scores.kept import is_list
 
@@ -65,7 +63,7 @@ def errors(inputs):
         section.lines.append(say("without_these_people"))
     if inputs.named:
         section.answers.append(say("two_averages", inputs.weighting, is_list(inputs.scores)))
-    section.lines.append(say("accept", turned(inputs.scores)))
+    section.lines.append(say("read_rates", turned(inputs.scores)))
     return section
 
 
@@ -140,47 +138,45 @@ def _add_histograms(inputs, section, pooled, thresholds):
 # --- the first screen -----------------------------------------------------------------------------
 
 
-@dataclass
-class Accuracy:
-    """What the first screen says of one model at the leading level."""
-
-    rates: xr.Dataset
-    frr: xr.Dataset
-    threshold: xr.Dataset
-    n_erring: xr.DataArray
-    decimals: int
-    decimals_of_threshold: int
-    n_genuine: int
-    inputs: Inputs
-
-    def __post_init__(self):
-        """Say what limits the rates."""
-        self.accept = "below" if turned(self.inputs.scores) else "above"
-        self.few_rejects = bool(self.rates.false_rejects < RESOLVED)
-        self.few_accepts = bool(self.rates.false_accepts < RESOLVED)
-        self.rests_on_one = not self.few_rejects and bool(self.n_erring < FEWEST_ERRING)
-        self.far = self.rates.far.item()
-        level = self.rates.get("far_level", self.rates.far).item()
-        self.far_is_reached = self.far >= (1 - NEAR) * level
-
-    def tile(self, title):
-        """How good the model is, and where its threshold lies."""
-        is_open = self.few_accepts or self.rests_on_one or self.frr.upper >= 1
-        state = UNDECIDED if is_open else CLEAR
-        return Tile(title, say("frr", self), say("accuracy", self), state)
-
-
 def _add_tiles(inputs, section, thresholds):
     """How good every model is, and where its threshold lies."""
     frr = section.results[f"frr, {NEW_PEOPLE}"].isel(inputs.leading)
-    n_erring = contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring.isel(inputs.leading)
-    results = inputs.rates.isel(inputs.leading), frr, thresholds, n_erring
-    decimals = decimals_of_result(frr), decimals_of_result(thresholds)
-    n_genuine = comparisons(inputs.scores)[0]
+    results = {
+        "frr": frr,
+        "rates": inputs.rates.isel(inputs.leading),
+        "threshold": thresholds,
+        "n_erring": contributions(inputs.evaluation, "frr", NEW_PEOPLE).erring.isel(inputs.leading),
+    }
+    shared = {
+        "decimals": decimals_of_result(frr),
+        "decimals_of_threshold": decimals_of_result(thresholds),
+        "n_genuine": comparisons(inputs.scores)[0],
+        "accept": "below" if turned(inputs.scores) else "above",
+        "inputs": inputs,
+    }
     for name in inputs.models:
-        of_model = [result_of_model(result, name) for result in results]
-        accuracy = Accuracy(*of_model, *decimals, n_genuine, inputs)
-        section.tiles.append(accuracy.tile(name or "How good is the system?"))
+        of_model = {key: result_of_model(result, name) for key, result in results.items()}
+        section.tiles.append(_tile(name, of_model | shared))
+
+
+def _tile(model, numbers):
+    """How good a model is, and what limits its rates."""
+    rates = numbers["rates"]
+    few_rejects = bool(rates.false_rejects < RESOLVED)
+    few_accepts = bool(rates.false_accepts < RESOLVED)
+    rests_on_one = not few_rejects and bool(numbers["n_erring"] < FEWEST_ERRING)
+    level = rates.get("far_level", rates.far)
+    numbers |= {
+        "few_rejects": few_rejects,
+        "few_accepts": few_accepts,
+        "rests_on_one": rests_on_one,
+        "far_is_reached": bool(rates.far >= (1 - NEAR) * level),
+    }
+    is_open = few_accepts or rests_on_one or numbers["frr"].upper >= 1
+    state = UNDECIDED if is_open else CLEAR
+    note = say("accuracy_note", model, numbers)
+    title = model or "How good is the system?"
+    return Tile(title, say("frr", numbers), say("accuracy", numbers), state, note)
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -195,7 +191,6 @@ def models(inputs):
         f"more than {MOST_MODELS} models have too many pairs; choose some",
     )
     section = Section("Which model is better")
-    columns = []
     for target in TARGETS:
         differences = []
         for rate in inputs.names_of_rates:
@@ -206,9 +201,7 @@ def models(inputs):
                 section.results[f"{rate}, {target}"] = result
                 differences.append(result.drop_vars("p"))
         if differences:
-            heads = [f"difference, {inputs.about(target)}", f"p (Holm), {inputs.about(target)}"]
-            columns.append(table(*differences).set_axis(heads, axis=1))
-    section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
+            section.tables[f"Paired differences, {inputs.about(target)}"] = table(*differences)
     differences = section.results[f"frr, {NEW_PEOPLE}"].isel(inputs.leading)
     section.tiles.append(_which_is_better(inputs, differences))
     section.lines.append(say("paired", n_models))

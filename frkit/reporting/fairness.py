@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit import plot
-from frkit.base import InputError, gathered_notices, listed, require, warn
+from frkit.base import UNKNOWN, InputError, gathered_notices, listed, require, warn
 from frkit.data.labels import attributes_of
 from frkit.figures.style import colours_of_groups
 from frkit.intervals import fair_floor
@@ -19,7 +19,7 @@ from frkit.papers.nsigma.subsets import subset_rates
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import level_words, say, share_text
 from frkit.reporting.inputs import (
-    people_of_groups,
+    counts_of_groups,
     result_of_model,
     suffix,
     without_label,
@@ -55,21 +55,19 @@ def groups(inputs):
     section.tables[f"EER of the groups ({about})"] = table(eer)
     _add_figures(inputs, section)
     level = level_words(inputs.rates.isel(inputs.leading))
-    verdicts, open_questions, comparisons = verdicts_of(inputs)
+    verdicts, left_out, comparisons = verdicts_of(inputs)
     labels = pd.Series(inputs.rates["group"].values)
     n_numbers = pd.to_numeric(labels, errors="coerce").notna().sum()
     if n_numbers > MOST_GROUPS:
-        open_questions.append(say("many_groups", attributes_of(inputs.by), len(labels)))
-    tile = tile_of(verdicts, open_questions, level)
+        warn(say("many_groups", attributes_of(inputs.by), len(labels)))
+    section.tiles += [tile_of(rate, verdicts, left_out, level) for rate in RATES]
     in_no_group = without_label(inputs)
     if in_no_group:
         warn(in_no_group)
-        tile.note = f"{tile.note} {in_no_group}."
-    section.tiles.append(tile)
-    section.answers += open_questions
+    section.answers += dict.fromkeys(left_out.values())
     if verdicts:
         section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
-        section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts)
+        section.tables[f"Pairs of groups {level}"] = table_of_pairs(verdicts, comparisons)
         section.lines.append(say("intervals_of_pairs"))
     for rate, pairs in comparisons.items():
         section.results[f"{rate}_group, pairs"] = pairs
@@ -222,7 +220,7 @@ def _require_people(inputs, fewest):
     """Refuse groups of fewer people."""
     inputs.require_groups()
     if inputs.named:
-        people = people_of_groups(inputs)
+        people = counts_of_groups(inputs).people.drop(UNKNOWN, errors="ignore")
         small = people.index[people < fewest]
         need = f"each group needs {fewest} people or more: give those of {listed(small)} no label"
         require(small.empty, need)

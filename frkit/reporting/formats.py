@@ -71,11 +71,6 @@ def percent(text):
     return re.sub(r"[\d.]+(e-?\d+)?", lambda number: f"{Decimal(number[0]).scaleb(2):f}", text)
 
 
-def rate_text(rate):
-    """A rate without an interval in percent."""
-    return f"{percent(number(rate, 2))} %"
-
-
 def share_text(share):
     """A share that a user gave, such as the level of intervals, in percent."""
     return f"{100 * share:.6g} %"
@@ -143,8 +138,8 @@ def say(sentence, *values):
     return " ".join(getattr(macros, sentence)(*values).split())
 
 
-# labels are escaped in HTML, and nowhere else
-ESCAPED = select_autoescape(["html.j2"])
+# labels are escaped in HTML and SVG, and nowhere else
+ESCAPED = select_autoescape(["html.j2", "svg.j2"])
 TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCAPED)
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
@@ -154,7 +149,6 @@ TEMPLATES.filters.update(
     count=count_words,
     percent=percent,
     capitalize_first=lambda text: text[:1].upper() + text[1:],
-    rate=rate_text,
     share=share_text,
     ratio=ratio_cell,
     p=p_text,

@@ -180,11 +180,11 @@ def result_of_model(result, name):
     return result.sel(model=name, drop=True) if name else result
 
 
-def people_of_groups(inputs):
-    """How many people each group has."""
+def counts_of_groups(inputs):
+    """How many people and images each group has, and how many there are without a label."""
     images = inputs.images
-    frame = pd.DataFrame({"group": images.label.ravel(), "person": images.identity.ravel()})
-    return frame[frame.group != UNKNOWN].groupby("group").person.nunique()
+    labels = {"group": images.label, "people": images.identity, "images": images.image}
+    return pd.DataFrame(labels).groupby("group").nunique()
 
 
 def without_label(inputs):

@@ -1,30 +1,38 @@
 """A report as one page that needs nothing else, as HTML for a notebook, and as a short text."""
 
-import base64
 import io
+import re
 from dataclasses import dataclass
 
 import matplotlib
+import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from frkit.reporting.formats import TEMPLATES, printable
 from frkit.reporting.tables import UNRESOLVED
 
 MOST_ROWS = 150  # of a table on the page; the files have all
-LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 WIDEST = 100  # letters of a line of a table in a terminal
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG measures
-WIDE = 30  # letters of a label, of which two do not stand side by side in a legend
-FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # of the first model
+LONG = 34  # letters of a label that fit to the left of a narrow figure
+MOST_STEPS = 6  # between ticks, so that their labels do not touch
+WIDE = 25  # letters of a label, of which two do not stand side by side in a legend
+FIRST_FIGURES = ("FRR against FAR", "Scores and threshold")  # beside the tiles
+MOST_FIRST = 4  # of these, so that three models have their histograms
+# what a figure inside a page does not need, or shares with other figures
+OUTSIDE = re.compile(r'<metadata>.*?</metadata>|<style.*?</style>|(?<=<g) id="[^"]*"', re.DOTALL)
 STYLE = {
-    "font.size": 8,
+    "font.size": 8,  # 11 px on a page that is as wide as a telephone
     "axes.labelsize": 8,
     "axes.titlesize": 8,
-    "legend.fontsize": 7,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
+    "legend.fontsize": 8,
+    "legend.handlelength": 1.2,
+    "legend.columnspacing": 1,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
     "xtick.minor.size": 3.5,  # as the major ones, so that labels stand in one line
     "ytick.minor.size": 3.5,
     "svg.fonttype": "path",
@@ -47,12 +55,12 @@ class Picture:
     """The caption of a figure, and its SVG, the same one each time."""
 
     caption: str
-    svg: bytes
+    svg: str
 
     @property
-    def base64(self):
-        """The SVG as an address of data contains it."""
-        return base64.b64encode(self.svg).decode("ascii")
+    def inline(self):
+        """The SVG as an element of a page."""
+        return OUTSIDE.sub("", self.svg[self.svg.index("<svg") :])
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -65,9 +73,7 @@ def page(report):
 
 def fragment(report, chapters=CHAPTERS):
     """The whole report inside another page."""
-    first = []
-    for start in FIRST_FIGURES:
-        first += [name for name in report.figures if name.startswith(start)][:1]
+    first = [name for name in report.figures if name.startswith(FIRST_FIGURES)][:MOST_FIRST]
     return TEMPLATES.get_template("report.html.j2").render(
         report=report, chapters=chapters, first=first, most_rows=MOST_ROWS, unresolved=UNRESOLVED
     )
@@ -106,10 +112,10 @@ def picture(draw):
         ax.set_title("", loc="left")
         for patch in (figure.patch, ax.patch):
             patch.set(facecolor="none", edgecolor="none")
-        for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
-            label = axis.label.get_text()
-            if max(map(len, label.splitlines()), default=0) > longest:
-                axis.label.set_text(label.replace(" (", "\n(", 1))
+        if len(ax.get_ylabel()) > LONG:
+            ax.set_ylabel(ax.get_ylabel().replace(" (", "\n(", 1))
+        for axis in (ax.xaxis, ax.yaxis):
+            _end_at_ticks(axis)
         legend = ax.get_legend()
         if legend is not None:  # beneath the axes, where it hides nothing
             handles, labels = legend.legend_handles, [text.get_text() for text in legend.texts]
@@ -121,4 +127,47 @@ def picture(draw):
         svg = io.BytesIO()
         # not `savefig`, which draws everything once more to find its renderer
         FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Description": caption})
-        return Picture(caption, svg.getvalue())
+        values = TEMPLATES.get_template("values.svg.j2").render(points=_points_of(ax))
+        return Picture(caption, svg.getvalue().decode().replace("</svg>", f"{values}</svg>"))
+
+
+def _end_at_ticks(axis):
+    """Let an axis of numbers end at the labelled ticks around the data."""
+    low, high = axis.get_view_interval()
+    locator = axis.get_major_locator()
+    if isinstance(locator, FixedLocator):  # names
+        return
+    if isinstance(locator, MaxNLocator):
+        locator.set_params(nbins=MOST_STEPS)
+    ticks = locator.tick_values(low, high)
+    if axis.get_minor_formatter()(low, 0):
+        ticks = np.append(ticks, axis.get_minor_locator().tick_values(low, high))
+    first, last = sorted(np.clip(axis.get_data_interval(), low, high))  # without margins
+    is_vertical = axis.axis_name == "y"
+    marks = [line.get_data()[is_vertical] for line in axis.axes.lines if not line.get_clip_on()]
+    if low not in np.concatenate([[], *marks]):  # marks of what has no place on the axis
+        low = max(ticks[ticks <= first], default=low)
+    high = min(ticks[ticks >= last], default=high)
+    axis.axes.set(**{f"{axis.axis_name}lim": (low, high)})
+    if isinstance(locator, MaxNLocator):
+        axis.set_ticks(ticks[(ticks >= low) & (ticks <= high)])
+
+
+def _points_of(ax):
+    """The points of all curves: where they are in the picture, and their values in words."""
+    labels = (" ".join(label.split()) for label in (ax.get_xlabel(), ax.get_ylabel()))
+    x_name, y_name = (label.partition(" (")[0] for label in labels)
+    inside = ax.bbox.padded(1)  # with points on the edge
+    curves = [line for line in ax.lines if line.get_transform() is ax.transData]
+    marks = [line.get_xydata().tolist() for line in curves if not line.get_clip_on()]
+    without_place = sum(marks, [])  # such as a rate of 0 at the foot of a log axis
+    points = []
+    for curve in curves:
+        label = curve.get_label()
+        name = "" if label.startswith("_") else label.replace(r"\$", "$") + ": "
+        values = curve.get_xydata()
+        for (x, y), (left, bottom) in zip(values, ax.transData.transform(values)):
+            if inside.contains(left, bottom) and [x, y] not in without_place:
+                words = f"{name}{x_name} {x:.3g}, {y_name} {y:.3g}"
+                points.append((left, ax.figure.bbox.height - bottom, words))
+    return points

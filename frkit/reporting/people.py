@@ -51,7 +51,7 @@ class Drivers:
     def tile(self, n_tests):
         """The tile of the first screen."""
         state = CLEAR if self.p <= SIGNIFICANT else UNDECIDED
-        value, text = say("drivers_value", self), say("drivers", self)
+        value, text = say("drivers_value", self), say("drivers_tile", self)
         note = say("drivers_note", self, ERRORS[self.rate], n_tests)
         return Tile("Who drives the errors?", value, text, state, note)
 

@@ -25,13 +25,14 @@ from frkit.base import (
     require_whole,
 )
 from frkit.intervals.reading import FEW_ERRORS, NONFINITE
+from frkit.io.door import by_model, open_data
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Section
 from frkit.reporting.formats import LEVEL_NAMES, say
 from frkit.reporting.inputs import ENOUGH, Inputs
-from frkit.reporting.opening import Opened, opened
 from frkit.reporting.words import TOPICS, methods
+from frkit.scores.kept import model_names_of
 
 PARTS = {  # section of a report -> its title, and what makes it
     "errors": ("Error rates", accuracy.errors),
@@ -70,7 +71,6 @@ class Report:
         The arguments of the call, with the paths of the data.
     """
 
-    title: str
     sections: dict
     evaluation: xr.DataTree
     arguments: dict
@@ -78,7 +78,6 @@ class Report:
     left_out: list
     leading: dict
     bibtex: str
-    files: list
     command: str = ""
 
     def __post_init__(self):
@@ -91,6 +90,20 @@ class Report:
             self.tables |= section.tables
             self.figures |= section.figures
             self.results |= {(key, name): result for name, result in section.results.items()}
+
+    @property
+    def files(self):
+        """Names of the files that the data are from."""
+        paths = self.arguments["data"] or {}
+        paths = [paths] if isinstance(paths, str) else paths.values()
+        return [Path(path).name for path in paths]
+
+    @property
+    def title(self):
+        """What the report is about: models, files, or a matching system."""
+        models = model_names_of(self.evaluation["empirical"])
+        subject = ", ".join(models or self.files) or "a matching system"
+        return f"{'Accuracy and fairness' if self.arguments['by'] else 'Accuracy'} of {subject}"
 
     @cached_property
     def pictures(self):
@@ -128,7 +141,7 @@ class Report:
 
 
 def report(
-    data: xr.Dataset | xr.DataArray | pd.DataFrame | str | Path | Mapping | Opened,
+    data: xr.Dataset | xr.DataArray | pd.DataFrame | str | Path | Mapping,
     *,
     by: str | list[str] | None = None,
     far: ArrayLike = (1e-2, 1e-3, 1e-4),
@@ -200,20 +213,15 @@ def report(
     opening = dict(opening)
     options = {"weighting": weighting, "impostors": impostors, "varying": varying}
     with gathered_notices() as notices:
-        source = opened(data, opening)
-        notices += source.notices
+        source = open_data(data, **opening)
         if callable(progress):
             progress(0, "error rates at all levels")
-        inputs = Inputs(source.data, by, levels, options, level, quick, seed)
+        inputs = Inputs(source, by, levels, options, level, quick, seed)
         sections, left_out = _sections(inputs, progress)
         description = methods(inputs.evaluation, {*sections} & {*TOPICS})
     sections["methods"] = Section("Methods", lines=[description.paragraph])
-    paths = source.paths.values() if isinstance(source.paths, dict) else [source.paths]
-    files = [Path(path).name for path in paths if path]
-    subject = ", ".join(inputs.models) or ", ".join(files) or "a matching system"
-    arguments = {"data": source.paths, "by": by, **levels, "level": level, "quick": quick}
+    arguments = {"data": _paths(data), "by": by, **levels, "level": level, "quick": quick}
     return Report(
-        title=f"{'Accuracy and fairness' if by else 'Accuracy'} of {subject}",
         sections=sections,
         evaluation=inputs.evaluation,
         arguments={**arguments, "seed": seed, **options, "opening": opening},
@@ -221,8 +229,18 @@ def report(
         left_out=left_out,
         leading=_leading(inputs),
         bibtex=description.bibtex,
-        files=files,
     )
+
+
+def _paths(data):
+    """The path of the data, or of each model's; None where not all are from files."""
+    if isinstance(data, (str, Path)):
+        return str(data)
+    models = by_model(data) if isinstance(data, (list, tuple)) else data
+    are_models = isinstance(models, Mapping) and not hasattr(models, "dims")
+    if are_models and all(isinstance(path, (str, Path)) for path in models.values()):
+        return {str(name): str(path) for name, path in models.items()}
+    return None
 
 
 def _sections(inputs, progress):

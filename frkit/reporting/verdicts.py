@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from frkit.base import gathered_notices
 from frkit.evaluation.rate_tables import RESOLVED
@@ -14,9 +15,9 @@ from frkit.intervals.compare import REST, holm
 from frkit.intervals.equality import have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
-from frkit.reporting.formats import SIGNIFICANT, p_words, ratio_cell, say
+from frkit.reporting.formats import SIGNIFICANT, p_words, say
 from frkit.reporting.inputs import result_of_model
-from frkit.reporting.tables import Cell, Table, cells
+from frkit.reporting.tables import VALUE, Table, cells, table
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
 MOST_GROUPS = 12  # up to so many, every two are compared; of more, each with all others
@@ -92,8 +93,8 @@ def verdicts_of(inputs):
     Returns
     -------
     list of Verdict
-    list of str
-        What cannot be decided.
+    dict of str to str
+        Which groups are left out, by rate.
     dict
         The comparisons of groups, by rate.
     """
@@ -101,14 +102,14 @@ def verdicts_of(inputs):
     evaluation = inputs.evaluation.isel(level)
     which = "all" if inputs.rates.sizes["group"] <= MOST_GROUPS else "rest"
     verdicts = []
-    open_questions = []
+    left_out = {}
     comparisons = {}
     for rate, errors in RATES.items():
         names = evaluation["empirical"]["group"].values
         enough = have_enough_people(evaluation, [f"{rate}_group"], NEW_PEOPLE)
-        left_out = names[~enough].tolist()
-        if left_out:
-            open_questions.append(say("groups_left_out", left_out))
+        small = names[~enough].tolist()
+        if small:
+            left_out[rate] = say("groups_left_out", small)
         if enough.sum() < 2:
             continue
         with gathered_notices():
@@ -123,37 +124,35 @@ def verdicts_of(inputs):
                 p=result.p.item(),
                 largest=result.upper.fillna(np.inf).item(),
                 pairs=result_of_model(pairs.isel({inputs.along: 0}), name).to_dataframe(),
-                errors=result_of_model(count, name).to_series().drop(left_out),
+                errors=result_of_model(count, name).to_series().drop(small),
             )
             verdicts.append(verdict)
     for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):
         verdict.p = p
-    return verdicts, list(dict.fromkeys(open_questions)), comparisons
+    return verdicts, left_out, comparisons
 
 
-def tile_of(verdicts, open_questions, level):
-    """The tile of the first screen: the clearest difference in each rate, and what else may be."""
-    tested = [verdict for verdict in verdicts if verdict.is_tested]
+def tile_of(rate, verdicts, left_out, level):
+    """The tile of a rate: its clearest difference, or what the data allow.
+
+    verdicts : of all models and rates, whose p allow for each other.
+    """
+    of_rate = [verdict for verdict in verdicts if verdict.rate == rate]
+    tested = [verdict for verdict in of_rate if verdict.is_tested]
     differ = sorted((verdict for verdict in tested if verdict.differ), key=attrgetter("rank"))
-    clearest = {}  # of each rate
-    for verdict in differ:
-        clearest.setdefault(verdict.rate, verdict)
-    sentences = [say("of_model", verdict) for verdict in clearest.values()]
-    if len(differ) > len(sentences):
-        sentences.append(say("more_differences", len(differ) - len(sentences)))
-    if tested and not differ:
-        largest = []
-        for rate in RATES:
-            of_rate = [verdict for verdict in tested if verdict.rate == rate]
-            largest += sorted(of_rate, key=attrgetter("largest"))[-1:]
-        sentences.append(say("compatible", largest))
-    sentences += dict.fromkeys(each.sentence for each in verdicts if not each.is_tested)
-    value = say("groups_value", differ, dict.fromkeys(each.rate for each in tested), level)
+    if differ:
+        text = say("of_model", differ[0])
+    elif tested:
+        text = say("compatible", max(tested, key=attrgetter("largest")))
+    else:
+        text = of_rate[0].sentence if of_rate else left_out[rate]
     is_clear = bool(differ) and not differ[0].n_errors
     state = CLEAR if is_clear else UNDECIDED if tested else TOO_LITTLE
+    n_tests = sum(verdict.is_tested for verdict in verdicts)
     n_pairs = max((len(verdict.pairs) for verdict in tested), default=0)
-    note = say("group_tests", level, len(tested), n_pairs)
-    return Tile("Do groups differ?", value, "\n".join([*sentences, *open_questions]), state, note)
+    note = say("group_tests", level, n_tests, n_pairs)
+    value = say("groups_value", differ, len(tested), level)
+    return Tile(f"Do groups differ in {rate.upper()}?", value, text, state, note)
 
 
 def table_of(verdicts):
@@ -167,19 +166,17 @@ def table_of(verdicts):
     return Table(pd.DataFrame(columns, dtype=object))
 
 
-def table_of_pairs(verdicts):
-    """A row for each pair of groups: the ratio of their rates, and p."""
-    tables = []
-    for verdict in verdicts:
-        pairs = verdict.pairs
-        ratios = pairs[["ratio", "ratio_lower", "ratio_upper"]]
-        ratios = ratios.set_axis(["", "lower", "upper"], axis=1).to_dict("records")
-        columns = {
-            "model": verdict.model,
-            "rate": verdict.rate.upper(),
-            "groups": pairs.a + " / " + pairs.b,
-            "ratio": [Cell(ratio_cell(ratio.values()), ratio) for ratio in ratios],
-            "p (Holm)": cells(np.maximum(pairs.p_holm, verdict.p), p_words),
-        }
-        tables.append(pd.DataFrame(columns, dtype=object))
-    return Table(pd.concat(tables, ignore_index=True))
+def table_of_pairs(verdicts, comparisons):
+    """A row for each pair of groups: the ratio of their rates, and p.
+
+    p of a pair is at least that of equal groups.
+    """
+    results = []
+    for rate, pairs in comparisons.items():
+        p = [verdict.p for verdict in verdicts if verdict.rate == rate]
+        ends = {"ratio": "estimate", "ratio_lower": "lower", "ratio_upper": "upper"}
+        ratios = pairs[[*ends, "p_holm", "resolved"]].rename(ends)
+        p_of_models = xr.DataArray(p, dims="model") if "model" in pairs.dims else p[0]
+        ratios["p_holm"] = np.maximum(ratios.p_holm, p_of_models)
+        results.append(ratios.assign_attrs(pairs.attrs, contrast="ratio", scale="log", fair=1))
+    return table(*results).rename(columns={VALUE: "ratio"})

@@ -98,7 +98,7 @@ def _write_into(draft, report):
         table.to_csv(draft / TABLES / f"{name}.csv", encoding="utf-8")
         table.to_latex(draft / TABLES / f"{name}.tex")
     for name, picture in by_file_name(report.pictures).items():
-        (draft / FIGURES / f"{name}.svg").write_bytes(picture.svg)
+        (draft / FIGURES / f"{name}.svg").write_text(picture.svg, encoding="utf-8")
     notebook = TEMPLATES.get_template("notebook.ipynb.j2").render(evaluation=EVALUATION)
     (draft / NOTEBOOK).write_text(notebook, encoding="utf-8")
     files = sorted(_files_of(draft) | {NUMBERS})

@@ -20,7 +20,7 @@ from model_files import people, store, store_pairs, two_files
 from paths import ROOT
 
 import frkit as fk
-from frkit.__main__ import BAD, main
+from frkit.__main__ import BAD, main, parser
 from frkit.reporting.formats import percent
 
 LEVELS = ["--far", "0.05", "0.1"]
@@ -376,8 +376,8 @@ def test_an_interval_has_the_same_digits_everywhere(written, capsys):
     far = f"{report['leading_level']['value']:g}"
     for finding in report["findings"][:2]:
         text = table.loc[(finding["title"], far)].item()
-        ends = percent(text).partition(" ")[2].strip("[]").replace(", ", " and ")
-        assert f"between {ends} %" in finding["text"]
+        ends = percent(text).partition(" ")[2].strip("[]").replace(", ", " to ")
+        assert f"interval {ends} %" in finding["text"]
 
 
 @pytest.mark.slow
@@ -429,26 +429,33 @@ def test_so_many_people_decide_a_ratio(written, capsys, end):
     assert int(n_people) == pytest.approx(4 * 30, abs=1)
 
 
+def test_a_report_has_14_options_and_a_check_two():
+    options = {}
+    (commands,) = (action.choices for action in parser()._actions if action.dest == "command")
+    for name in ("report", "check"):
+        actions = commands[name]._actions
+        options[name] = [each.dest for each in actions if each.option_strings]
+    assert len(options["report"]) == 1 + 14  # with --help
+    assert options["check"] == ["help", "max", "model"]
+
+
 def test_every_option_arrives(two, tmp_path, monkeypatch):
-    from frkit.reporting import opening as opening_files
     from frkit.reporting import report
 
     instead = Mock(side_effect=fk.InputError("enough"))
-    opened = Mock(return_value="what was opened")
     monkeypatch.setattr(report, "report", instead)
-    monkeypatch.setattr(opening_files, "opened", opened)
     evaluation_options = "--by gender --by age --quick --threshold 0.3 --varying first"
     evaluation_options += " --weighting pair"
     more = "--failed rejected --same-images --missing -1 --scores f --labels l"
     columns = ["--columns", "genuine=is it?", "race=r1", "race=r2", "probe="]
-    last = ["--identity", "{id}.jpg", "--kind", "pairs", "-o", tmp_path / "new"]
+    last = ["--columns", "identity={id}.jpg", "--kind", "pairs", "-o", tmp_path / "new"]
     assert run("report", two[0], *evaluation_options.split(), *more.split(), *columns, *last) == 2
     opening = {"kind": "pairs", "scores": "f", "labels": "l", "same_images": True}
-    opening |= {"identity": "{id}.jpg", "missing": [-1.0], "failed": "rejected"}
+    opening |= {"missing": [-1.0], "failed": "rejected"}
     opening["columns"] = {"genuine": "is it?", "race": ["r1", "r2"], "probe": None}
-    opened.assert_called_once_with(two[0], opening)
+    opening["columns"]["identity"] = "{id}.jpg"
     instead.assert_called_once_with(
-        "what was opened",
+        two[0],
         by=["gender", "age"],
         far=[1e-2, 1e-3, 1e-4],
         threshold=[0.3],

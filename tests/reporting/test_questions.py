@@ -97,9 +97,8 @@ def test_4_how_many_more_people():
 
 def test_5_which_race_has_the_highest_far_and_is_it_significant():
     report = fk.report(RFW, by="ethnicity", far=[1e-2], quick=True, progress=False)
-    (groups,) = [tile for tile in report.tiles if tile.title == "Do groups differ?"]
-    (answer,) = [line for line in groups.text.splitlines() if "falsely accepted" in line]
-    assert answer.startswith("“African” is falsely accepted") and "(p < 0.001)" in answer
+    (groups,) = [tile for tile in report.tiles if tile.title == "Do groups differ in FAR?"]
+    assert groups.text.startswith("“African” is falsely accepted") and "(p < 0.001)" in groups.text
     table = pd.read_csv(RFW)
     impostor = table[table.label == 0]
     threshold = threshold_at(-impostor.dist.to_numpy(), 1e-2)
