@@ -1,6 +1,7 @@
 """For all tests: no windows, no deadline of property tests, one thread for each worker."""
 
 import os
+import sys
 
 os.environ["MPLBACKEND"] = "agg"
 if "PYTEST_XDIST_WORKER" in os.environ:  # one thread for each worker; read when NumPy loads
@@ -13,6 +14,22 @@ from matplotlib import pyplot as plt
 
 settings.register_profile("frkit", deadline=None)
 settings.load_profile("frkit")
+# checks of internet addresses, which nobody needs here, would take seconds to load
+sys.modules.setdefault("rfc3987_syntax", None)
+
+
+def pytest_collection_modifyitems(items):
+    """Notebooks take minutes and begin first: at the end no worker waits for the other."""
+    items.sort(key=lambda item: item.get_closest_marker("notebooks") is None)
+
+
+@pytest.fixture
+def brief_reports():
+    """Reports list some measures of disparity only, in this test."""
+    from report_faces import brief_reports
+
+    with brief_reports():
+        yield
 
 
 @pytest.fixture

@@ -230,6 +230,7 @@ def test_arrays_without_names_are_asked_about_and_each_answer_works(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brief_reports")
 def test_a_group_of_one_image_cannot_be_decided(tmp_path, capsys):
     glasses = np.where(np.arange(len(WHO)) == 7, "rare", np.where(WHO % 2, "yes", "no"))
     people = saved(tmp_path / "people.csv", pd.DataFrame({"image": IMAGES, "glasses": glasses}))

@@ -44,6 +44,7 @@ def assert_same(scores, expected, **options):
 # --- selections and arithmetic ---
 
 
+@pytest.mark.slow
 def test_a_selection_and_a_tensor_with_holes_are_what_they_are():
     """Even images against odd ones, the same images in another order, failed comparisons."""
     even_odd = SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2))

@@ -230,6 +230,7 @@ def test_levels_come_back_in_the_order_given():
     xr.testing.assert_allclose(upper, fk.band(down, "frr_group").upper)
 
 
+@pytest.mark.slow
 @quiet
 def test_every_model_has_thresholds_of_its_own():
     scores, subset = two_encoders(), slice(24, 72)

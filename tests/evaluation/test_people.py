@@ -156,7 +156,7 @@ def test_effective_numbers_equal_the_twin(kind):
 @pytest.mark.slow
 def test_leaving_people_out_gives_the_same_standard_errors():
     """The jackknife over people, which shares no formula with the sums of an evaluation."""
-    faces = fk.vmf.mixture(60, 16, kappa=(5, 30), seed=1).sample(12, seed=2)
+    faces = fk.vmf.mixture(40, 16, kappa=(5, 30), seed=1).sample(8, seed=2)
     names = np.unique(faces.identity.values)
 
     def rates_of(subset):

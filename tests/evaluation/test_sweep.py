@@ -151,21 +151,21 @@ def test_thinned_rates_are_right_on_average(few_are_kept):
     exact = np.array([(every > t).mean() for t in thresholds])
     exact_of_x = np.array([(every[group == "x"] > t).mean() for t in thresholds])
     errors = []
-    for seed in range(30):
+    for seed in range(15):
         order = np.random.default_rng(seed).permutation(faces.sizes["image"])
         kept = fk.sweep(fk.score_tensor(faces.isel(image=order)), far=1e-3)
         rates = fk.evaluate(kept, threshold=thresholds, by="gender", weighting="pair")["empirical"]
         far_of_x = rates.far_group.sel(group="x")
         errors.append(np.concatenate([rates.far / exact - 1, far_of_x / exact_of_x - 1]))
-    standard_error = np.std(errors, axis=0, ddof=1) / np.sqrt(30)
+    standard_error = np.std(errors, axis=0, ddof=1) / np.sqrt(15)
     assert (standard_error > 0).all()
     assert (abs(np.mean(errors, axis=0)) < 3.5 * standard_error).all()
 
 
 @pytest.mark.slow
 def test_stated_errors_are_as_large_as_the_real_ones():
-    """Of 7,000 images, so that many pairs have their level from the same place of the pattern."""
-    faces = faces_of_groups(1750, shares=(0.5, 0.3, 0.2))
+    """Of 4,800 images, so that many pairs have their level from the same place of the pattern."""
+    faces = faces_of_groups(1200, shares=(0.5, 0.3, 0.2))
     scores = fk.score_tensor(faces)
     every, group = impostor_scores(faces, scores)
     thresholds = np.quantile(every[::100], [0.6, 0.75, 0.9])
@@ -315,6 +315,7 @@ def test_what_is_in_a_file_of_kept_pairs_is_shown(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brief_reports")
 def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
     faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}}).sample(
         4, seed=1
@@ -327,6 +328,7 @@ def test_a_report_of_kept_pairs_has_the_numbers_of_the_scores():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brief_reports")
 def test_a_full_report_of_kept_pairs_of_two_models_has_a_plan_for_each():
     faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
     kept = fk.sweep(fk.score_tensor(fk.open_data({"one": faces, "two": faces})))

@@ -12,6 +12,8 @@ from scipy.io import savemat
 import frkit as fk
 from frkit.explore.app import NONE, OwnData
 
+pytestmark = pytest.mark.usefixtures("brief_reports")
+
 
 @pytest.fixture
 def files(tmp_path):

@@ -154,17 +154,19 @@ def test_the_interval_of_a_far_allows_for_pairs_that_stand_for_others(monkeypatc
     """At low thresholds nearly all pairs are accepted, and the sample is what is uncertain."""
     faces = fk.vmf.mixture(450, 16, kappa=(10, 40), seed=0).sample(6, seed=1)
     scores = fk.score_tensor(faces)  # three million impostor pairs, of which not all are kept
+    kept = fk.sweep(scores)
     drawn = []
     draw = plot.threshold
     monkeypatch.setattr(plot, "threshold", lambda *args, **_: drawn.append(args) or draw(*args))
-    box = fk.explore.threshold(scores)
+    box = fk.explore.threshold(kept)
     find(box, "threshold").index = 0
     far, level = drawn[-1][1], drawn[-1][3]
     exact = fk.evaluate(scores, threshold=[level])["empirical"].far.item()
     shown = far.sel(threshold_level=level)
     assert shown.lower < exact < shown.upper
-    plain = fk.band(fk.evaluate(fk.sweep(scores), threshold=[level]), "far").isel(threshold_level=0)
-    reach = 1.96 * fk.evaluate(fk.sweep(scores), threshold=[level])["empirical"].thinned.item()
+    rates = fk.evaluate(kept, threshold=[level])
+    plain = fk.band(rates, "far").isel(threshold_level=0)
+    reach = 1.96 * rates["empirical"].thinned.item()
     lower = plain.estimate - np.hypot(plain.estimate - plain.lower, reach * plain.estimate)
     assert shown.lower.item() == pytest.approx(lower.item(), rel=1e-3)
 

@@ -140,6 +140,7 @@ def test_people_with_few_pairs_have_pale_bars(scores, ax):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brief_reports")
 def test_a_group_has_one_colour_in_all_figures_of_a_page():
     """Of nine groups, two of which have no curve, no two look the same."""
     faces = fk.vmf.mixture(40, 16, kappa=(5, 10), seed=0).sample(3, seed=1)

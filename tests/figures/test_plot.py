@@ -148,6 +148,7 @@ def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
 # --- studies -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_consistency_draws_every_seed_and_the_slope(ax):
     distances = fk.studies.sup_distance(growing())
     fk.plot.consistency(distances, ax=ax)

@@ -128,13 +128,14 @@ ALONE = {
     "pooled": PLAIN | {"weighting": "pair"},
     "averaged": PLAIN | {"weighting": "identity"},
 }
+OF_FACES = {name: ALONE[name] for name in ("plain", "pooled")}  # which are averaged by default
 REPLICATES = {
     scheme: draws(scheme)
     for scheme in ("image", "identity", "two-level", "double-or-nothing")
 }  # fmt: skip
 OPTIONS = {
-    "demo": ALONE | {"image": draws("image"), "by gender": PLAIN | {"by": "gender"}},
-    "crossed": ALONE | REPLICATES | {
+    "demo": {"pooled": ALONE["pooled"], "by gender": PLAIN | {"by": "gender"}},
+    "crossed": OF_FACES | REPLICATES | {
         "subset": draws("subset", subset_size=12),
         "strata": draws("identity", strata="group") | {"by": "group"},
         "by group": PLAIN | {"by": "group"},
@@ -149,7 +150,7 @@ OPTIONS = {
         "ages split": PLAIN | {"by": "age", "varying": "split"},
         "ages first": PLAIN | {"by": "age", "varying": "first"},
     },
-    "distance": ALONE,
+    "distance": OF_FACES,
     "asymmetric": ALONE | REPLICATES,
     "failures": ALONE | {"identity": draws("identity")},
     "list": ALONE | {"identity": draws("identity"), "by group": PLAIN | {"by": "group"}},

@@ -1,8 +1,22 @@
-"""Faces of two models to report on."""
+"""Faces of two models to report on, and reports that take less time."""
+
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 
 import frkit as fk
+from frkit.reporting import fairness
+
+MEASURES = ("frr_max_min", "far_max_min", "fdr")
+
+
+@contextmanager
+def brief_reports():
+    """Reports list some measures of disparity, not all, and draw less for their long parts."""
+    brief = {"names": lambda: MEASURES, "REPLICATES": 20, "EQUAL_GROUPS": 2}
+    with mock.patch.multiple(fairness, **brief):
+        yield
 
 
 def two_models(groups=("a", "b"), n=40, per_identity=6):

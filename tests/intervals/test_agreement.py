@@ -64,7 +64,7 @@ def test_intervals_include_equality_exactly_where_p_says_so(evaluations, target)
     n_small = n_large = 0
     for ev in evaluations:
         results = []
-        for level in (0.3, 0.8, 0.95):
+        for level in (0.3, 0.95):
             for measure in (*RATIOS, *DIFFERENCES):
                 band = fk.band(ev, measure, level=level, target=target)
                 results.append((band.includes_fair, band.p, level))
@@ -85,11 +85,11 @@ def test_intervals_include_equality_exactly_where_p_says_so(evaluations, target)
 
 @pytest.mark.slow
 def test_a_higher_level_gives_an_interval_that_contains_that_of_a_lower_one(evaluations):
-    levels = (0.8, 0.95, 0.99, 0.999)
+    levels = (0.8, 0.95, 0.999)
     for ev in evaluations:
         rows = [
             [fk.band(ev, measure, level=level) for level in levels]
-            for measure in (*RATIOS, *DIFFERENCES, "frr", "far_group")
+            for measure in ("frr_max_min", "ir", "fdr", "eer_spread", "frr", "far_group")
         ]
         rows += [
             [fk.compare(ev, rate, groups="all", level=level) for level in levels]
@@ -167,17 +167,17 @@ def test_two_copies_of_a_model_differ_in_two_people_of_average_influence():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["frr_max_min", "frr_gini", "far_max_min", "fdr", "eer_spread"])
-def test_models_are_compared_alike_whatever_groups_are_called(measure):
+def test_models_are_compared_alike_whatever_groups_are_called():
     """Groups of unequal numbers of people, in the reverse order."""
     plain = faces(7, 40, 3, 4)
     renamed = {"a": "z", "b": "y", "c": "x"}
     others = plain.assign_coords(group=("image", [renamed[name] for name in plain.group.values]))
-    results = [
-        fk.compare(fk.evaluate(fk.score_tensor(data), far=[0.03, 0.1], by="group"), measure)
-        for data in (plain, others)
+    evaluations = [
+        fk.evaluate(fk.score_tensor(data), far=[0.03, 0.1], by="group") for data in (plain, others)
     ]
-    for name in ("estimate", "lower", "upper", "p", "df"):
-        np.testing.assert_allclose(results[1][name], results[0][name], rtol=1e-9)
     people = np.unique(plain.identity).size
-    assert results[0].p.notnull().any() and (results[0].df > people / 2).all()
+    for measure in ("frr_max_min", "frr_gini", "far_max_min", "fdr", "eer_spread"):
+        first, second = (fk.compare(evaluation, measure) for evaluation in evaluations)
+        for name in ("estimate", "lower", "upper", "p", "df"):
+            np.testing.assert_allclose(second[name], first[name], rtol=1e-9, err_msg=measure)
+        assert first.p.notnull().any() and (first.df > people / 2).all(), measure

@@ -225,10 +225,10 @@ def test_the_default_covers_in_a_small_study(target):
 
 @pytest.mark.slow
 def test_equal_groups_of_a_list_are_seldom_called_different():
-    """At size .05 more than six of 40 has probability .003."""
+    """One of 20 is expected at size .05, and fewer here: both groups have the same people."""
     fair = fk.vmf.mixture(30, 24, kappa=(10, 40), seed=0).rotated_copies()
     rejected = 0
-    for seed in range(40):
+    for seed in range(20):
         data = fair.sample(4, seed=seed)
         scores = fk.score_tensor(data)
         who, group = data.identity.values, data.group.values
@@ -246,9 +246,10 @@ def test_equal_groups_of_a_list_are_seldom_called_different():
             fk.evaluate(pairs, far=[0.01], by="group"), "frr_group", groups=names
         )
         rejected += float(comparison.p[0]) < 0.05
-    assert rejected <= 6
+    assert rejected <= 2
 
 
+@pytest.mark.slow
 def test_all_pairs_of_models_and_every_result_as_a_frame():
     """As the pairs one by one; a result of one number is a frame of one row."""
     views = {name: faces(seed=seed) for seed, name in enumerate("ABC")}

@@ -110,16 +110,16 @@ def test_each_call_gives_each_caution_once(scores):
 
 @pytest.mark.slow
 def test_p_of_equal_groups_is_near_that_of_permuted_people():
-    """Twelve data sets, of which half have groups with other rates: p and its exact twin."""
+    """Six data sets, of which half have groups with other rates: p and its exact twin."""
     differences = []
-    for seed in range(12):
+    for seed in range(6):
         sharp = (8, 30) if seed % 2 else (4, 12)
         groups = {"a": {"kappa": sharp}, "b": {"kappa": (8, 30)}}
         faces = fk.vmf.mixture(60, 8, seed=seed, groups=groups).sample(4, seed=seed)
         faces = faces.rename(group="gender")
         evaluation = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="gender")
         p = fk.band(evaluation, "frr_max_difference").p.item()
-        exact = p_of_permutations(faces, "frr_max_difference", far=0.1, n=999, seed=seed)
+        exact = p_of_permutations(faces, "frr_max_difference", far=0.1, n=499, seed=seed)
         differences.append(p - exact)
     assert np.abs(differences).max() < 0.15
     assert np.abs(np.mean(differences)) < 0.05

@@ -266,6 +266,7 @@ def test_the_error_of_the_threshold_has_the_noise_of_pairs_of_people(kind):
 BSSR1 = REAL_DATA / "bssr1_face_c.csv.gz"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not BSSR1.exists(), reason="needs the scores of NIST BSSR1")
 def test_what_people_add_to_the_far_of_bssr1_sums_to_it():
     """A row of it failed."""

@@ -26,8 +26,8 @@ def examples():
 
 
 EXAMPLES = examples()
-# studies that repeat an evaluation, and networks that are trained
-LONG = ("explore", "papers.rlb", "papers.roc", "papers.nsigma.finetuning")
+# studies that repeat an evaluation, networks that are trained, and a long description
+LONG = ("explore", "papers.rlb", "papers.roc", "papers.nsigma.finetuning", "reporting.words")
 
 
 def case(example):

@@ -99,6 +99,7 @@ def test_the_python_lines_run(names, monkeypatch):
         exec(block, {"fk": fk, "json": json, "np": np, "pd": pd, "xr": xr, "Path": Path} | names)
 
 
+@pytest.mark.slow
 def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
     monkeypatch.chdir(names["folder"])
     for name in ("pairs.csv", "wide.csv"):
@@ -109,6 +110,7 @@ def test_the_files_are_seen_without_an_option(names, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brief_reports")
 @pytest.mark.parametrize("command", COMMANDS, ids=shlex.join)
 def test_the_commands_run(names, monkeypatch, tmp_path, command):
     monkeypatch.chdir(names["folder"])
@@ -117,6 +119,7 @@ def test_the_commands_run(names, monkeypatch, tmp_path, command):
     assert main([verb, *arguments, *quick]) == 0
 
 
+@pytest.mark.slow
 def test_tables_with_peculiarities_open(names):
     """Feather, comments above the header, DeepFace's columns."""
     folder, table = names["folder"], names["table"].rename(columns={"L2 dist": "distance"})

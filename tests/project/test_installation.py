@@ -71,6 +71,7 @@ def test_code_is_compiled_where_nothing_can_be_written():
     assert 0 <= float(frr) <= 1 and file.startswith(folder)
 
 
+@pytest.mark.slow
 def test_without_an_extra_its_files_are_refused_with_what_to_install():
     command = [sys.executable, "-c", WITHOUT]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -19,6 +19,7 @@ def example(text, language="python"):
     return re.search(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_the_readme_shows():
     printed = StringIO()
     with redirect_stdout(printed):

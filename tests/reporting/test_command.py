@@ -16,8 +16,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import run_notebooks
+import xarray as xr
 from model_files import people, store, store_pairs, two_files
 from paths import ROOT
+from report_faces import brief_reports
 
 import frkit as fk
 from frkit.__main__ import BAD, main, parser
@@ -25,6 +27,7 @@ from frkit.reporting.formats import percent
 
 LEVELS = ["--far", "0.05", "0.1"]
 QUICK = [*LEVELS, "--quick"]
+pytestmark = pytest.mark.usefixtures("brief_reports")
 
 
 @pytest.fixture
@@ -36,7 +39,9 @@ def two(tmp_path):
 def written(tmp_path_factory):
     """What the command wrote for two files, which lie beside it."""
     folder = tmp_path_factory.mktemp("written")
-    assert run("report", *two_files(folder), "--by", "gender", *QUICK, "-o", folder / "out") == 0
+    arguments = [*two_files(folder), "--by", "gender", *QUICK]
+    with brief_reports():
+        assert run("report", *arguments, "-o", folder / "out") == 0
     return folder / "out"
 
 
@@ -102,7 +107,12 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
 
 @pytest.fixture(scope="module")
 def small_report():
-    return fk.report(people(), far=[0.1], quick=True, progress=False)
+    """It saves its rates alone, as an evaluation has many variables."""
+    report = fk.report(people(), far=[0.1], quick=True, progress=False)
+    rates = report.evaluation["empirical"].to_dataset()
+    attributes = xr.Dataset(attrs=report.evaluation.attrs)
+    report.evaluation = xr.DataTree.from_dict({"/": attributes, "empirical": rates})
+    return report
 
 
 def contents(folder):
@@ -110,7 +120,7 @@ def contents(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["new", "a/new", "link", "link/in", "dangling", ".", "empty"])
+@pytest.mark.parametrize("name", ["a/new", "link", "link/in", "dangling", "."])
 def test_a_report_is_written_wherever_the_folder_leads(small_report, tmp_path, monkeypatch, name):
     """Twice: the second time an earlier report is there."""
     inside = tmp_path / "inside"

@@ -14,6 +14,7 @@ RFW = REAL_DATA / "rfw_pairs_l2.csv.gz"
 FAR = [1e-2, 1e-3]
 
 pytestmark = [
+    pytest.mark.usefixtures("brief_reports"),
     pytest.mark.slow,
     pytest.mark.skipif(not REAL_DATA.is_dir(), reason="the real data are not beside this checkout"),
     pytest.mark.filterwarnings("ignore::frkit.DataWarning"),

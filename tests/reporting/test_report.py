@@ -23,6 +23,7 @@ FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
 ENDS = ("estimate", "lower", "upper")
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = pytest.mark.usefixtures("brief_reports")
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,7 @@ def faces():
 
 @pytest.fixture(scope="module")
 def report(faces):
+    """With every measure: what is brief is so in one test alone."""
     return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
 
 
@@ -51,6 +53,10 @@ def test_numbers_are_those_of_the_api(report, faces):
     for name in ("frr_max_min", "far_gini", "fdr", "ir", "eer_spread"):
         direct = fk.band(evaluation, name, target="new people")
         xr.testing.assert_equal(report.results["fairness", name], direct)
+    forms = ("gini", "log_geomean", "max_difference", "max_geomean", "max_min")
+    measures = {f"{rate}_{form}" for rate in ("far", "frr") for form in forms}
+    measures |= {"eer_spread", "fdr", "garbe", "ir"}
+    assert measures <= {name for _, name in report.results}
     floor = fk.fair_floor(evaluation, "frr_max_min", target="new people")
     xr.testing.assert_equal(report.results["fairness", "frr_max_min, floor"], floor)
     who = fk.errors_by_person(fk.score_tensor(faces), far=FAR, by="group")

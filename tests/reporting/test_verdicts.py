@@ -10,6 +10,7 @@ import frkit as fk
 from frkit.reporting.formats import cell, decimals_of, fixed, ratio_cell
 
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = pytest.mark.usefixtures("brief_reports")
 
 
 def three_groups(rates, people=250, seed=0, best=""):

@@ -16,6 +16,7 @@ def indices():
     return fk.fairness_indices(table, by="group", score_map="identity", bins=20, resampling=drawn)
 
 
+@pytest.mark.slow
 def test_histograms_stand_in_one_row_for_each_group(indices, ax):
     fk.plot.score_histograms(indices, ax)
     labels = [label.get_text() for label in ax.get_yticklabels()]
