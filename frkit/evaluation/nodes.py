@@ -78,30 +78,7 @@ def at_levels(evaluation: xr.DataTree, far) -> xr.DataTree:
 
 
 def provenance_of(evaluation: xr.DataTree) -> dict:
-    """Read what an evaluation says about its own making: `frkit.intervals.provenance`.
-
-    Parameters
-    ----------
-    evaluation : xr.DataTree
-        What `evaluate(...)` returned.
-
-    Returns
-    -------
-    dict
-        Scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
-
-    Raises
-    ------
-    InputError
-        The evaluation carries no provenance.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
-    120
-    """
+    """What an evaluation is about; `labels` are digests by name."""
     require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
     return json.loads(evaluation.attrs["provenance"])
 

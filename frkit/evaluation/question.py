@@ -8,9 +8,12 @@ import xarray as xr
 from frkit.base import affordable
 from frkit.evaluation.design import Design
 from frkit.evaluation.error_rates import (
+    TOLERANCE,
     auc,
     far,
+    frr,
     number_accepted,
+    ratio,
     thresholds,
     v_statistic,
     weights_of_data,
@@ -108,8 +111,8 @@ class Question(NamedTuple):
     def _replicates(self, populations, weights, data, fixed):
         """The variables of every replicate.
 
-        Most need only the highest impostor scores, beyond twice the FAR of any threshold in the
-        data. Where a threshold of a replicate may lie lower, all of its pairs are read.
+        Most need only the highest impostor scores, up to twice the FAR of any threshold in the
+        data. Where a threshold of a replicate does not lie among them, all of its pairs are read.
         """
         lowest = -np.inf
         if self.design.listed is None and not len(self.edges):
@@ -119,20 +122,29 @@ class Question(NamedTuple):
         for key, population in populations.items():
             accepted = population.impostors.take(slice(number_accepted(population, lowest)))
             highest[key] = population._replace(impostors=accepted)
-        for counts in zip(*self.drawn):
-            values = self._values_of_replicate(highest, fixed, *counts)
-            if lowest > -np.inf and not lowest_threshold(values, np.min) > lowest:
-                values = self._values_of_replicate(populations, fixed, *counts)
-            yield gathered(values)
+        for image_counts, identity_counts in zip(*self.drawn):
+            read = highest
+            weights = _weights_of_replicate(read, image_counts, identity_counts)
+            if lowest > -np.inf and not self._lie_above(lowest, read, weights):
+                read = populations
+                weights = _weights_of_replicate(read, image_counts, identity_counts)
+            times = image_counts * identity_counts[self.design.images.identity_code]
+            yield gathered(self._values(read, weights, fixed, times))
 
-    def _values_of_replicate(self, populations, fixed, image_counts, identity_counts):
-        """Rates and distributions of a replicate, by population and name."""
-        weights = {
-            key: weights_of_replicate(each, image_counts, identity_counts)
-            for key, each in populations.items()
-        }
-        times = image_counts * identity_counts[self.design.images.identity_code]
-        return self._values(populations, weights, fixed, times)
+    def _lie_above(self, score, populations, weights):
+        """Whether every threshold lies above a score; populations : with the pairs above it alone.
+
+        At this score a FAR level, and the FRR, are exceeded by the FAR.
+        """
+        for key in [ALL, *groups_of(populations)]:
+            far_here = ratio(weights[key].accepted[-1], weights[key].compared)
+            frr_here = frr(populations[key], weights[key], score)
+            has_levels = self.is_of_far and (key is ALL or self.far_of != "all")
+            highest_level = max(self.levels) if has_levels else -np.inf
+            # a rate is NaN where there are no pairs
+            if far_here <= np.fmax(frr_here, highest_level) + TOLERANCE:
+                return False
+        return True
 
     def _values(self, populations, weights, fixed, image_counts=None):
         """Rates and distributions by population and name, from the weights of populations."""
@@ -178,3 +190,11 @@ class Question(NamedTuple):
             f"rates of {n_groups:,} groups at {n_levels} levels in {n_replicates:,} replicates; "
             "merge groups, or take an attribute with fewer labels",
         )
+
+
+def _weights_of_replicate(populations, image_counts, identity_counts):
+    """The weights of every population in a replicate."""
+    return {
+        key: weights_of_replicate(population, image_counts, identity_counts)
+        for key, population in populations.items()
+    }

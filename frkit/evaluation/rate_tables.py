@@ -80,7 +80,7 @@ def rates_of(populations, weights, at, level, far_of):
     return values
 
 
-def lowest_threshold(values, smallest=np.nanmin):
+def lowest_threshold(values):
     """The lowest threshold of all populations, at levels or at the EER."""
     thresholds_of_populations = [
         np.ravel(array)
@@ -88,7 +88,7 @@ def lowest_threshold(values, smallest=np.nanmin):
         for name, (_, array) in variables.items()
         if "threshold" in name
     ]
-    return smallest(np.concatenate(thresholds_of_populations))
+    return np.nanmin(np.concatenate(thresholds_of_populations))
 
 
 def counts_of_errors(populations, at, level):

@@ -235,7 +235,7 @@ def _settle_failed(scores, genuine, failed, models):
     In the latter case also the score of failed comparisons, as an attribute.
     """
     is_failed = np.isnan(scores)
-    whose = [""] if models is None else [f"of {model!r}: " for model in models.tolist()]
+    whose = [""] if models is None else [f" in {model!r}" for model in models.tolist()]
     for model, of_model in zip(whose, np.atleast_2d(is_failed)):
         warn_of_failed((of_model & genuine).sum(), (of_model & ~genuine).sum(), failed, model)
     if failed == "left out":
@@ -253,13 +253,13 @@ def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
 
 
 def warn_of_failed(n_genuine: int, n_impostor: int, failed: str, whose: str = "") -> None:
-    """Warn how many comparisons are left out, or count as rejected; whose : how that begins."""
+    """Warn how many comparisons are left out, or count as rejected; whose : such as " in 'a'"."""
     consequence = "they count as rejected at every threshold"
     if failed == "left out":
         consequence = "they are left out of every rate; the option failed can reject them"
     if n_genuine or n_impostor:
         warn(
-            f"{whose}{n_genuine} genuine and {n_impostor} impostor comparisons failed, or were not "
+            f"{n_genuine} genuine and {n_impostor} impostor comparisons failed{whose}, or were not "
             f"made (NaN or marked as missing): {consequence}"
         )
 

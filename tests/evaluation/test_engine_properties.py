@@ -182,3 +182,22 @@ def test_impostors_that_all_score_the_same():
     ev = fk.evaluate(scores, far=FAR, **options)
     check_evaluation(ev, scores, far=FAR, **options)
     assert (ev["replicates"].threshold == 0.5).all()
+
+
+HARD = {"a": {"share": 5, "kappa": (10, 40)}, "b": {"share": 3, "kappa": (5, 10)}}
+EASY = {"a": {"share": 6, "kappa": (30, 80)}, "b": {"share": 1, "kappa": (30, 80)}}
+
+
+@pytest.mark.parametrize("far_of", ["all", "worst group", "own group"])
+@pytest.mark.parametrize(("groups", "far"), [(HARD, [0.02, 0.1]), (EASY, [0.02, 0.3])])
+@pytest.mark.parametrize("decimals", [0, 1, 3])
+def test_replicates_at_a_level_do_not_depend_on_higher_levels(decimals, groups, far, far_of):
+    """With a higher level they read more pairs; scores that are rounded are often equal."""
+    faces = fk.vmf.mixture(40, 16, seed=0, groups=groups).sample(np.arange(40) % 5 + 2)
+    scores = fk.score_tensor(faces, lambda a, b: np.round(3 * a @ b.T, decimals))
+    options = dict(by="group", far_of=far_of, resampling=fk.Resampling("identity", n=40, seed=3))
+    few, many = (
+        fk.evaluate(scores, far=levels, **options)["replicates"].to_dataset()
+        for levels in (far, [*far, 0.99])
+    )
+    xr.testing.assert_allclose(many.sel(far_level=far), few, rtol=1e-12)

@@ -10,7 +10,7 @@ import xarray as xr
 from engine_cases import FAR, check_evaluation, people, split_by
 
 import frkit as fk
-from frkit.intervals.reading import provenance
+from frkit.intervals import provenance
 
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 

@@ -14,7 +14,7 @@ import xarray as xr
 from paths import REAL_DATA
 
 import frkit as fk
-from frkit.intervals.reading import provenance
+from frkit.intervals import provenance
 
 TABLE = Path(__file__).parents[1] / "project" / "frozen_numbers.npz"
 FARS = [0.01, 0.1, 0.3]

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import frkit as fk
-from frkit.intervals.reading import provenance
+from frkit.intervals import provenance
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # cautions of small data
 

@@ -439,13 +439,13 @@ def test_so_many_people_decide_a_ratio(written, capsys, end):
     assert int(n_people) == pytest.approx(4 * 30, abs=1)
 
 
-def test_a_report_has_14_options_and_a_check_two():
+def test_a_report_has_15_options_and_a_check_two():
     options = {}
     (commands,) = (action.choices for action in parser()._actions if action.dest == "command")
     for name in ("report", "check"):
         actions = commands[name]._actions
         options[name] = [each.dest for each in actions if each.option_strings]
-    assert len(options["report"]) == 1 + 14  # with --help
+    assert len(options["report"]) == 1 + 15  # with --help
     assert options["check"] == ["help", "max", "model"]
 
 
