@@ -13,6 +13,7 @@ from matplotlib import pyplot as plt
 from watched_notebooks import markdown_cells, watched
 
 PATHS = run_notebooks.paths()
+FIRST = ("00_start_here", "08_your_own_data")  # those with which people begin; the others are slow
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
@@ -42,7 +43,11 @@ def kernel(tmp_path_factory):
 
 
 @pytest.mark.notebooks
-@each_notebook
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[] if path.stem in FIRST else pytest.mark.slow) for path in PATHS],
+    ids=lambda path: path.stem,
+)
 def test_runs_with_fast_parameters(path, kernel):
     """What Chromium runs in this session is not run twice."""
     notebook = watched(path)
