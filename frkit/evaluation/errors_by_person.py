@@ -37,7 +37,7 @@ def errors_by_person(
     scores: xr.DataArray | xr.Dataset,
     *,
     far: ArrayLike | None = None,
-    threshold: ArrayLike | xr.DataArray | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     by: str | list[str] | None = None,
     weighting: str | Mapping[str, float] | None = None,
     impostors: str = "all",

@@ -32,7 +32,7 @@ def evaluate(
     scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
     far: ArrayLike | None = None,
-    threshold: ArrayLike | xr.DataArray | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     far_of: str = "all",
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
@@ -64,12 +64,12 @@ def evaluate(
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that meets it
         (D.1). Default: 1e-5 to 0.1, four per decade, unless `threshold` is given.
-    threshold : sequence of float or xr.DataArray, optional
-        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model, a
-        DataArray over `model` and one other dim, such as one tuned on other data. Levels come back
-        in the order given; the coordinate threshold_level contains the thresholds or, where each
-        model has its own, the DataArray's labels. If scores were read as distances, thresholds are
-        distances: accept means distance < threshold.
+    threshold : sequence of float, mapping or xr.DataArray, optional
+        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a
+        mapping of model to thresholds, or a DataArray over `model` and one other dim, such as one
+        tuned on other data. Levels come back in the order given; the coordinate threshold_level
+        contains the thresholds or, where each model has its own, the DataArray's labels. If scores
+        were read as distances, thresholds are distances: accept means distance < threshold.
     far_of : {"all", "worst group", "own group"}
         Whose FAR the levels refer to. "worst group": the threshold is the smallest at which the FAR
         of every group meets the level (Remark 2 of Conti & Clémençon), found again in every

@@ -1,5 +1,7 @@
 """The options of `evaluate`: checked once, and as arrays."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import xarray as xr
 
@@ -92,6 +94,11 @@ def asked_levels(far, threshold, scores):
         levels = far_levels(1e-5, 1e-1) if far is None else checked_far(far)
         return levels, np.empty((len(models), 0)), None
 
+    if isinstance(threshold, Mapping):
+        require(len(threshold) > 0, "threshold is empty: give thresholds for each model")
+        rows = real_numbers("threshold", list(threshold.values()))
+        rows = rows.reshape(len(rows), -1)
+        threshold = xr.DataArray(rows, {"model": list(threshold)}, ("model", "threshold_level"))
     if isinstance(threshold, xr.DataArray) and "model" in threshold.dims:
         names = model_names(threshold["model"].values, threshold.sizes["model"])
         threshold = threshold.assign_coords(model=names)

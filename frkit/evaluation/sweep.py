@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def sweep(
     scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
     far: ArrayLike = FAR,
-    threshold: ArrayLike | xr.DataArray | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     by: str | list[str] | None = None,
     progress: bool | Callable[[float], None] | None = None,
 ) -> xr.DataTree:
@@ -67,7 +67,7 @@ def sweep(
     far : float or sequence of float in (0, 1)
         The deepest FAR level that will be asked for: impostor pairs above its threshold are all
         kept, up to 20 million.
-    threshold : sequence of float or xr.DataArray, optional
+    threshold : sequence of float or mapping, optional
         As in `evaluate`; impostor pairs above the lowest one are all kept, too.
     by : str or list of str, optional
         Attributes whose groups will be asked for. Default: all with up to 20 labels.

@@ -81,13 +81,11 @@ def warn_of_failures(roles, table, marks):
 
     marks : numbers that mark failed comparisons
     """
-    has_score = np.zeros(len(table), bool)
-    for name in roles.scores():
-        scores, _ = as_numbers(table[name])
-        has_score |= np.isfinite(scores) & ~np.isin(scores, marks)
-    for name in {*table}.difference(roles.scores(), roles.from_user):
+    scores = [as_numbers(table[name])[0] for name in roles.scores()]
+    has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
+    for name in table:
         is_failed = table[name].isin(FAILURES).to_numpy() & has_score
-        if is_failed.any():
+        if is_failed.any() and name not in (*roles.scores(), *roles.from_user):
             words = table[name][is_failed].unique().tolist()
             warn(
                 f"{is_failed.sum():,} rows with {listed(words)} in column {name!r} have a score, "

@@ -132,11 +132,6 @@ class Lines:
         self.genuine = None if self.genuine is None else self.genuine[is_kept]
         self.scores = {name: values[is_kept] for name, values in self.scores.items()}
 
-    def first_similarity(self):
-        """Return the scores of the first model, larger = more alike."""
-        model, values = next(iter(self.scores.items()))
-        return -values if model in self.distances else values
-
 
 def _list_of_pairs(
     table,
@@ -276,7 +271,9 @@ def _find_people(lines, identity, rule, is_preset):
             answers = [{"genuine": "..."}]
             if images.is_same().any():  # names may be people
                 answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
-            ask_who(roles, lines.table, UNSAID, images, lines.first_similarity(), *answers)
+            model, values = next(iter(lines.scores.items()))
+            similarity = -values if model in lines.distances else values
+            ask_who(roles, lines.table, UNSAID, images, similarity, *answers)
         lines.people = _people_by_name(lines, rule)
     if not lines.people:
         if lines.genuine is None:

@@ -145,7 +145,7 @@ def report(
     *,
     by: str | list[str] | None = None,
     far: ArrayLike = (1e-2, 1e-3, 1e-4),
-    threshold: ArrayLike | xr.DataArray | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     level: float = 0.95,
     quick: bool = False,
     seed: int = 0,

@@ -55,7 +55,9 @@ def check(pairs, *, by="gender", weighting=None, resampling=None, model=None, **
     plain = summary(twin_pairs.weighted(rows, weighting=weighting), **options)
     nodes = {name: node.dataset for name, node in ev.children.items()}
     if model is not None:
-        nodes = {name: node.sel(model=model) for name, node in nodes.items()}
+        nodes = {
+            name: nodes[name].sel(model=model) for name in nodes if "model" in nodes[name].dims
+        }
     for name in ("empirical", "vstatistic"):
         check_node(nodes[name], plain, name)
     for b in range(0 if resampling is None else resampling.n):
