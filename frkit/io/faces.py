@@ -245,7 +245,7 @@ def _attributes(columns, roles, n_images):
     others = {name: columns[name] for name in roles.free(columns) if name not in NO_ATTRIBUTES}
     no_labels = [name for name in others if np.shape(others[name]) != (n_images,)]
     not_read(sorted(no_labels), "not one label per image")
-    usable = filter(can_be_named, {*others}.difference(no_labels))
+    usable = [name for name in others if name not in no_labels and can_be_named(name)]
     return {name: others[name] for name in usable} | named
 
 

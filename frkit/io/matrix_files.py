@@ -202,7 +202,8 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
             roles.columns |= {role: [name] for role, name in zip(SIDES, sides)}
         elif can_be_named(stem):
             roles.attributes.setdefault(stem, list(sides))
-    roles.unused += [*{*roles.free(columns)}.difference(*labels.values())]
+    of_sides = {name for sides in labels.values() for name in sides}
+    roles.unused += [name for name in roles.free(columns) if name not in of_sides]
     return roles
 
 

@@ -85,7 +85,7 @@ def side_by_side(compute, n_datasets, progress=False):
 def without_people(evaluation):
     """An evaluation without what people and images add to the rates, which takes much space."""
     nodes = {name: node.to_dataset() for name, node in evaluation.children.items()}
-    tree = xr.DataTree.from_dict({name: nodes[name] for name in {*nodes} - OF_PEOPLE})
+    tree = xr.DataTree.from_dict({name: nodes[name] for name in nodes if name not in OF_PEOPLE})
     tree.attrs = evaluation.attrs
     return tree
 
