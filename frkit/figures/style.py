@@ -79,19 +79,19 @@ THEME = {
     "grid.color": "#E5E5E5",
 }
 # where figures are shown: points of their type, and inches of a figure
-PLACES = {
+SHOWN_IN = {
     "notebook": (9.0, (6.4, 4.4)),
     "hall": (18.0, (12.8, 7.2)),
     "paper": (8.0, (3.5, 2.6)),
 }
 
 
-def set_theme(place: str = "notebook") -> None:
+def set_theme(shown_in: str = "notebook") -> None:
     """Give all figures of the session one look: seaborn's white grid and colorblind palette.
 
     Parameters
     ----------
-    place : {"notebook", "hall", "paper"}
+    shown_in : {"notebook", "hall", "paper"}
         Where figures are shown. In a lecture hall they have the sides of a slide, 16 to 9, and type
         of 18 points; in a paper they are as wide as one of two columns, 3.5 inches, with type of 8
         points. Lines and marks grow with the type.
@@ -99,7 +99,7 @@ def set_theme(place: str = "notebook") -> None:
     Raises
     ------
     InputError
-        If figures are to be shown in another place.
+        If it is none of these.
 
     Examples
     --------
@@ -112,21 +112,30 @@ def set_theme(place: str = "notebook") -> None:
     """
     import seaborn as sns
 
-    sns.set_theme(style="whitegrid", palette=COLOURS, rc=theme(place))
+    sns.set_theme(style="whitegrid", palette=COLOURS, rc=theme(shown_in))
 
 
-def theme(place="notebook"):
-    """Return the settings of matplotlib for one place."""
-    require_one_of("place", place, (*PLACES,))
-    points, inches = PLACES[place]
-    scale = points / PLACES["notebook"][0]
-    small = ("font.size", "legend.fontsize", "legend.title_fontsize")
-    small += ("xtick.labelsize", "ytick.labelsize")
+def theme(shown_in="notebook"):
+    """Return the settings of matplotlib for figures that are shown there."""
+    require_one_of("shown_in", shown_in, (*SHOWN_IN,))
+    points, inches = SHOWN_IN[shown_in]
+    scale = points / SHOWN_IN["notebook"][0]
+    small = (
+        "font.size",
+        "legend.fontsize",
+        "legend.title_fontsize",
+        "xtick.labelsize",
+        "ytick.labelsize",
+    )
     sizes = dict.fromkeys(small, points) | {"figure.figsize": inches}
     sizes |= dict.fromkeys(("axes.labelsize", "axes.titlesize"), points + 0.5 * scale)
     sizes["figure.titlesize"] = points + 1.5 * scale
-    widths = {"axes.linewidth": 0.8, "grid.linewidth": 0.6}
-    widths |= {"lines.linewidth": 1.5, "lines.markersize": 6.0}
+    widths = {
+        "axes.linewidth": 0.8,
+        "grid.linewidth": 0.6,
+        "lines.linewidth": 1.5,
+        "lines.markersize": 6.0,
+    }
     return THEME | sizes | {name: scale * width for name, width in widths.items()}
 
 

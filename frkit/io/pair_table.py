@@ -124,11 +124,10 @@ class Lines:
     distances: list = field(default_factory=list)
 
     def keep(self, is_kept):
-        """Leave out some lines."""
+        """Leave out some lines, of images with names."""
         self.table = self.table[is_kept]
-        self.images, self.people = (
-            sides and sides.rows(is_kept) for sides in (self.images, self.people)
-        )
+        self.images = self.images.rows(is_kept)
+        self.people = self.people and self.people.rows(is_kept)
         self.genuine = None if self.genuine is None else self.genuine[is_kept]
         self.scores = {name: values[is_kept] for name, values in self.scores.items()}
 

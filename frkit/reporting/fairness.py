@@ -146,7 +146,7 @@ def index_section(inputs):
         by=inputs.by,
         score_map="cosine" if cosine else "identity",
         level=inputs.level,
-        resampling=Resampling(unit, n=REPLICATES, seed=inputs.seed),
+        resampling=Resampling(unit, n=REPLICATES),
         varying=inputs.options["varying"],
     )
     section.results["indices"] = result.assign_attrs(weighting="pair")
@@ -162,10 +162,9 @@ def sigmas(inputs):
     """N-Sigma, with what it shows for equal groups."""
     _require_people(inputs, FEWEST_FOR_SUBSETS)
     section = Section("N-Sigma")
-    options = {"by": inputs.by, "seed": inputs.seed}
     varying = inputs.options["varying"]
     with gathered_notices():  # about TPR, which is not shown
-        rates = subset_rates(inputs.scores, varying=varying, **options)
+        rates = subset_rates(inputs.scores, by=inputs.by, varying=varying)
     result = summarise(rates)
     section.results["n_sigma"] = result.assign_attrs(weighting="pair")
     shown = result[["n_absolute"]].rename(n_absolute="estimate")
@@ -173,7 +172,7 @@ def sigmas(inputs):
     is_fixed = varying == "error"  # otherwise labels vary within people, who cannot change groups
     if is_fixed:
         with gathered_notices():
-            equal = floor(inputs.scores, permutations=EQUAL_GROUPS, **options)
+            equal = floor(inputs.scores, by=inputs.by, permutations=EQUAL_GROUPS)
         with np.errstate(invalid="ignore"):  # between two infinite ones
             limit = equal.n_absolute.max("group").quantile(inputs.level, "permutation")
         limit = limit.fillna(np.inf)

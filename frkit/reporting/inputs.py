@@ -45,7 +45,6 @@ class Inputs:
     options: dict
     level: float
     quick: bool
-    seed: int
 
     def __post_init__(self):
         """Evaluate the scores."""

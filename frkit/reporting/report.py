@@ -22,7 +22,6 @@ from frkit.base import (
     require_inside,
     require_mapping,
     require_progress,
-    require_whole,
 )
 from frkit.intervals.reading import FEW_ERRORS, NONFINITE
 from frkit.io.door import by_model, open_data
@@ -148,7 +147,6 @@ def report(
     threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     level: float = 0.95,
     quick: bool = False,
-    seed: int = 0,
     weighting: str | Mapping[str, float] | None = None,
     impostors: str = "all",
     varying: str = "error",
@@ -171,8 +169,6 @@ def report(
         Nominal coverage of the intervals, in (0, 1).
     quick : bool
         True leaves out what takes long: SFI/CFI/DFI, N-Sigma, RLB and plans.
-    seed : int
-        Seed of all draws.
     weighting, impostors, varying
         As in `evaluate`.
     opening : mapping, optional
@@ -205,7 +201,6 @@ def report(
     """
     require_inside("level", level, 0, 1)
     require_flag("quick", quick)
-    require_whole("seed", seed, 0)
     require_progress(progress)
     levels = {"far": checked_far(far).tolist()} if threshold is None else {"threshold": threshold}
     opening = {} if opening is None else opening
@@ -216,7 +211,7 @@ def report(
         source = open_data(data, **opening)
         if callable(progress):
             progress(0, "error rates at all levels")
-        inputs = Inputs(source, by, levels, options, level, quick, seed)
+        inputs = Inputs(source, by, levels, options, level, quick)
         sections, left_out = _sections(inputs, progress)
         description = methods(inputs.evaluation, {*sections} & {*TOPICS})
     sections["methods"] = Section("Methods", lines=[description.paragraph])
@@ -224,7 +219,7 @@ def report(
     return Report(
         sections=sections,
         evaluation=inputs.evaluation,
-        arguments={**arguments, "seed": seed, **options, "opening": opening},
+        arguments={**arguments, **options, "opening": opening},
         cautions=[notice.text for notice in notices if notice.code not in SHOWN_IN_TABLES],
         left_out=left_out,
         leading=_leading(inputs),

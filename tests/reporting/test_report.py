@@ -563,7 +563,6 @@ def test_progress_is_shown_and_can_stop(faces):
     ("option", "message"),
     [
         ({"progress": "yes"}, "progress must be True, False or a function, got 'yes'"),
-        ({"seed": "x"}, "seed must be a whole number"),
         ({"opening": "score"}, "opening must be a mapping"),
     ],
 )
