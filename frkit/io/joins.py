@@ -16,7 +16,7 @@ FIELDS = "abcdefgh"  # of a proposed pattern, beside the person's and the number
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
 FIRST = 2_000  # names that show whether a pattern can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
-ALIKE = 0.75  # share of genuine scores above impostors' where names say who it is
+NEARLY = 0.1  # by which patterns that separate about equally well differ at most in that share
 
 
 def is_pattern(text):
@@ -132,8 +132,8 @@ def patterns_of_names(images, scores):
     Returns
     -------
     dict of str to str
-        Pattern to a line for people; those with clearly higher genuine scores come first, and of
-        these the one with the fewest people.
+        Pattern to a line for people; those come first that separate scores, which may be distances,
+        nearly as well as the best one, and of these the one with the fewest people.
     """
     is_other = ~images.is_same()
     lines = {}  # of patterns that say the same, the first
@@ -148,19 +148,27 @@ def patterns_of_names(images, scores):
             f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
             f"others in {area:.2f} of cases"
         )
-        lines.setdefault((area <= ALIKE, n_people, n_genuine), (pattern, line))
-    return dict(line for _, line in sorted(lines.items()))
+        lines.setdefault((max(area, 1 - area), n_people, n_genuine), (pattern, line))
+    best = max((area for area, *_ in lines), default=0)
+    order = sorted(lines, key=lambda numbers: (numbers[0] < best - NEARLY, *numbers[1:]))
+    return dict(lines[numbers] for numbers in order)
 
 
 def _patterns_like(name, ending):
-    """Yield patterns that fit an image name: up to a mark, up to the last digits, or a folder."""
+    """Yield patterns that fit an image name: up to a mark, up to the last digits, or a folder.
+
+    What stands before the first mark, such as a session, may not belong to the person.
+    """
     *folders, file = name.replace("\\", "/").split("/")
     stem = re.sub(ENDING, "", file)
     cells = re.split("([-_. ])", stem)
     last = "{number}" if cells[-1].isdigit() else "{last}"
     rest = last + ending
-    for number, mark in enumerate(cells[-2::-2]):
+    marks = cells[-2::-2]
+    for number, mark in enumerate(marks):
         yield "{name}" + mark + rest
+        if number + 1 < len(marks):
+            yield "{first}" + marks[-1] + "{name}" + mark + rest
         rest = f"{{{FIELDS[number % len(FIELDS)]}}}" + mark + rest
     if re.search("[^0-9][0-9]+$", stem):
         yield "{name}{number}" + ending

@@ -347,8 +347,7 @@ def _take_names(scores, names, sides, missing, distance, same_images):
             has_names, "give probe_identity= and reference_identity=, who is on each row and column"
         )
         people = [np.asarray(side, str) for side in names]
-        if same_images is not False and not occur_again(people):
-            ask_whom(Roles(), {}, scores, people, missing, bool(distance))
+        ask_whom(Roles(), {}, scores, people, missing, bool(distance), same_images)
         if distance is None:
             check_direction(scores, people, missing, False, False)
         for labels, people_of_side in zip(sides, people):
@@ -363,8 +362,11 @@ def occur_again(names):
     return any(pd.Series(np.asarray(side)).duplicated().any() for side in names)
 
 
-def ask_whom(roles, columns, values, names, missing, is_distance):
-    """Ask who is on the rows and columns of a matrix, whose names occur once on each side.
+def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
+    """Ask who is on the rows and columns of a matrix, if their names occur once on each side.
+
+    The user may say that the same people are in other images there; but a symmetric matrix compares
+    images with themselves.
 
     Parameters
     ----------
@@ -378,7 +380,14 @@ def ask_whom(roles, columns, values, names, missing, is_distance):
         Marks of failed comparisons.
     is_distance : bool
         Whether smaller is more alike.
+    same_images : bool or None
+        What the user says.
     """
+    if occur_again(names):
+        return
+    is_symmetric = np.array_equal(*names) and equals_transpose(values, number_marks(missing))
+    if same_images is False and not is_symmetric:
+        return
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
     codes, distinct = pd.factorize(np.concatenate([np.asarray(side, str) for side in names]))
@@ -387,7 +396,7 @@ def ask_whom(roles, columns, values, names, missing, is_distance):
     why = IMAGES_OR_PEOPLE.format(str(distinct[0]))
     if len(rows) < values.shape[0]:
         why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
-    ask_who(roles, columns, why, images, scores, same_images=False)
+    ask_who(roles, columns, why, images, scores, same_images=None if is_symmetric else False)
 
 
 def check_direction(values, people, missing, is_distance, has_name, name=None):

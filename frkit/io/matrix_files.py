@@ -239,9 +239,9 @@ def _who(columns, roles, missing, pattern, same_images):
         both = identities_from(np.concatenate(names), pattern)
         return np.split(both, [len(names[0])]), names
     if people is None and images is not None:
-        if same_images is not False and not occur_again(images):
-            is_distance = bool(roles.column("distance"))
-            ask_whom(roles, columns, columns[roles.scores()[0]], images, missing, is_distance)
+        is_distance = bool(roles.column("distance"))
+        values = columns[roles.scores()[0]]
+        ask_whom(roles, columns, values, images, missing, is_distance, same_images)
         people, images = images, None
         roles.columns |= {who: roles.columns.pop(side) for side, who in zip(SIDES, WHO)}
     if people is None:

@@ -6,12 +6,15 @@ import pandas as pd
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
 from frkit.io.cells import FAILURES, as_numbers
-from frkit.io.names import simplified
+from frkit.io.names import simplified, words_of
+from frkit.io.roles import FLAGS
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
 MOST_ROWS = 5  # most rows by which labels are tried shifted
 CLEAR = 5.0  # standard errors from which on labels are shifted
+# words of the name of a column of flags
+OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
@@ -83,9 +86,16 @@ def warn_of_failures(roles, table, marks):
     """
     scores = [as_numbers(table[name])[0] for name in roles.scores()]
     has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
-    for name in table:
+    taken = {*roles.from_user}.union(*roles.columns.values())
+    for name in [name for name in table if name not in taken]:
+        words = {*table[name][has_score].dropna().astype(str).str.lower().unique()[:3]}
+        if len(words) == 2 and words <= FLAGS and words_of(name) & OF_FAILURES:
+            warn(
+                f"column {name!r} may say which comparisons failed, and all that have a score "
+                "count; make the scores of those that failed blank"
+            )
         is_failed = table[name].isin(FAILURES).to_numpy() & has_score
-        if is_failed.any() and name not in (*roles.scores(), *roles.from_user):
+        if is_failed.any():
             words = table[name][is_failed].unique().tolist()
             warn(
                 f"{is_failed.sum():,} rows with {listed(words)} in column {name!r} have a score, "

@@ -119,3 +119,42 @@ def test_a_frame_of_distances_with_people_as_names_asks_and_opens():
     assert answer in question.value.answers
     by_file, by_frame = fk.open_data(frame, **answer), fk.score_matrix(frame, distance=True)
     np.testing.assert_array_equal(by_file, by_frame)
+
+
+@pytest.mark.parametrize("same_images", [None, False])
+def test_a_named_square_with_itself_asks_whom_its_images_show(tmp_path, same_images):
+    """That other images are on the columns cannot be said of a symmetric one: FRR 0 came of it."""
+    names = [f"{who}_{number:02d}.jpg" for number, who in enumerate(PEOPLE)]
+    square = pd.DataFrame(COSINE, names, names)
+    square.to_csv(tmp_path / "square.csv")
+    for data in (tmp_path / "square.csv", square):
+        with pytest.raises(fk.InputError) as question:
+            fk.open_data(data, kind="matrix", same_images=same_images)
+        assert {"same_images": False} not in question.value.answers
+        assert {"identity": "{name}_{number}.jpg"} in question.value.answers
+
+
+@pytest.mark.parametrize("name", ["FTA", "detected", "status_ok"])
+@pytest.mark.parametrize("words", [(0, 1), ("yes", "no")])
+def test_a_column_of_failures_beside_scores_is_noticed(name, words):
+    flags = np.where(np.arange(len(SAME)) % 9 == 0, *words)
+    with pytest.warns(fk.DataWarning, match=f"{name}.*failed"):
+        fk.open_data(TABLE.assign(**{name: flags}))
+
+
+@pytest.mark.filterwarnings("error::frkit.DataWarning")
+def test_a_column_of_other_flags_is_not_noticed():
+    fk.open_data(TABLE.assign(left_handed=np.arange(len(SAME)) % 2))
+    fk.open_data(TABLE.assign(detected=1))
+
+
+@pytest.mark.parametrize("column", ["score", "distance", "value"])
+def test_patterns_of_names_that_separate_come_first(column):
+    """Of sessions before people; smaller may be more alike though the column does not say so."""
+    names = [f"{number % 2}_{who}_{number:02d}.jpg" for number, who in enumerate(PEOPLE)]
+    sides = {"image1": np.take(names, FIRST), "image2": np.take(names, SECOND)}
+    similarity = COSINE[FIRST, SECOND]
+    table = pd.DataFrame(sides | {column: similarity if column == "score" else 1 - similarity})
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(table, columns={"distance" if column == "distance" else "score": column})
+    assert question.value.answers[0] == {"identity": "{first}_{name}_{number}.jpg"}

@@ -36,7 +36,7 @@ def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
     np.testing.assert_array_equal(fk.open_data(tmp_path / name, kind="matrix", missing=[]), SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
-    (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,nan,0.5\n")
+    (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,0.5,nan\n")
     path = tmp_path / name.removesuffix(".gz")
     blank = fk.open_data(path, kind="matrix", missing=None, same_images=False)
     assert np.isnan(blank).sum() == 3
