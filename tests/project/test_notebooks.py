@@ -182,7 +182,7 @@ def test_links_lead_to_notebooks(path):
     assert set(linked) <= {other.name for other in PATHS}
 
 
-# What the four papers print; the start page says where each of them stands.
+# What the four papers print; a page of the documentation says where each of them stands.
 PAPERS = {
     "1": {
         "Fig.": range(1, 23),
@@ -206,7 +206,7 @@ PAPERS = {
     },
 }
 ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
-ENTRY = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
+ENTRY = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(notebooks/([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
 
 
 def items(text):
@@ -223,8 +223,8 @@ def items(text):
 
 
 def test_everything_of_the_papers_stands_somewhere():
-    start = run_notebooks.read(run_notebooks.NOTEBOOKS / "00_start_here.ipynb")
-    rows = re.findall(ENTRY, "".join(markdown_cells(start)), re.MULTILINE)
+    page = (run_notebooks.ROOT / "binder/docs/papers.md").read_text(encoding="utf-8")
+    rows = re.findall(ENTRY, page, re.MULTILINE)
     listed = sorted((paper, *item) for paper, text, *_ in rows for item in items(text))
     expected = [
         (paper, kind, number)
@@ -237,6 +237,33 @@ def test_everything_of_the_papers_stands_somewhere():
         notebook = run_notebooks.read(run_notebooks.NOTEBOOKS / name)
         place = f"**{figure}" if figure else heading
         assert place in "\n".join(markdown_cells(notebook)), f"{text}: {name} has no {place}"
+
+
+def minutes_of_reading(notebook):
+    """Words at 180 and lines of code at 15 a minute, exercises apart."""
+    n_words = 0
+    n_lines = 0
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            before_exercises = re.split("^## Exercises", cell.source, flags=re.MULTILINE)[0]
+            n_words += len(before_exercises.split())
+        else:
+            n_lines += sum(bool(line.strip()) for line in cell.source.splitlines())
+    return round(n_words / 180 + n_lines / 15)
+
+
+def test_the_start_page_says_how_long_reading_takes():
+    start, *others = (run_notebooks.read(path) for path in PATHS)
+    first_screen = start.cells[0].source
+    rows = re.findall(r"^\| (\d+) \| [^|]*\]\((\d\d)_", first_screen, re.MULTILINE)
+    stated = {name: int(minutes) for minutes, name in rows}
+    counted = {path.name[:2]: minutes_of_reading(each) for path, each in zip(PATHS[1:], others)}
+    assert stated == counted
+    of_core = [counted[name] for name in ("01", "02", "03", "10")]
+    longest = max(counted[name] for name in ("05", "06", "07"))
+    core = minutes_of_reading(start) + sum(of_core) + longest
+    assert f"at most {core} minutes" in first_screen
+    assert f"| {minutes_of_reading(start)} | this page |" in first_screen
 
 
 def test_faults_of_a_figure_are_seen():
