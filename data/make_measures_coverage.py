@@ -28,8 +28,9 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
+from frkit.papers.along import side_by_side
 from frkit.papers.indices.canonical import SYSTEMS, beta_law
-from frkit.papers.roc.collecting import Study, side_by_side, stacked
+from frkit.papers.roc.collecting import Study, stacked
 from frkit.papers.roc.coverage import count_covering
 from frkit.vmf.densities import bessel_ratios
 
@@ -154,7 +155,7 @@ def indices(n_datasets: int) -> pd.DataFrame:
 
 def studies_of_indices(exact, draw, n_datasets: int) -> dict[str, xr.Dataset]:
     """Studies of all indices; `draw` returns the scheme and the evaluation of a data set."""
-    schemes, data_sets = zip(*side_by_side(draw, n_datasets), strict=True)
+    schemes, data_sets = zip(*side_by_side(draw, range(n_datasets), "data sets"), strict=True)
     evaluations = {schemes[0]: stacked(data_sets)}
     studies = {}
     for name in INDICES:

@@ -1,6 +1,5 @@
 """Fairness indices of whole score distributions (SFI, CFI, DFI): what `fairness_indices` reads."""
 
-from frkit.papers.indices.canonical import with_fewer_people
 from frkit.papers.indices.distributions import distributions
 
-__all__ = ["distributions", "with_fewer_people"]
+__all__ = ["distributions"]

@@ -7,7 +7,7 @@ from frkit.figures.style import headline, set_theme
 from frkit.figures.threshold import points_on_roc, threshold
 from frkit.papers.indices.figures import fairness_indices, score_histograms
 from frkit.papers.nsigma.figures import eer_distributions, n_sigma
-from frkit.papers.rlb.figures import representation_bias, trials
+from frkit.papers.rlb.figures import representation_bias
 from frkit.papers.roc.coverage_figures import coverage, interval_stack, running_hits
 from frkit.papers.roc.replicate_figures import image_counts, replicates
 from frkit.papers.roc.study_figures import bootstrap_bias, consistency, growth, sample_size
@@ -38,5 +38,4 @@ __all__ = [
     "score_histograms",
     "set_theme",
     "threshold",
-    "trials",
 ]

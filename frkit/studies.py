@@ -2,7 +2,7 @@
 
 from frkit.papers.nsigma.finetuning import finetuning
 from frkit.papers.rlb.biased_data import biased_tasks, coloured_digits, digit_encoder
-from frkit.papers.rlb.trials import spurious, trial, true_bias
+from frkit.papers.rlb.spurious import spurious
 from frkit.papers.roc.bootstrap_bias import bootstrap_bias
 from frkit.papers.roc.consistency import consistency, split, sup_distance
 from frkit.papers.roc.coverage import coverage
@@ -20,6 +20,4 @@ __all__ = [
     "split",
     "spurious",
     "sup_distance",
-    "trial",
-    "true_bias",
 ]

@@ -1,20 +1,13 @@
 """The register of measures: a name, a function Dataset -> DataArray, its scale and fair value."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    InputError,
-    listed,
-    require,
-    require_one_of,
-    require_sequence,
-    require_text,
-)
+from frkit.base import require, require_one_of, require_text
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 
@@ -61,29 +54,17 @@ class Measure:
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         """The measure of one node of an evaluation."""
-        if self.reads is not None:
-            read = [name for name in self.reads if name in tallies]
-            tallies = tallies[[*read, *tallies.coords]]
+        if self.reads is not None:  # what it does not say to read is an error
+            known = [name for name in self.reads if name in tallies]
+            tallies = tallies[[*known, *tallies.coords]]
         with np.errstate(divide="ignore", invalid="ignore"):  # rates without an error
-            values = self._of(tallies)
+            values = self.function(tallies)
         require(
             isinstance(values, xr.DataArray) and values.dtype.kind in "fiu",
             f"measure {self.name!r} must return a DataArray of numbers, not "
             f"{type(values).__name__}",
         )
         return values
-
-    def _of(self, tallies):
-        """The function's value; a variable that it does not say to read is an error."""
-        try:
-            return self.function(tallies)
-        except (AttributeError, KeyError) as error:
-            if self.reads is None:
-                raise
-            raise InputError(
-                f"measure {self.name!r} says that it reads {listed(self.reads)}, and was given "
-                f"what the evaluation has of it, but: {error}"
-            ) from error
 
 
 # the variables of an evaluation, which need no formula -> words for an axis
@@ -174,7 +155,6 @@ def register(
     scale: str = IDENTITY_SCALE,
     fair: float | None = None,
     label: str = "",
-    reads: str | Sequence[str] | None = None,
 ) -> Callable[[Callable], Callable]:
     """Give a function a name that every interval, comparison and plot understands.
 
@@ -189,10 +169,6 @@ def register(
         The value that a perfectly fair model has, for disparity measures.
     label : str
         Words for an axis, with the unit; the name when left out.
-    reads : str or sequence of str, optional
-        The variables from which it is computed, such as ("far_group", "frr_group"); the function is
-        given no others. When left out, frkit changes the value of each variable and looks whether
-        the measure changes.
 
     Returns
     -------
@@ -207,7 +183,7 @@ def register(
     Examples
     --------
     >>> import frkit as fk
-    >>> add = fk.measures.register("half_total_error", reads=("far", "frr"))
+    >>> add = fk.measures.register("half_total_error")
     >>> half_total = add(lambda tallies: (tallies.far + tallies.frr) / 2)
     >>> fk.measures.measure("half_total_error").scale
     'identity'
@@ -217,11 +193,9 @@ def register(
     require_text("label", label)
     taken = name in _VARIABLES
     require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
-    if reads is not None:
-        reads = require_sequence("reads", reads, "names of variables such as 'frr_group'")
 
     def add(function):
-        enter(Measure(name, function, scale, fair, label or name, reads=reads))
+        enter(Measure(name, function, scale, fair, label or name))
         return function
 
     return add
@@ -263,7 +237,7 @@ def over_groups(tallies, name):
 
 
 def with_reads(measure: Measure, tallies) -> Measure:
-    """Return the measure with the names of the variables that it reads, declared or found by trial.
+    """Return the measure with the names of the variables that it reads, known or found by trial.
 
     A function may ask for a variable in any way, such as `tallies.get("eer", 0)`. So each
     variable is changed in turn: if the result changes, the variable is read.
@@ -276,7 +250,7 @@ def with_reads(measure: Measure, tallies) -> Measure:
 
 
 def variables_read(measure, tallies):
-    """Return the names of the variables that a measure reads, declared or found by trial."""
+    """Return the names of the variables that a measure reads, known or found by trial."""
     return with_reads(measure, tallies).reads
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -18,7 +16,6 @@ from frkit.base import (
 )
 from frkit.measures.registry import Measure, enter, over_groups
 
-Sizes = ArrayLike | Mapping[str, float] | pd.Series  # of the groups, in their order or by name
 CONSTANT = 1.0  # c of eq. 1, as the paper has it
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
@@ -29,15 +26,14 @@ READS = {
 }
 
 
-def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure:
+def sfi(variant: str = "normal") -> Measure:
     """Separation fairness index: how equal the groups' distances of genuine and impostor means are.
 
     Parameters
     ----------
     variant : {"normal", "extremal", "weighted"}
-        From the mean, the largest, or the weighted mean deviation of the groups.
-    group_sizes : mapping, Series or sequence, optional
-        Sizes for the weights in place of the numbers of images; see `fusion_weights`.
+        From the mean, the largest, or the weighted mean deviation of the groups. Weights are the
+        `fusion_weights` of the groups' numbers of images.
 
     Returns
     -------
@@ -49,7 +45,7 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure
     Raises
     ------
     InputError
-        For an unknown variant; in use also for sizes that do not fit the groups.
+        For an unknown variant.
 
     References
     ----------
@@ -61,15 +57,15 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure
     >>> fk.measures.sfi("extremal").fair
     1.0
     """
-    return _index("sfi", variant, group_sizes)
+    return _index("sfi", variant)
 
 
-def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure:
+def cfi(variant: str = "normal") -> Measure:
     """Compactness fairness index: how equal the groups' spreads of scores are.
 
     Parameters
     ----------
-    variant, group_sizes
+    variant
         As in `sfi`.
 
     Returns
@@ -92,22 +88,17 @@ def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None) -> Measure
     >>> fk.measures.cfi("weighted").name
     'cfi_weighted'
     """
-    return _index("cfi", variant, group_sizes)
+    return _index("cfi", variant)
 
 
-def dfi(
-    variant: str = "normal",
-    *,
-    group_sizes: Sizes | None = None,
-    balance: bool = False,
-) -> Measure:
+def dfi(variant: str = "normal", *, balance: bool = False) -> Measure:
     """Distribution fairness index: how alike the groups' histograms of scores are.
 
     Few scores in a bin make it smaller: compare it with its floor.
 
     Parameters
     ----------
-    variant, group_sizes
+    variant
         As in `sfi`.
     balance : bool
         True gives genuine and impostor scores half of the mass each; else all pairs weigh the same,
@@ -133,10 +124,10 @@ def dfi(
     >>> fk.measures.dfi(balance=True).name
     'dfi_normal(balanced)'
     """
-    return _index("dfi", variant, group_sizes, balance)
+    return _index("dfi", variant, balance)
 
 
-def _index(name, variant, group_sizes, balance=False):
+def _index(name, variant, balance=False):
     """One minus the mean, the largest or the weighted mean deviation of the groups."""
     require_one_of("variant", variant, VARIANTS)
     require_flag("balance", balance)
@@ -151,22 +142,16 @@ def _index(name, variant, group_sizes, balance=False):
             return 1 - deviation.max("group", skipna=False)
         if variant == "normal":
             return 1 - deviation.mean("group", skipna=False)
-        weights = group_weights(tallies, group_sizes)
+        weights = fusion_weights(over_groups(tallies, "images_group"))
         return 1 - (weights * deviation).sum("group", skipna=False)
 
-    options = []
-    if group_sizes is not None:
-        options.append("sizes given")
-    if balance:
-        options.append("balanced")
-    full_name = f"{name}_{variant}" + (f"({', '.join(options)})" if options else "")
     reads = READS[name]
     if name == "dfi" and not balance:
         reads += ("genuine_pairs_group", "impostor_pairs_group")
     if variant == "weighted":
         reads += ("images_group",)
     return Measure(
-        full_name,
+        f"{name}_{variant}" + ("(balanced)" if balance else ""),
         read,
         fair=1.0,
         label=f"{WORDS[name]} fairness index, {variant}",
@@ -281,12 +266,12 @@ def unnormalised_weight(share: ArrayLike, n_groups: int) -> ArrayLike:
     return CONSTANT + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 
 
-def fusion_weights(sizes: Sizes) -> xr.DataArray:
+def fusion_weights(sizes: ArrayLike | xr.DataArray) -> xr.DataArray:
     """Weigh groups by their sizes: more for the under-represented, but not without limit.
 
     Parameters
     ----------
-    sizes : mapping or Series of group to size, sequence of sizes (group,), or DataArray
+    sizes : sequence of sizes (group,), or DataArray
         Over `group`, positive; only the shares N_i / N matter.
 
     Returns
@@ -310,38 +295,21 @@ def fusion_weights(sizes: Sizes) -> xr.DataArray:
     [0.39286, 0.37535, 0.23179]
     """
     if not isinstance(sizes, xr.DataArray):
-        coords = {}
-        if isinstance(sizes, Mapping | pd.Series):
-            coords = {"group": [str(name) for name in sizes.keys()]}
-            sizes = [sizes[name] for name in sizes.keys()]
+        require(
+            not isinstance(sizes, pd.Series),
+            "a Series names the groups: give sizes.rename_axis('group').to_xarray()",
+        )
         sizes = real_numbers("sizes of groups", sizes).astype(float)
         shape = sizes.shape
         require(
             len(shape) == 1, f"sizes of groups must be numbers, one for each, got shape {shape}"
         )
-        sizes = xr.DataArray(sizes, coords, ["group"])
+        sizes = xr.DataArray(sizes, dims="group")
         require((sizes > 0).all(), f"sizes of groups must be positive, got {sizes.values}")
     n_groups = sizes.sizes.get("group", 1)
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
     weights = unnormalised_weight(sizes / sizes.sum("group"), n_groups)
     return weights / weights.sum("group")
-
-
-def group_weights(tallies, group_sizes=None):
-    """Weights of an evaluation's groups, from their numbers of images or from given sizes."""
-    images = over_groups(tallies, "images_group")
-    if group_sizes is None:
-        return fusion_weights(images)
-    weights = fusion_weights(group_sizes)
-    names = images["group"].values
-    if "group" not in weights.coords and weights.sizes["group"] == len(names):
-        weights = weights.assign_coords(group=names)
-    require(
-        "group" in weights.coords and sorted(weights["group"].values) == sorted(names),
-        f"group_sizes must give one size for each of the groups {names.tolist()}, got "
-        f"{group_sizes!r}",
-    )
-    return weights.sel(group=names)
 
 
 for variant in VARIANTS:

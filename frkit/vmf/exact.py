@@ -61,12 +61,6 @@ class GenuineScores:
         z = np.arctanh(thresholds)
         return self.distribution.mass_below(z, np.zeros(np.shape(z), int))
 
-    def mean(self, function):
-        """Mean of a function of the genuine score."""
-        values = function(np.tanh(self.distribution.nodes))
-        weighted = self.distribution.node_masses * values
-        return float(weighted.sum() / self.distribution.total[0])
-
     def _density(self, z, row):
         """Density in z = artanh(t), averaged over identities; there is one row only.
 

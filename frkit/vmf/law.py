@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from frkit.vmf.exact import GenuineScores, UniformPairs
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.panels import panel_rule
 from frkit.vmf.population import Subpopulation
-from frkit.vmf.random_mixture import kappa_range, mixture, options_of_groups
+from frkit.vmf.random_mixture import kappa_range, mixture
 
 # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
 PANELS_PER_WIDTH = 2
@@ -25,7 +24,8 @@ class IdentityLaw:
     It is the law of `vmf.mixture`. Its rates are those of infinitely many identities. The images of
     two random people are independent uniform points, so FAR(t) is the tail of one coordinate of a
     uniform point, whatever the concentrations. FRR(t) is the genuine distribution function, as a
-    mean over the law of kappa.
+    mean over the law of kappa. Groups that differ in their concentrations are several laws, with
+    one FAR.
 
     Parameters
     ----------
@@ -33,15 +33,11 @@ class IdentityLaw:
         p, at least 3; the defaults of dim and kappa are the paper's (Conti & Clemencon 2024, B.1).
     kappa : (low, high) or float
         Range of the concentrations.
-    groups : mapping of group name to options, optional
-        Options are `share` (of the identities; default: equal) and `kappa` (default: as above).
-        All groups have the FAR of the whole.
 
     Raises
     ------
     InputError
-        For an impossible range or dimension, or for the option `cohesion` of `vmf.mixture`, whose
-        directions are not uniform.
+        For an impossible range or dimension.
 
     Examples
     --------
@@ -52,22 +48,9 @@ class IdentityLaw:
     0.4032
     """
 
-    def __init__(
-        self,
-        dim: int = 128,
-        kappa: float | tuple[float, float] = (100, 800),
-        groups: Mapping | None = None,
-    ):
+    def __init__(self, dim: int = 128, kappa: float | tuple[float, float] = (100, 800)):
         self.dim = require_whole("dim", dim, 3)
         self.kappa = kappa_range(kappa)
-        self.groups = groups
-        # no cohesion: for that, draw one large vmf.mixture and take its rates
-        options, shares = options_of_groups(groups, ("share", "kappa"))
-        self._parts = {}  # of each group: concentrations, and their weights in the whole
-        for (name, group), share in zip(options.items(), shares / shares.sum()):
-            low, high = kappa_range(group.get("kappa", kappa))
-            concentrations, weights = _quadrature(low, high, dim)
-            self._parts[name] = concentrations, share * weights / weights.sum()
 
     def draw(self, n_identities: int = 1000, seed: int = 0) -> Mixture:
         """Draw identities: `vmf.mixture` of this law, the same seed giving the same mixture.
@@ -75,34 +58,24 @@ class IdentityLaw:
         Parameters
         ----------
         n_identities : int
-            K, at least 2 in every group.
+            K, at least 2.
         seed : int
 
         Returns
         -------
         Mixture
-            With the attribute "group" where the law has groups.
         """
-        return mixture(n_identities, self.dim, self.kappa, seed, self.groups)
+        return mixture(n_identities, self.dim, self.kappa, seed)
 
     def subpopulations(self, by: str | None = None) -> list[Subpopulation]:
-        """The exact scores of all identities, and of each group."""
-        require(
-            by is None or (self.groups is not None and by == "group"),
-            f"by={by!r}: this law has no such groups; give groups=",
-        )
-        impostors = UniformPairs(self.dim)
-        concentrations, weights = map(np.concatenate, zip(*self._parts.values()))
-        members = {"all identities": (concentrations, weights)}
-        if by is not None:
-            members |= self._parts
-        return [
-            Subpopulation(name, impostors, GenuineScores(*part, self.dim))
-            for name, part in members.items()
-        ]
+        """The exact scores of all identities."""
+        require(by is None, f"by={by!r}: a law has no groups; give each group a law of its own")
+        low, high = self.kappa
+        concentrations, weights = _quadrature(low, high, self.dim)
+        genuine = GenuineScores(concentrations, weights, self.dim)
+        return [Subpopulation("all identities", UniformPairs(self.dim), genuine)]
 
     population_roc = population.population_roc
-    population_summary = population.population_summary
 
 
 def _quadrature(low, high, dim):

@@ -206,7 +206,6 @@ class Mixture:
 
     sample = sampling.sample
     population_roc = population.population_roc
-    population_summary = population.population_summary
 
 
 def group_sizes(n_identities, shares):

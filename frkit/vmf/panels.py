@@ -42,11 +42,10 @@ class PanelDistribution:
         self.edges = centre[:, None] + reach[:, None] * fractions
         starts = self.edges[:, :-1]
         ends = self.edges[:, 1:]
-        self.nodes, weights = panel_rule(starts, ends)
+        nodes, weights = panel_rule(starts, ends)
         rows = np.arange(len(centre))
-        densities = density(self.nodes, rows[:, None, None])
-        self.node_masses = weights * densities
-        self.panel_masses = self.node_masses.sum(axis=-1)
+        densities = density(nodes, rows[:, None, None])
+        self.panel_masses = (weights * densities).sum(axis=-1)
         self.edge_masses = np.zeros(self.edges.shape)
         self.edge_masses[:, 1:] = np.cumsum(self.panel_masses, axis=1)
         self.total = self.edge_masses[:, -1]

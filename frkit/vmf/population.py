@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from frkit.base import checked_far, require
 from frkit.vmf.exact import GenuineScores, ImpostorScores
@@ -33,8 +31,8 @@ def population_roc(
     far : float or array (far_level,)
         FAR levels in (0, 1).
     by : str, optional
-        Attribute ("group" of a law): adds the rates of each of its groups (both identities in the
-        group), at the thresholds of the whole population.
+        Attribute of a mixture: adds the rates of each of its groups (both identities in the group),
+        at the thresholds of the whole population.
 
     Returns
     -------
@@ -60,51 +58,16 @@ def population_roc(
     ('far_level',)
     """
     levels = checked_far(far)
-    population = mix.subpopulations(by)
-    threshold = population[0].impostors.threshold_at(levels)
-    rates = []
-    for members in population:
-        far, error_bound = members.impostors.far(threshold, f"'{members.name}'")
-        frr = members.genuine.frr(threshold)
-        rates.append({"far": far, "frr": frr, "error_bound": error_bound})
-    dataset = xr.Dataset(
-        {"threshold": ("far_level", threshold)},
-        {"far_level": levels},
-        {"source": "exact von Mises-Fisher population rates"},
-    )
-    return with_groups(dataset, rates, [group.name for group in population[1:]])
-
-
-def population_summary(mix, *, by: str | None = None) -> xr.Dataset:
-    """Exact equal error rate with its threshold, and area under the ROC curve.
-
-    The area is P(genuine > impostor).
-
-    Parameters
-    ----------
-    mix, by
-        As in `population_roc`; groups have their own EER and threshold.
-
-    Returns
-    -------
-    xr.Dataset
-        `eer, eer_threshold, auc` (); with `by` also `eer_group, eer_threshold_group, auc_group`
-        (group).
-
-    Raises
-    ------
-    InputError
-        As in `population_roc`.
-
-    Examples
-    --------
-    >>> from frkit.vmf import mixture
-    >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
-    True
-    """
-    population = mix.subpopulations(by)
-    values = [_summary(members.impostors, members.genuine) for members in population]
-    return with_groups(xr.Dataset(), values, [members.name for members in population[1:]])
+    everyone, *groups = mix.subpopulations(by)
+    threshold = everyone.impostors.threshold_at(levels)
+    roc = xr.Dataset({"threshold": ("far_level", threshold)})
+    roc = roc.merge(_rates(everyone, threshold, levels))
+    if groups:
+        names = xr.Variable("group", [group.name for group in groups])
+        rates = xr.concat([_rates(group, threshold, levels) for group in groups], names)
+        of_groups = {f"{name}_group": rate for name, rate in rates.items()}
+        roc = roc.assign(of_groups).transpose("far_level", "group")
+    return roc.assign_attrs(source="exact von Mises-Fisher population rates")
 
 
 class Subpopulation(NamedTuple):
@@ -115,35 +78,12 @@ class Subpopulation(NamedTuple):
     genuine: GenuineScores
 
 
-def with_groups(dataset, values, groups):
-    """Add values of all and of every group to a dataset.
-
-    `values` are dicts of variables over the dataset's dims: of all, then of each group.
-    """
-    dims = tuple(dataset.dims)
-    for name in values[0]:
-        everyone, *group_values = [member_values[name] for member_values in values]
-        dataset[name] = (dims, everyone)
-        if len(groups) > 0:
-            dataset[f"{name}_group"] = ((*dims, "group"), np.transpose(group_values))
-    return dataset.assign_coords(group=groups) if len(groups) > 0 else dataset
-
-
-def _summary(impostor, genuine):
-    """EER, its threshold, and AUC of one population's impostor and genuine scores."""
-
-    def far(t):
-        return impostor.survival(t)[0]
-
-    def excess(t):
-        return genuine.frr(t) - far(t)
-
-    end = 1 - 1e-9
-    threshold = brentq(excess, -end, end, xtol=1e-14)
-    eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
-    # the area above the ROC curve is P(impostor > genuine)
-    area_above = genuine.mean(far)
-    return {"eer": eer[0], "eer_threshold": threshold, "auc": 1 - area_above}
+def _rates(members, threshold, levels):
+    """Exact rates of a subpopulation at thresholds, and the error bound of FAR."""
+    far, error_bound = members.impostors.far(threshold, f"'{members.name}'")
+    rates = {"far": far, "frr": members.genuine.frr(threshold), "error_bound": error_bound}
+    variables = {name: ("far_level", values) for name, values in rates.items()}
+    return xr.Dataset(variables, {"far_level": levels})
 
 
 def require_population(name, value):

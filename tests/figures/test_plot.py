@@ -115,7 +115,6 @@ def test_wrong_kinds_of_arguments_have_a_message():
         "figure must be a Figure": lambda: fk.plot.headline(None, "finding"),
         "truth must be what mixture.population_roc": lambda: fk.plot.roc(frr, truth=3),
         "at must be numbers": lambda: fk.plot.points_on_roc(*at_thresholds, at="x"),
-        "truth must be what studies.true_bias": lambda: fk.plot.trials(frr, []),
     }
     for message, call in calls.items():
         with pytest.raises(fk.InputError, match=message):

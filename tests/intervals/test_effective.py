@@ -198,10 +198,9 @@ def test_registered_measures_read_what_they_say(rates_of_all_kinds):
 
 
 def test_a_registered_function_is_given_what_it_says_to_read(rates_of_all_kinds):
-    read_more = fk.measures.register("more than it says", reads="frr")
-    read_more(lambda t: t.frr + t.eer)
-    with pytest.raises(fk.InputError, match="says that it reads 'frr'"):
-        fk.band(rates_of_all_kinds, "more than it says")
+    read_more = fk.measures.Measure("more", lambda t: t.frr + t.eer, reads=("frr",))
+    with pytest.raises(AttributeError, match="eer"):
+        fk.band(rates_of_all_kinds, read_more)
 
 
 # --- coverage in small studies --------------------------------------------------------------------

@@ -30,11 +30,9 @@ def evaluation():
     "question",
     {
         "mixture": lambda value: fk.vmf.mixture(10, 8, groups=value),
-        "IdentityLaw": lambda value: fk.vmf.IdentityLaw(8, groups=value),
         "subspace_mixture": fk.vmf.subspace_mixture,
         "sample_encoders": fk.vmf.sample_encoders,
         "score_matrix": lambda value: fk.score_matrix(np.eye(2), *["ab"] * 2, attributes=value),
-        "keep": lambda value: fk.indices.with_fewer_people(SCORES, by="gender", keep=value),
         "columns": lambda value: fk.open_data("pairs.csv", columns=value),
     }.items(),
     ids=lambda item: item[0],
@@ -96,10 +94,8 @@ WRONG = {
         "result must be what frkit.fairness_indices returned",
     ),
     "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who must be what a function"),
-    "reads": (lambda ev: fk.measures.register("mine", reads=3), "reads must be names of var"),
-    "width": (lambda ev: fk.representation.probe(FACES, "gender", hidden=8), "hidden must be wid"),
     "labels": (
-        lambda ev: fk.representation.leakage(FACES, [0, 1], ["a", "b"]),
+        lambda ev: fk.representation.parity_gaps(FACES, [0, 1], ["a", "b"]),
         "truth must be labels of the images",
     ),
     "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),

@@ -77,7 +77,7 @@ def test_encoders_are_correlated_and_each_is_exact():
         (lambda m: vmf.Mixture(np.eye(3), [1, 1e30, 2]), r"concentrations lie in .* rows \[1\]"),
         (lambda m: vmf.mixture(10, 8, kappa=(5, 2)), "low <= high"),
         (lambda m: vmf.mixture(10, 8, groups={"a": {"size": 3}}), "unknown options"),
-        (lambda m: vmf.IdentityLaw(8, groups={"a": {"cohesion": 3}, "b": {}}), "cohesion"),
+        (lambda m: vmf.IdentityLaw(8).population_roc([0.1], by="group"), "a law has no groups"),
         (lambda m: m.population_roc([0.0]), r"\(0, 1\)"),
         (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), r"\[0, 1\]"),
         (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "different identities"),

@@ -96,21 +96,6 @@ def test_groups_have_the_rates_of_their_own_identities(small):
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
-@pytest.mark.slow
-def test_summary_meets_the_rates(small):
-    summary = small.population_summary(by="group")
-    rates = small.population_roc(summary.eer)
-    assert float(rates.frr[0]) == pytest.approx(float(summary.eer), rel=1e-9)
-    assert float(rates.threshold[0]) == pytest.approx(float(summary.eer_threshold), rel=1e-9)
-    roc = small.population_roc(special.expit(np.linspace(-16, 8, 801)))
-    assert float(summary.auc) == pytest.approx(1 - integrate.trapezoid(roc.frr, roc.far), abs=1e-6)
-    in_b = small.groups["group"] == "b"
-    alone = vmf.Mixture(small.mean_directions[in_b], small.concentrations[in_b])
-    alone = alone.population_summary()
-    for name in ("eer", "eer_threshold", "auc"):
-        assert float(alone[name]) == pytest.approx(float(summary[f"{name}_group"].sel(group="b")))
-
-
 def test_far_is_the_tail_of_one_coordinate():
     thresholds = (-0.2, 0.1, 0.45)
 
@@ -123,15 +108,6 @@ def test_far_is_the_tail_of_one_coordinate():
     np.testing.assert_allclose(roc.threshold, thresholds, rtol=1e-11)
 
 
-def test_the_eer_of_a_law_is_where_its_rates_meet():
-    law = vmf.IdentityLaw(16, kappa=(20, 60), groups={"a": {"share": 3}, "b": {"kappa": (5, 20)}})
-    summary = law.population_summary(by="group")
-    rates = law.population_roc(summary.eer, by="group")
-    assert float(rates.frr[0]) == pytest.approx(float(summary.eer), rel=1e-9)
-    of_b = law.population_roc(summary.eer_group.sel(group="b"), by="group").sel(group="b")
-    assert float(of_b.frr_group[0]) == pytest.approx(float(of_b.far_group[0]), rel=1e-9)
-
-
 def test_frr_is_the_mean_over_kappa():
     roc = vmf.IdentityLaw(64, kappa=(40, 300)).population_roc(1e-5)
 
@@ -140,17 +116,6 @@ def test_frr_is_the_mean_over_kappa():
 
     mean = integrate.quad(frr_at_kappa, 40, 300, epsrel=1e-11)[0] / 260
     assert float(roc.frr[0]) == pytest.approx(mean, rel=1e-9)
-
-
-def test_groups_have_shares_and_rates_of_their_own():
-    groups = {"a": {"share": 3}, "b": {"kappa": (20, 60)}}
-    law = vmf.IdentityLaw(32, kappa=(50, 100), groups=groups)
-    rates = law.population_roc([0.01, 0.1], by="group")
-    np.testing.assert_allclose(rates.frr_group.values @ [0.75, 0.25], rates.frr)
-    alone = vmf.IdentityLaw(32, (20, 60)).population_roc([0.01, 0.1])
-    np.testing.assert_allclose(rates.frr_group.sel(group="b"), alone.frr)
-    np.testing.assert_array_equal(rates.far_group.sel(group="b"), rates.far)
-    assert np.unique(law.draw(40).groups["group"], return_counts=True)[1].tolist() == [30, 10]
 
 
 def test_moments_and_fine_histograms_agree():

@@ -1,23 +1,12 @@
-"""Systems whose fairness is known: scores from Beta distributions, and groups that lose people."""
+"""Systems whose fairness is known: scores from Beta distributions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    listed,
-    require,
-    require_mapping,
-    require_one_of,
-    require_whole,
-    seed_sequence,
-)
-from frkit.evaluation.sweep import swept
+from frkit.base import require, require_one_of, require_whole, seed_sequence
 from frkit.io.pairs import pairs
-from frkit.scores.groups import checked_scores
-from frkit.scores.images import images_of
-from frkit.scores.kept import is_list, select_images
 
 # Figure of the paper -> kind -> what differs between three groups. The paper prints the resulting
 # indices only; these give nearly the same ones for 1,000 scores of each kind in a group.
@@ -132,67 +121,3 @@ def beta_law(mean, sd):
 
     total = mean * (1 - mean) / sd**2 - 1
     return stats.beta(mean * total, (1 - mean) * total)
-
-
-def with_fewer_people(
-    scores: xr.DataArray | xr.DataTree,
-    *,
-    by: str | list[str],
-    keep: Mapping[str, float],
-    seed: int = 0,
-) -> xr.DataTree:
-    """Keep a share of some groups' people at random, so that groups become unequal.
-
-    Parameters
-    ----------
-    scores : xr.DataArray or xr.DataTree
-        Score tensor with the same images on both sides, its kept pairs, or a list of pairs. A list
-        without people loses scores instead.
-    by : str or list of str
-        Attribute(s) of the groups.
-    keep : mapping of group to share
-        The share of its people that stay, in (0, 1].
-    seed : int
-        The order in which people leave: a smaller share is a part of a larger one.
-
-    Returns
-    -------
-    xr.DataTree
-        Kept pairs of the people who stay.
-
-    Raises
-    ------
-    InputError
-        For a share outside (0, 1], or an unknown group or attribute.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> scores = fk.canonical_scores("fair", sizes=[500, 500])
-    >>> kept = fk.indices.with_fewer_people(scores, by="group", keep={"group 1": 0.1})
-    >>> kept["pairs"].sizes["pair"]
-    1100
-    """
-    require_mapping("keep", keep, '{"f": 0.5}', 0)
-    kept = swept(checked_scores(scores), by=by)
-    images = images_of(kept, by, "keep")
-    if not is_list(kept):
-        return select_images(kept, _staying(images.label, images.person, keep, seed))
-    probe = images.sides[0]
-    stays = _staying(images.label[probe], images.person[probe], keep, seed)
-    return kept.isel(pair=stays)
-
-
-def _staying(groups, person, keep, seed):
-    """Whether each image, or pair, stays: a share of the people of some groups does."""
-    stays = np.ones(len(groups), bool)
-    rng = np.random.default_rng(seed_sequence(seed))
-    for name, share in sorted(keep.items()):
-        require(0 < share <= 1, f"the share of {name!r} in keep must lie in (0, 1], got {share!r}")
-        in_group = groups == name
-        group_names = np.unique(groups)
-        require(in_group.any(), f"no group is called {name!r}; there are {listed(group_names, 20)}")
-        people = rng.permutation(np.unique(person[in_group]))
-        n_staying = max(1, round(share * len(people)))
-        stays[in_group] = np.isin(person[in_group], people[:n_staying])
-    return stays

@@ -29,12 +29,11 @@ from frkit.intervals.permutation import distributions_of_permuted
 from frkit.intervals.reading import data_of
 from frkit.measures.sfi_cfi_dfi import (
     VARIANTS,
-    Sizes,
     cfi,
     compactness,
     dfi,
     distribution,
-    group_weights,
+    fusion_weights,
     separation,
     sfi,
 )
@@ -51,7 +50,6 @@ def fairness_indices(
     scores: xr.DataArray | xr.Dataset | xr.DataTree,
     *,
     by: str | list[str] | None = None,
-    group_sizes: Sizes | None = None,
     balance: bool = False,
     level: float = 0.95,
     **options,
@@ -69,9 +67,6 @@ def fairness_indices(
         `indices.distributions` returned, of which no score is read again.
     by : str or list of str
         Attribute(s) whose groups are compared.
-    group_sizes : mapping, Series or sequence, optional
-        Sizes for the weights, by group (a Series by its index) or in the groups' order; by default
-        the images of each group (its pairs, where a list names no images).
     balance : bool
         True gives genuine and impostor scores half of the mass each in DFI's histograms; otherwise
         every pair weighs the same, and nearly all pairs of a whole tensor are impostor pairs.
@@ -93,14 +88,15 @@ def fairness_indices(
         permutations also `<index>_floor` (median) and `<index>_floor_limit` of what these people
         would give in groups at random, and `<index>_p`, the share of permutations that are not
         fairer than the data. Over group:
-        `z_separation`, `z_compactness`, `weights`, `images`, and for both kinds `<kind>_pairs`,
-        `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`,
-        sum 1. In front `model`, where there are several.
+        `z_separation`, `z_compactness`, `images` of each group (its pairs, where a list names no
+        images) and its `weights` by them, and for both kinds `<kind>_pairs`, `<kind>_mean`,
+        `<kind>_sd`; over (score_bin, group) `z_distribution` and `<kind>_histogram`, sum 1. In
+        front `model`, where there are several.
 
     Raises
     ------
     InputError
-        As `indices.distributions`; for sizes that do not fit the groups.
+        As `indices.distributions`.
 
     Warns
     -----
@@ -132,7 +128,7 @@ def fairness_indices(
             "z_separation": separation(tallies),
             "z_compactness": compactness(tallies),
             "z_distribution": distribution(tallies, balance=balance),
-            "weights": group_weights(tallies, group_sizes),
+            "weights": fusion_weights(tallies.images_group),
             "images": tallies.images_group,
         }
     )
@@ -142,7 +138,7 @@ def fairness_indices(
     _warn_of_few_scores(tallies)
     variants = xr.Variable("variant", list(VARIANTS))
     for make, further in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
-        indices = [make(variant, group_sizes=group_sizes, **further) for variant in VARIANTS]
+        indices = [make(variant, **further) for variant in VARIANTS]
         rows = [_with_ends(evaluation, index, make.__name__, level) for index in indices]
         result = result.merge(xr.concat(rows, variants))
     if "replicates" in evaluation.children:
@@ -244,9 +240,9 @@ def distributions(
     by : str or list of str
         Attribute(s) whose groups are compared; people without a label belong to no group.
     score_map : str or callable
-        How scores are mapped to [0, 1]: "cosine" is (1 + s) / 2 and "angular" 1 - arccos(s) / pi,
-        for cosines; "identity" leaves scores as they are; or an increasing function that takes an
-        array of scores and returns one of the same shape.
+        How scores are mapped to [0, 1]: "cosine" is (1 + s) / 2; "identity" leaves scores as they
+        are; or an increasing function that takes an array of scores and returns one of the same
+        shape.
     bins : int
         Equal bins on [0, 1], at least 2.
     resampling : Resampling, optional

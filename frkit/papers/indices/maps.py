@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from frkit.base import require, require_one_of
+from frkit.base import listed, require, require_one_of
 from frkit.scores.kept import with_mapped_scores
 
 ROUNDING = 1e-5  # how far a mapped score may lie outside [0, 1]; it is then cut off
@@ -45,23 +45,16 @@ def _mapped(scores, score_map):
         )
     mapped = np.asarray(function(scores), scores.dtype)
     outside = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
-    example = [f"'{number:.4g}'" for each in (scores, mapped) for number in each[outside][:1]]
     require(
         not outside.any(),
-        f"score_map {score_map!r} maps scores such as {' to '.join(example)}, outside [0, 1]; name "
-        f"the map of these scores: {', '.join(SCORE_MAPS)}, or a function of an array of scores",
+        f"score_map {score_map!r} maps scores such as {listed(scores[outside], 1)} outside [0, 1]; "
+        f"name the map of these scores: {', '.join(SCORE_MAPS)}, or a function of an array of "
+        "scores",
     )
     return np.clip(mapped, 0, 1)
 
 
-def _angular(cosine):
-    """1 - angle / pi; NaN outside [-1, 1]."""
-    cosine = np.where(np.abs(cosine) <= 1 + ROUNDING, np.clip(cosine, -1, 1), np.nan)
-    return 1 - np.arccos(cosine) / np.pi
-
-
 SCORE_MAPS = {
     "cosine": lambda score: (1 + score) / 2,
-    "angular": _angular,
     "identity": lambda score: score,
 }

@@ -119,7 +119,6 @@ def finetuning(
         return rates.squeeze(BATCH, drop=True)
 
     rates = along(BATCH, range(models), rates_of_batch, progress)
-    rates["n_people"] = rates.n_people.isel({BATCH: 0})  # the same in every batch
     del rates.attrs["seed"]
     return summarise(rates.rename(model=FINETUNED).transpose(FINETUNED, ...))
 

@@ -10,9 +10,8 @@ from frkit.data.labels import attributes_of
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permutation import groups_of_people, permute
 from frkit.papers.nsigma.statistics import summarise
-from frkit.papers.nsigma.subsets import compared_groups, rates_of_labels
+from frkit.papers.nsigma.subsets import checked, compared_groups, rates_of_groups
 from frkit.scores.groups import checked_scores
-from frkit.scores.images import images_of
 from frkit.scores.kept import is_list
 
 
@@ -74,14 +73,17 @@ def floor(
         not is_list(kept),
         "people of a list cannot change groups: most lists have no pairs across groups",
     )
-    design, _, names = compared_groups(kept, by, "error")
-    person, group = groups_of_people(images_of(kept, by, "error"))
-    labels = []
+    kept, images, _ = compared_groups(kept, by, "error")
+    person, group = groups_of_people(images)
+    tables = []
     for child in seed_sequence(seed).spawn(permutations):
         rng = np.random.default_rng(child)
-        permuted = permute(group, rng)[person] % (len(names) + 1)  # "in no group" comes last
-        labels.append((permuted, int(rng.integers(2**32))))
-    rates = rates_of_labels(kept, design, names, labels, **options)
-    rates = rates.rename(labels="permutation").assign_coords(permutation=np.arange(permutations))
+        # "in no group" comes last
+        permuted = permute(group, rng)[person] % (len(images.groups) + 1)
+        options["seed"] = int(rng.integers(2**32))
+        tables.append(rates_of_groups(kept, images, permuted, **options))
+    permutation = xr.Variable("permutation", np.arange(permutations))
+    rates = checked(xr.concat(tables, permutation, data_vars="all", combine_attrs="override"))
+    del rates.attrs["seed"]  # of one permutation
     result = summarise(rates)
     return result.transpose("permutation", ...).assign_attrs(by=" & ".join(attributes_of(by)))

@@ -66,18 +66,18 @@ def n_sigma(
     -------
     xr.Dataset
         Over ([model,] batch, subset, group), with one batch: `eer`, `tpr`, and with thresholds
-        `fmr` and `fnmr`, also over threshold_level. `eer_all` and `tpr_all` are those of all people
-        of a group, `n_people` their number. Over ([model,] group), averaged over the batches:
-        `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t`
-        (eq. 5), `p_value`, `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the
-        reference itself has 1, 1, 0, 1, 0, 0. `sp_floor` and `eop_floor` are what equal groups
-        would have, about 1 - 2σ/√π and not 1. `risk` names the level of |N|: minimal
-        from 0, limited from 1, high from 2, unacceptable from 3 (the paper names no numbers);
-        `n_by_batch` is N before it is averaged. Coordinates `reference_eer` and `reference_tpr`
-        name the reference groups. `p_value` is the paper's and no test of fairness: its samples are
-        subsets of the same people, so that it calls equal groups different in most data sets (.87
-        at a nominal .05 with the paper's numbers) and falls with the number of subsets; for a test
-        take `frkit.band` of a disparity or `frkit.compare(..., groups=...)`.
+        `fmr` and `fnmr`, also over threshold_level. `eer_all` is that of all people of a group.
+        Over ([model,] group), averaged over the batches: `eer_mean`, `tpr_mean`, `eer_sd` (σ),
+        `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t` (eq. 5), `p_value`, `n_signed` (eq. 6;
+        negative where the group is worse), `n_absolute`; the reference itself has 1, 1, 0, 1, 0, 0.
+        `sp_floor` and `eop_floor` are what equal groups would have, about 1 - 2σ/√π and not 1.
+        `risk` names the level of |N|: minimal from 0, limited from 1, high from 2, unacceptable
+        from 3 (the paper names no numbers); `n_by_batch` is N before it is averaged. Coordinates
+        `reference_eer` and `reference_tpr` name the reference groups. `p_value` is the paper's and
+        no test of fairness: its samples are subsets of the same people, so that it calls equal
+        groups different in most data sets (.87 at a nominal .05 with the paper's numbers) and falls
+        with the number of subsets; for a test take `frkit.band` of a disparity or
+        `frkit.compare(..., groups=...)`.
 
     Raises
     ------

@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import (
+    InputError,
+    gathered_notices,
     listed,
     require,
     require_inside,
@@ -16,19 +18,7 @@ from frkit.base import (
     warn,
 )
 from frkit.data.labels import VARYING_RULES, attributes_of
-from frkit.evaluation.cautions import cautions, sentences_of_models
-from frkit.evaluation.design import make_design
-from frkit.evaluation.error_rates import (
-    eer,
-    far,
-    frr,
-    thresholds,
-    weights_of_data,
-    weights_of_replicate,
-)
-from frkit.evaluation.options import asked_levels
-from frkit.evaluation.populations import populations_of_groups, whole_population
-from frkit.evaluation.rate_tables import of_models, stacked
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.sweep import swept
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
@@ -37,22 +27,16 @@ from frkit.scores.kept import (
     failed_pairs,
     has_names,
     is_list,
-    model_names_of,
-    pairs_of_models,
+    select_images,
     with_labels,
 )
 
 BATCH, SUBSET = "batch", "subset"
-NONE = np.empty(0)
+RATES = {"weighting": "pair", "people": False, "auc": False}  # options of all evaluations
 
 
 def subset_rates(
-    scores: xr.DataArray,
-    *,
-    by: str | list[str],
-    seed: int = 0,
-    varying: str = "error",
-    **options,
+    scores: xr.DataArray, *, by: str | list[str], varying: str = "error", **options
 ) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
@@ -64,17 +48,16 @@ def subset_rates(
 
     Parameters
     ----------
-    scores, by, seed, varying
+    scores, by, varying
         As in `n_sigma`.
     **options
-        `subsets`, `subset_size`, `fpr` and `threshold` of `n_sigma`.
+        `subsets`, `subset_size`, `seed`, `fpr` and `threshold` of `n_sigma`.
 
     Returns
     -------
     xr.Dataset
         Over ([model,] batch, subset, group), with one batch: `eer`, `tpr`, and with thresholds
-        `fmr` and `fnmr`, also over threshold_level. `eer_all` and `tpr_all` are those of all people
-        of a group, `n_people` their number.
+        `fmr` and `fnmr`, also over threshold_level. `eer_all` is that of all people of a group.
 
     Raises
     ------
@@ -97,15 +80,13 @@ def subset_rates(
     """
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
-    require_whole("seed", seed, 0)
     kept = swept(checked_scores(scores), threshold=options.get("threshold"), by=by)
-    design, group, names = compared_groups(kept, by, varying)
-    rates = rates_of_labels(kept, design, names, [(group, seed)], **options)
-    return rates.isel(labels=0).assign_attrs(by=" & ".join(attributes_of(by)), seed=int(seed))
+    rates = rates_of_groups(*compared_groups(kept, by, varying), **options)
+    return checked(rates).assign_attrs(by=" & ".join(attributes_of(by)))
 
 
 def compared_groups(kept, by, varying):
-    """The design of kept pairs, the number of the group of each row, and the groups' names.
+    """Kept pairs of people as the rule for labels has them, their images, and groups of these.
 
     Of a list, people who have no pair within a group are in none.
     """
@@ -122,136 +103,96 @@ def compared_groups(kept, by, varying):
         "and reference_identity=",
     )
     images = images_of(kept, by, varying)
-    names = images.groups.tolist()
-    require(len(names) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(names)}")
-    if not is_list(kept):  # in any two groups: labels may be permuted
-        people = {"identity": images.identity, "person": images.person}
-        design = make_design(with_labels(kept, **people), weighting="pair")
-        return design, images.group_code, names
-    design = make_design(kept, by=by, varying=varying, weighting="pair", impostors="same-group")
-    row, col = images.sides
+    n_groups = len(images.groups)
+    require(n_groups >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(images.groups)}")
     group = images.group_code
-    is_within = group[row] == group[col]
-    compared = np.zeros(len(group), bool)
-    compared[row[is_within]] = compared[col[is_within]] = True
-    return design, np.where(compared, group, len(names)), names
+    options = {}
+    if is_list(kept):
+        options = {"by": by, "varying": varying, "impostors": "same-group"}
+        row, col = images.sides
+        is_within = group[row] == group[col]
+        compared = np.zeros(len(group), bool)
+        compared[row[is_within]] = compared[col[is_within]] = True
+        group = np.where(compared, group, n_groups)
+    evaluate_parts(kept, far=[0.5], cautioned=[], **RATES, **options)  # warns of odd scores
+    return with_labels(kept, identity=images.identity, person=images.person), images, group
 
 
-def rates_of_labels(
-    kept, design, names, labels, *, subsets=100, subset_size=None, fpr=0.01, threshold=None
+def rates_of_groups(
+    kept,
+    images,
+    group,
+    *,
+    subsets=100,
+    subset_size=None,
+    seed=0,
+    fpr=0.01,
+    threshold=None,
 ):
-    """EER and TPR of subsets, over ([model,] labels, batch, subset, group).
+    """EER and TPR of subsets, over ([model,] batch, subset, group).
 
-    names : of the groups. labels : for each labelling of the rows the number of the group of each
-    row, and a seed.
+    images : from `compared_groups`. group : (image,) the number of the group.
     """
+    require_whole("seed", seed, 0)
     require_whole("subsets", subsets, 2)
     require_inside("fpr", fpr, 0, 1)
-    levels = [fpr] if threshold is None else None
-    _, fixed_thresholds, level_labels = asked_levels(levels, threshold, kept)
-    n_people = _people_of_groups(design, names, labels[0][0], subset_size)
-    drawn = [
-        _draws(design, names, *group_and_seed, subsets, subset_size) for group_and_seed in labels
-    ]
+    _require_people(images, group, subset_size)
     tables = []
-    warned: dict = {}
-    models = model_names_of(kept) or [None]
-    for model, pairs, fixed in zip(models, pairs_of_models(kept), fixed_thresholds):
-        whole = whole_population(design, pairs)
-        noted = {"eer": eer(whole, weights_of_data(whole))[0]}
-        for sentence in cautions(whole, noted, NONE, pairs.lowest, pairs.highest):
-            warned.setdefault(sentence, []).append(model)
-        of_labels = [
-            _rates_of_subsets(whole, group, counts, fpr, fixed)
-            for (group, _), counts in zip(labels, drawn)
-        ]
-        tables.append(xr.concat(of_labels, "labels"))
-    for sentence in sentences_of_models(warned):
-        warn(sentence)
-    rates = of_models(tables, kept).assign_coords(group=names)
-    of_all, of_subsets = rates.isel(replicate=0), rates.isel(replicate=slice(1, None))
-    _check_subsets(of_all, of_subsets, fpr, subset_size)
-    result = of_subsets.drop_vars("far").rename(replicate=SUBSET).expand_dims({BATCH: [0]})
-    result = result.assign(eer_all=of_all.eer, tpr_all=of_all.tpr, n_people=("group", n_people))
-    result = result.assign_coords({SUBSET: np.arange(subsets)})
-    if level_labels is not None:
-        result = result.assign_coords(threshold_level=level_labels)
-    dims = "model", "threshold_level", "labels", BATCH, SUBSET, "group"
-    return result.transpose(*dims, missing_dims="ignore").assign_attrs(
-        fpr=float(fpr), subset_size=subset_size or "as many as the group has"
+    for number, name in enumerate(images.groups.tolist()):
+        part = select_images(kept, group == number)
+        draws = Resampling("subset", subsets, group_seed(seed, name), None, subset_size)
+        try:
+            table = _rates_of_group(part, fpr, threshold, draws)
+        except InputError as error:
+            raise InputError(f"group {name!r}: {error}") from error
+        tables.append(table)
+    rates = xr.concat(tables, xr.Variable("group", images.groups))
+    dims = "model", "threshold_level", BATCH, SUBSET, "group"
+    return rates.transpose(*dims, missing_dims="ignore").assign_attrs(
+        fpr=float(fpr),
+        subset_size=subset_size or "as many as the group has",
+        seed=int(seed),
     )
 
 
-def _people_of_groups(design, names, group, subset_size):
-    """How many people each group has; there are enough for subsets of this size."""
-    identity = design.images.identity_code
-    n_people = [len(np.unique(identity[group == number])) for number in range(len(names))]
+def _require_people(images, group, subset_size):
+    """Refuse groups that have too few people for subsets of this size."""
+    people = images.identity_code
+    n_people = [len(np.unique(people[group == number])) for number in range(len(images.groups))]
     fewest = min(n_people)
-    smallest = names[n_people.index(fewest)]
-    require(fewest > 0, f"group {smallest!r} has no pair of two of its images")
+    smallest = images.groups[n_people.index(fewest)]
+    require(fewest > 0, f"group '{smallest}' has no pair of two of its images")
     require(
         subset_size is None or require_whole("subset_size", subset_size, 2) <= fewest,
-        f"subset_size must be at most {fewest}, the people of the smallest group ({smallest!r}): "
+        f"subset_size must be at most {fewest}, the people of the smallest group ('{smallest}'): "
         f"larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )
-    return n_people
 
 
-def _draws(design, names, group, seed, n, size):
-    """How often each identity counts: all people of a group once, then in each of n subsets.
-
-    A table (1 + n, identity) for each group of one labelling.
-    """
-    images = design.images
-    _, first = np.unique(images.identity_code, return_index=True)
-    person = images.person[first]
-    drawn_of_groups = []
-    for number, name in enumerate(names):
-        present = np.unique(images.identity_code[group == number])
-        draws = Resampling("subset", n, group_seed(seed, name), None, size)
-        drawn = draws.weights(images.identities[present], person=person[present])
-        counts = np.zeros((1 + n, len(first)), np.uint16)
-        counts[0, present] = 1
-        counts[1:, present] = drawn.identity_count.values
-        drawn_of_groups.append(counts)
-    return drawn_of_groups
+def _rates_of_group(kept, fpr, threshold, draws):
+    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds of a group and its subsets."""
+    with gathered_notices():  # those of all groups together are given
+        evaluation = evaluate_parts(kept, far=[fpr], resampling=draws, **RATES)
+    everybody, subsets = (
+        evaluation[node].to_dataset().isel(far_level=0, drop=True)
+        for node in ("empirical", "replicates")
+    )
+    rates = subsets[["eer", "far"]].assign(tpr=1 - subsets.frr)
+    if threshold is not None:
+        with gathered_notices():
+            fixed = evaluate_parts(kept, threshold=threshold, resampling=draws, **RATES)
+        fixed = fixed["replicates"]
+        rates = rates.assign(fmr=fixed.far, fnmr=fixed.frr)
+    rates = rates.rename(replicate=SUBSET).expand_dims({BATCH: [0]})
+    return rates.assign(eer_all=everybody.eer).drop_attrs()
 
 
-def _rates_of_subsets(whole, group, drawn_of_groups, fpr, fixed):
-    """EER, TPR at a FAR level, FMR and FNMR at fixed thresholds, over (replicate, group)."""
-    populations = populations_of_groups(whole, group, len(drawn_of_groups))
-    once = np.ones(len(group), np.uint8)
-    tables = []
-    for population, counts in zip(populations.values(), drawn_of_groups):
-        subsets = [
-            _rates(population, weights_of_replicate(population, once, of_subset), fpr, fixed)
-            for of_subset in counts
-        ]
-        tables.append(xr.Dataset(stacked(subsets)))
-    return xr.concat(tables, "group")
-
-
-def _rates(population, weights, fpr, fixed):
-    """The rates of a subset, as variables."""
-    at = thresholds(population, weights, [fpr])
-    [miss], [reached] = frr(population, weights, at), far(population, weights, at)
-    variables = {"tpr": ([], 1 - miss), "far": ([], reached)}
-    variables["eer"] = [], eer(population, weights)[0]
-    if fixed.size:
-        variables["fmr"] = ["threshold_level"], far(population, weights, fixed)
-        variables["fnmr"] = ["threshold_level"], frr(population, weights, fixed)
-    return variables
-
-
-def _check_subsets(of_all, of_subsets, fpr, subset_size):
-    """Refuse groups, and subsets, without a rate; warn where their TPR is read elsewhere."""
-    remedy = "more people" if subset_size is None else f"a subset_size above {subset_size}"
-    for group in of_all["group"].values.tolist():
-        everybody, subsets = of_all.sel(group=group), of_subsets.sel(group=group)
-        require(
-            everybody.tpr.notnull().all(),
-            f"group {group!r}: there is no genuine pair, or no impostor pair",
-        )
+def checked(rates):
+    """The rates, if every subset has some; a warning where the TPR is read at another FPR."""
+    fpr, subset_size = rates.attrs["fpr"], rates.attrs["subset_size"]
+    remedy = f"a subset_size above {subset_size}" if np.isreal(subset_size) else "more people"
+    for group in rates["group"].values.tolist():
+        subsets = rates.sel(group=group)
         require(
             subsets.tpr.notnull().all(),
             f"group {group!r}: some subsets have no genuine or no impostor pair; the group needs "
@@ -263,6 +204,7 @@ def _check_subsets(of_all, of_subsets, fpr, subset_size):
                 "their TPR is read at an FPR of at most half of that; take a larger fpr, or larger "
                 "subsets"
             )
+    return rates.drop_vars("far")
 
 
 def group_seed(seed, group):

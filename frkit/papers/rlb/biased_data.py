@@ -2,18 +2,19 @@
 
 from __future__ import annotations  # help() then shows ArrayLike by its name
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from frkit.base import require_number, require_one_of, require_whole, seed_sequence
 from frkit.data.checks import check_faces
-from frkit.papers.rlb.probes import fit_quietly
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
 PALETTES = {
@@ -87,18 +88,18 @@ def coloured_digits(case: str, sigma: float, *, part: str = "test", seed: int = 
     drawn = (palette[digit * len(palette) // 10] + noise).clip(0, 1)
     nearest = ((drawn[:, None] - palette) ** 2).sum(-1).argmin(1)
     values = (pixels[:, :, None] * drawn[:, None]).reshape(digit.size, -1)
-    image = np.arange(digit.size).astype(str)
-    data = {
-        "embedding": (("image", "feature"), values.astype(np.float32)),
-        "drawn": (("image", "rgb"), drawn),
-    }
-    coords = {
-        "image": image,
-        "identity": ("image", image),
-        "digit": ("image", digit.astype(str)),
-        "colour": ("image", names[nearest]),
-    }
-    return xr.Dataset(data, coords)
+    digits = _of_strangers(values, digit=digit.astype(str), colour=names[nearest])
+    return digits.assign(drawn=(("image", "rgb"), drawn))
+
+
+def _of_strangers(values, **labels):
+    """Faces of which each image shows another person."""
+    image = np.arange(len(values)).astype(str)
+    attributes = {name: ("image", of_images) for name, of_images in labels.items()}
+    return xr.Dataset(
+        {"embedding": (("image", "feature"), values.astype(np.float32))},
+        {"image": image, "identity": ("image", image), **attributes},
+    )
 
 
 @ONE_THREAD
@@ -129,7 +130,9 @@ def digit_encoder(digits: xr.Dataset, *, seed: int = 0) -> Callable[[xr.Dataset]
     check_faces(digits, "digits")
     require_whole("seed", seed, 0)
     network = MLPClassifier((WIDTH,), max_iter=60, random_state=seed)
-    fit_quietly(network, digits["embedding"].values, digits["digit"].values)
+    with warnings.catch_warnings():  # the number of passes is fixed on purpose
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        network.fit(digits["embedding"].values, digits["digit"].values)
 
     @ONE_THREAD
     def encode(others):
@@ -194,15 +197,5 @@ def biased_tasks(n: int = 2000, *, seed: int = 0) -> xr.Dataset:
         amount * (2 * race[:, None] % 4 - 1),
     ])  # fmt: skip
     values += rng.standard_normal(values.shape)
-    image = np.arange(n).astype(str)
-    data = {
-        "embedding": (("image", "feature"), values.astype(np.float32)),
-        "label": (("image", TASK), label),
-    }
-    coords = {
-        "image": image,
-        "identity": ("image", image),
-        "sex": ("image", np.array(SEX)[sex]),
-        "race": ("image", np.array(RACE)[race]),
-    }
-    return xr.Dataset(data, coords)
+    faces = _of_strangers(values, sex=np.array(SEX)[sex], race=np.array(RACE)[race])
+    return faces.assign(label=(("image", TASK), label))

@@ -62,9 +62,7 @@ def distance_correlation(
     True
     """
     permutations = require_whole("permutations", permutations, 0)
-    return for_labelled_images(
-        faces, attribute, "identity", FEWEST_FOLDS, _estimate, permutations, seed
-    )
+    return for_labelled_images(faces, attribute, FEWEST_FOLDS, _estimate, permutations, seed)
 
 
 def _estimate(x, problem, permutations, seed):

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from frkit.base import require, require_returned
 from frkit.figures.marks import intervals
-from frkit.figures.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
+from frkit.figures.style import COLOURS, UNRESOLVED, finish, new_axes, plain
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -54,7 +54,13 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     (along,) = result.rlb.dims
     ax = new_axes(ax)
     x = np.arange(result.rlb.size)
-    _draw_estimates(ax, x, result, "held out, ± 2 standard errors")
+    reach = 2 * result.rlb_se
+    lower, upper = result.rlb - reach, result.rlb + reach
+    label = "held out, ± 2 standard errors"
+    intervals(ax, x, lower, upper, COLOURS[0], label, result.rlb)
+    if "rlb_in_sample" in result:
+        values, label = result.rlb_in_sample, "in sample"
+        ax.plot(x, values, "o", color=UNRESOLVED, markerfacecolor="none", label=label)
     if "smallest_detectable" in result:
         label = "smallest that can be detected"
         least = result.smallest_detectable
@@ -62,53 +68,3 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(x, map(plain, result[along].values))
     ax.set_xlim(-0.5, x.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
-
-
-def _draw_estimates(ax, x, result, label):
-    """Draw RLB with two standard errors and, as hollow circles, its in-sample value."""
-    reach = 2 * result.rlb_se
-    lower, upper = result.rlb - reach, result.rlb + reach
-    intervals(ax, x, lower, upper, COLOURS[0], label, result.rlb)
-    if "rlb_in_sample" in result:
-        style = {"color": UNRESOLVED, "markerfacecolor": "none"}
-        ax.plot(x, result.rlb_in_sample, "o", label="in sample", **style)
-
-
-def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
-    """Draw estimates and the exact truth against the distance of the classes.
-
-    Parameters
-    ----------
-    truth : xr.Dataset
-        What `studies.true_bias` returned.
-    done : list of xr.Dataset
-        What `studies.trial` returned, any number of times.
-    ax : matplotlib.axes.Axes, optional
-        A new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Distances along, RLB and the dataset bias of a linear probe upwards.
-
-    Raises
-    ------
-    InputError
-        For anything else.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> import xarray as xr
-    >>> truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
-    >>> fk.plot.trials(truth, []).lines[0].get_ydata().tolist()
-    [0.0, 0.5]
-    """
-    require_returned("truth", truth, "studies.true_bias", "rlb", "distance")
-    ax = new_axes(ax)
-    ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    for trial in done:
-        _draw_estimates(ax, trial.distance, trial, "held out ± 2 se")
-        ax.plot(trial.distance, trial.dataset_bias, "s", color=COLOURS[2], label="linear probe")
-    xlabel = "distance of the classes (standard deviations)"
-    return finish(ax, xlabel, "share of the entropy", grid="y")

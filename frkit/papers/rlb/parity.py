@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from frkit.base import UNKNOWN, listed, real_numbers, refuse_infinite, require, warn
-from frkit.data.labels import reading_order
-from frkit.papers.rlb.decisions import LABEL, require_comparable, table_of
+from frkit.data.labels import clean_labels, reading_order
 
 
 def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.Dataset:
@@ -71,7 +70,7 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
             "equal_opportunity": gap.true_positive,
             "equalized_odds": np.maximum(gap.true_positive, gap.false_positive),
         }
-    return xr.Dataset.from_dataframe(pd.DataFrame(gaps).T.rename_axis(LABEL))
+    return xr.Dataset.from_dataframe(pd.DataFrame(gaps).T.rename_axis("label"))
 
 
 def cohort_spread(
@@ -94,8 +93,8 @@ def cohort_spread(
     -------
     xr.Dataset
         `value` (metric, group): accuracy, false_positive_rate, f1, auc, average_precision.
-        `overall` (metric): the same of all images; `mean`, `sd` (ddof 1) and `range` (metric) over
-        the groups. NaN, with a warning, where a cohort lacks a label.
+        `overall` (metric): the same of all images; `sd` (metric): standard deviation over the
+        groups (ddof 1). NaN, with a warning, where a cohort lacks a label.
 
     Raises
     ------
@@ -130,9 +129,7 @@ def cohort_spread(
     over_groups = pd.DataFrame(
         {
             "overall": _metrics(images),
-            "mean": values.mean(axis=1),
             "sd": values.std(axis=1),
-            "range": values.max(axis=1) - values.min(axis=1),
         }
     )
     return xr.Dataset.from_dataframe(over_groups.rename_axis("metric")).assign(value=values)
@@ -155,17 +152,60 @@ def _metrics(images):
 
 
 def _decisions(group, **columns):
-    """Return a table of images with their groups, and the names of these in their order."""
-    images = table_of(**columns, group=group)
-    require_comparable(images.truth, images.predicted)
-    shapes = {name: images[name].shape for name in columns}
+    """Return a table of images with their groups, and the names of these in their order.
+
+    Columns are joined by position, so those of pandas must have one index. Only a group may be
+    missing; it is "unknown" then, with a warning.
+    """
+    everything = {**columns, "group": group}
+    for name, values in everything.items():
+        is_tree = isinstance(values, (xr.Dataset, xr.DataTree))
+        require(not is_tree, f"{name} must be labels of the images, got {type(values).__name__}")
+    shapes = {name: np.shape(values) for name, values in everything.items()}
     require(
-        all(len(shape) == 1 for shape in shapes.values()),
-        f"one value for each image is needed, shape (n,), got {shapes}",
+        all(len(shape) == 1 for shape in shapes.values()) and len(set(shapes.values())) == 1,
+        "one value for each image is needed, shape (n,), and all of equal length, got shapes "
+        f"{shapes}",
     )
+    indexes = [values.index for values in everything.values() if isinstance(values, pd.Series)]
+    require(
+        all(index.equals(indexes[0]) for index in indexes),
+        f"the indexes of {', '.join(everything)} differ; give all of them the same index, or none "
+        "(.to_numpy())",
+    )
+    complete = {name: _complete(name, values) for name, values in columns.items()}
+    is_text = [complete[name].dtype.kind in "US" for name in ("truth", "predicted")]
+    require(
+        is_text[0] == is_text[1],
+        "true and predicted labels are of different kinds, text and numbers, so none would be "
+        "right; convert one with .astype(...)",
+    )
+    images = pd.DataFrame(complete)
+    images["group"] = clean_labels(group, len(images), "group")
+    n_missing = (images.group == UNKNOWN).sum()
+    if n_missing > 0:
+        warn(f"{n_missing} of {len(images)} images have no group; they are in no group")
     names = reading_order(images.group.values, group)
     require(len(names) >= 2, f"two groups or more are compared, got {listed(names)}")
-    return images.to_dataframe(), names
+    return images, names
+
+
+def _complete(name, values):
+    """Numbers or texts (n,), one for each image; none may be missing."""
+    labels = np.asanyarray(values)
+    rows = np.flatnonzero(clean_labels(labels, labels.size, name) == UNKNOWN)
+    require(
+        len(rows) == 0,
+        f"{name} is missing, or NaN, in {len(rows)} place(s), the first is {rows[:1]} (counted "
+        "from 0); leave these images out of all arguments",
+    )
+    if labels.dtype.kind == "O":  # columns of pandas
+        labels = np.array(labels.tolist())
+    require(
+        labels.dtype.kind in "biufUS",
+        f"{name} must be numbers or texts, got {labels.dtype}",
+    )
+    return labels
 
 
 def _labels(images):

@@ -1,17 +1,11 @@
-"""A shallow predictor of an attribute, evaluated on people who were not used in training."""
-
-import warnings
-from collections.abc import Sequence
+"""A linear predictor of an attribute, evaluated on people who were not used in training."""
 
 import numpy as np
 import xarray as xr
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require_sequence, require_whole
 from frkit.papers.rlb.bounds import entropy, standard_error
 from frkit.papers.rlb.problem import for_labelled_images, stratified
 
@@ -19,18 +13,12 @@ FOLDS, SEED = 5, 0
 PENALTY = 10.0  # weight of the squared coefficients relative to the sum of all losses
 
 
-def probe(
-    faces: xr.Dataset,
-    attribute: str | tuple[str, ...],
-    *,
-    by: str = "identity",
-    hidden: Sequence[int] = (),
-) -> xr.Dataset:
-    """How well a shallow predictor predicts an attribute from an embedding, for unseen people.
+def probe(faces: xr.Dataset, attribute: str | tuple[str, ...]) -> xr.Dataset:
+    """How well a linear predictor predicts an attribute from an embedding, for unseen people.
 
-    This is the paper's logits-level measure. Each image is predicted by a classifier that was
-    fitted to the other four of five folds. The same numbers in sample, on the images that the
-    classifier was fitted to, show how far it overfits.
+    This is the paper's logits-level measure, with a logistic predictor. Each image is predicted by
+    a classifier that was fitted to the other four of five folds of people. The same numbers in
+    sample, on the images that the classifier was fitted to, show how far it overfits.
 
     Parameters
     ----------
@@ -38,10 +26,6 @@ def probe(
         Faces with dims image and feature (and model).
     attribute : str or tuple of str
         Attribute of two classes or more; a tuple crosses its attributes.
-    by : {"identity", "image"}
-        "identity" keeps all images of a person in one fold; "image" does not.
-    hidden : sequence of int
-        Widths of hidden layers; none is a linear (logistic) predictor.
 
     Returns
     -------
@@ -70,14 +54,9 @@ def probe(
     >>> bool(result.accuracy < result.accuracy_in_sample)
     True
     """
-    for width in require_sequence("hidden", hidden, "widths of layers"):
-        require_whole("hidden", width, 1)
     predictor = LogisticRegression(C=1 / PENALTY, max_iter=5000)
-    if len(hidden):
-        options = {"solver": "lbfgs", "max_iter": 200, "random_state": SEED}
-        predictor = MLPClassifier(hidden, alpha=PENALTY, **options)
     classifier = make_pipeline(StandardScaler(), predictor)
-    return for_labelled_images(faces, attribute, by, FOLDS, _read, classifier)
+    return for_labelled_images(faces, attribute, FOLDS, _read, classifier)
 
 
 def _read(x, problem, classifier):
@@ -88,7 +67,7 @@ def _read(x, problem, classifier):
     right, losses = np.empty((2, len(z)))
     in_sample = []
     for train, test in stratified(z, person, FOLDS, SEED):
-        fit_quietly(classifier, x[train], z[train])
+        classifier.fit(x[train], z[train])
         right[test], losses[test] = _judged(classifier, x[test], z[test])
         in_train = _judged(classifier, x[train], z[train])
         in_sample.append(np.mean(in_train, axis=1))
@@ -109,13 +88,6 @@ def _read(x, problem, classifier):
         "entropy": h,
     }
     return xr.Dataset(values, attrs={"folds": FOLDS, "n_images": len(x)})
-
-
-def fit_quietly(classifier, features, labels):
-    """The classifier, fitted; a network's number of passes is fixed on purpose, so no warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return classifier.fit(features, labels)
 
 
 def _judged(classifier, x, z):

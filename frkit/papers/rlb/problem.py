@@ -37,15 +37,13 @@ class Problem(NamedTuple):
         return np.bincount(self.z) / len(self.z)
 
 
-def for_labelled_images(faces, attribute, by, folds, estimate, *options):
+def for_labelled_images(faces, attribute, folds, estimate, *options):
     """Estimates from the images that have a label, along `model` where the faces have it.
 
     `estimate` takes an encoder's features (n, d), the Problem and the options, and returns a
-    Dataset. By image the attribute may vary within a person, and each image counts as a person.
+    Dataset. The attribute does not vary within a person.
     """
-    varying = "keep" if by == "image" else "error"
-    problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
-    problem = problem._replace(person=problem.unit)
+    problem = gather_problem(faces, attribute, by="identity", folds=folds, varying="error")
 
     def for_encoder(x):
         features = x[problem.rows].astype(np.float64)

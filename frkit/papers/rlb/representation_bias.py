@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
-from tqdm.dask import TqdmCallback
 
 from frkit.base import require, require_whole
+from frkit.papers.along import side_by_side
 from frkit.papers.rlb.bounds import (
     detectable_information,
     donsker_varadhan,
@@ -228,12 +226,11 @@ def _run(x, problem, plan, critic, progress):
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
-    train = dask.delayed(train_and_read, pure=False)
-    shared = dask.delayed(x, pure=False, traverse=False)
-    tasks = [train(shared, problem, fold, critic) for fold in plan]
-    bar = TqdmCallback(desc="networks", disable=not progress, leave=False)
-    with threadpool_limits(1, user_api="blas"), bar:
-        return dask.compute(*tasks)
+
+    def reading_of(fold):
+        return train_and_read(x, problem, fold, critic)
+
+    return side_by_side(reading_of, plan, "networks", progress)
 
 
 def _summary(x, problem, plan, readings, folds):

@@ -28,14 +28,13 @@ def shifted_classes(
     shares: ArrayLike = (0.61384, 0.38616),
     both_sides: bool = False,
     per_identity: int = 1,
-    likeness: float = 0.5,
     seed: int = 0,
 ) -> xr.Dataset:
     """Faces whose classes are shifted along one direction: their mutual information is known.
 
     Features are Gaussian with unit variance around the class's place. Images of an identity share
-    the class and a part of the noise; the law of a single image, and with it the truth, is the
-    same.
+    the class and half of the noise's variance; the law of a single image, and with it the truth, is
+    the same.
 
     Parameters
     ----------
@@ -52,8 +51,6 @@ def shifted_classes(
         -distance with equal probability, so that no linear probe sees anything.
     per_identity : int
         Images of each identity.
-    likeness : float in [0, 1]
-        Share of the noise's variance that images of an identity have in common.
     seed : int
         Same seed, same faces.
 
@@ -67,7 +64,7 @@ def shifted_classes(
     ------
     InputError
         For shares that are not a distribution over two or more classes, a negative
-        distance, a likeness outside [0, 1], or both sides with more than two classes.
+        distance, or both sides with more than two classes.
 
     Examples
     --------
@@ -79,7 +76,6 @@ def shifted_classes(
     for name, size in sizes.items():
         require_whole(name, size, 1)
     require_number("distance", distance, 0, 1e4)
-    require_number("likeness", likeness, 0, 1)
     require_flag("both_sides", both_sides)
     shares = np.atleast_1d(real_numbers("shares", shares))
     require(
@@ -97,8 +93,7 @@ def shifted_classes(
     direction /= np.linalg.norm(direction)
     noise = rng.standard_normal((n_images, n_features), np.float32)
     shared_noise = rng.standard_normal((n_identities, n_features), np.float32)
-    embedding = np.sqrt(1 - likeness) * noise
-    embedding += np.sqrt(likeness) * shared_noise[identity]
+    embedding = np.sqrt(0.5) * noise + np.sqrt(0.5) * shared_noise[identity]
     embedding += (distance * position)[identity, None] * direction
     information = true_information(distance, shares, both_sides)
     h = entropy(shares)

@@ -1,17 +1,11 @@
 """The data sets of a coverage study, evaluated side by side."""
 
-from concurrent import futures
 from dataclasses import dataclass
 
-import dask
 import numpy as np
 import xarray as xr
-from dask.system import CPU_COUNT
-from threadpoolctl import threadpool_limits
 
-from frkit.base import gathered_notices
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.papers.along import with_progress
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 
@@ -62,24 +56,6 @@ class Study:
                 scores, by=self.by, resampling=draws, far=self.far, people=self.people
             )
         return evaluations
-
-
-def side_by_side(compute, n_datasets, progress=False):
-    """Compute a result for each number of a data set, on threads; return them in order."""
-
-    def quietly(number):
-        """Compute a result; a notice about one data set is what the study measures over all."""
-        with gathered_notices():
-            return compute(number)
-
-    pool = futures.ThreadPoolExecutor(dask.config.get("num_workers", None) or CPU_COUNT)
-    # each data set has one thread
-    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
-        try:
-            results = pool.map(quietly, range(n_datasets))
-            return list(with_progress(results, "data sets", progress, n_datasets))
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def without_people(evaluation):

@@ -26,7 +26,8 @@ from frkit.intervals import METHODS, band, fair_floor
 from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import measure as find_measure
-from frkit.papers.roc.collecting import DATA_SET, Study, side_by_side, stacked, without_people
+from frkit.papers.along import side_by_side
+from frkit.papers.roc.collecting import DATA_SET, Study, stacked, without_people
 from frkit.resampling import OF_IMAGES, Resampling
 from frkit.vmf import IdentityLaw, Mixture
 from frkit.vmf.population import require_population
@@ -136,6 +137,7 @@ def coverage(
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
     far = far_levels(1e-6, 1e-1) if far is None else np.unique(checked_far(far))
+    by_people = [method for method in methods if method in WITHOUT_REPLICATES]
     study = Study(
         population=population,
         n_identities=n_identities,
@@ -145,29 +147,23 @@ def coverage(
         schemes=schemes,
         replicates=replicates,
         seed=seed,
-        people=not set(methods).isdisjoint(WITHOUT_REPLICATES),
+        people=len(by_people) > 0,
     )
     truth = exact(study, measure)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
 
     def evaluated(number):
-        """Rates by scheme, and intervals of the methods that read what people add to them."""
-        evaluations = study.data_set(number)
-        intervals = {
-            (scheme, method): _intervals(evaluation, measure, method, levels, target)
-            for scheme, evaluation in evaluations.items()
-            for method in methods
-            if method in WITHOUT_REPLICATES
-        }
-        return [without_people(evaluation) for evaluation in evaluations.values()], intervals
+        """Evaluations by every scheme, with the intervals that read what people add to rates."""
+        evaluations = study.data_set(number).values()
+        for evaluation in evaluations:
+            for method in by_people:
+                rows = _intervals(evaluation, measure, method, levels, target)
+                evaluation[method] = xr.DataTree(rows)
+        return [without_people(evaluation) for evaluation in evaluations]
 
-    rates, intervals = zip(*side_by_side(evaluated, n_datasets, progress))
-    evaluations = dict(zip(schemes, map(stacked, zip(*rates))))
-    intervals = {
-        key: xr.concat([of_data_set[key] for of_data_set in intervals], DATA_SET)
-        for key in intervals[0]
-    }
-    result = count_covering(evaluations, truth, measure, methods, levels, intervals)
+    of_data_sets = side_by_side(evaluated, range(n_datasets), "data sets", progress)
+    evaluations = dict(zip(schemes, map(stacked, zip(*of_data_sets))))
+    result = count_covering(evaluations, truth, measure, methods, levels)
     return result.assign_attrs(_description(study, n_datasets, measure, target))
 
 
@@ -181,35 +177,32 @@ def _names(name, values, allowed):
 
 
 def exact(study, measure):
-    """Return the measure of the population, from its exact rates and EERs."""
-    by = study.by
-    rates = study.population.population_roc(study.far, by=by)
-    rates = rates.merge(study.population.population_summary(by=by))
+    """Return the measure of the population, from its exact rates."""
+    rates = study.population.population_roc(study.far, by=study.by)
     try:
         return measure(rates)
     except (AttributeError, KeyError, InputError) as error:  # the measure reads more than these
-        without = "" if by else " without by="
         raise InputError(
-            f"{measure.name!r} has no exact value in this population{without}"
+            f"{measure.name!r} has no exact value in this population: FAR and FRR have one, those "
+            "of groups with by=, and what is computed from them"
         ) from error
 
 
-def count_covering(evaluations, truth, measure, methods, levels, intervals=()):
+def count_covering(evaluations, truth, measure, methods, levels):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
-    evaluations: of all data sets, by scheme. intervals: those of methods without replicates, by
-    scheme and method.
+    evaluations: of all data sets, by scheme; a node named like a method contains its intervals.
     """
     counted = []
     with gathered_notices():  # they say of one interval what the study measures
-        for scheme, evaluation in evaluations.items():
-            of_methods = [
-                intervals[scheme, method]
-                if (scheme, method) in intervals
-                else _intervals(evaluation, measure, method, levels)
-                for method in methods
-            ]
-            counted.append(_counts(evaluation, of_methods, truth, measure))
+        for evaluation in evaluations.values():
+            intervals = []
+            for method in methods:
+                if method in evaluation.children:
+                    intervals.append(evaluation[method].to_dataset())
+                else:
+                    intervals.append(_intervals(evaluation, measure, method, levels))
+            counted.append(_counts(evaluation, intervals, truth, measure))
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)

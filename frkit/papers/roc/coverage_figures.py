@@ -41,13 +41,7 @@ SELECTED_WORDS = {
 }
 
 
-def coverage(
-    study: xr.Dataset,
-    along: str = "level",
-    ax: Axes | None = None,
-    *,
-    printed: xr.DataArray | None = None,
-) -> Axes:
+def coverage(study: xr.Dataset, along: str = "level", ax: Axes | None = None) -> Axes:
     """Draw the estimated coverage along the nominal level, FAR or another quantity.
 
     Parameters
@@ -60,8 +54,6 @@ def coverage(
         Name of the horizontal dimension: level, far_level, per_identity, dim, ...
     ax : matplotlib.axes.Axes, optional
         A new figure by default.
-    printed : xr.DataArray, optional
-        Published coverages over method and level, drawn as hollow diamonds where `along` is level.
 
     Returns
     -------
@@ -103,39 +95,34 @@ def coverage(
         x = np.arange(x.size)
     for name, colour, line in parts_of(study, *(others or ["line"])):
         _draw_line(ax, x, line, colour, name)
-        if printed is not None and name in printed["method"]:
-            style = {"color": colour, "markerfacecolor": "none", "label": f"{name}, printed"}
-            ax.plot(printed.level, printed.sel({"method": name}), "D", **style)
-    nominal = None if along == "level" else float(study.get("level", USUAL))
-    _draw_target(ax, nominal)
+    if along == "level":
+        ax.plot([0, 1], [0, 1], "--", color=TRUTH, label="target")
+        ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+    else:
+        nominal = float(study.get("level", USUAL))
+        reference(ax, nominal, f"nominal {nominal:g}")
+        if np.isclose(nominal, USUAL):
+            label = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+            ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=label)
     if along == "far_level":
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter(NullFormatter())
-    selected = [name for name in SELECTED_WORDS if study.get(name, study.coverage).ndim == 0]
-    words = [SELECTED_WORDS[name].format(study[name].item()) for name in selected]
+    words = [
+        text.format(study[name].item())
+        for name, text in SELECTED_WORDS.items()
+        if name in study.coords and study[name].ndim == 0
+    ]
     captions = [", ".join(words), study.attrs.get("words", "")]
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
-
-
-def _draw_target(ax, nominal):
-    """Draw the line of the nominal level, or the diagonal of all levels."""
-    if nominal is None:
-        ax.plot([0, 1], [0, 1], "--", color=TRUTH, label="target")
-        ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-        return
-    reference(ax, nominal, f"nominal {nominal:g}")
-    if np.isclose(nominal, USUAL):
-        label = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=label)
 
 
 def _draw_line(ax, x, study, colour, label):
     """Draw one line, with two Monte Carlo standard errors to either side where there are some."""
     values = study.coverage.values
     ax.plot(x, values, "o-", color=colour, markersize=4, label=label)
-    is_hollow = np.broadcast_to(study.get("resolved", 1.0), x.shape) < 0.5
-    style = {"color": colour, "markersize": 4, "markerfacecolor": "white"}
-    ax.plot(x[is_hollow], values[is_hollow], "o", **style)
+    if "resolved" in study:
+        hollow = study.coverage.where(study.resolved < 0.5)
+        ax.plot(x, hollow, "o", color=colour, markersize=4, markerfacecolor="white")
     if "coverage_se" in study:
         noise = 2 * study.coverage_se.values
         lower, upper = np.clip([values - noise, values + noise], 0, 1)
@@ -185,11 +172,18 @@ def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None
     ends = study[["lower", "upper", "estimate"]] - study.truth
     left, right = float(ends.lower.min()), float(ends.upper.max())
     truths = 1.05 * (right - left) * np.arange(study.sizes["interval"])  # one in each column
+    height = np.arange(first, last) + 1
+    widths = np.where(height == last, 4.0, 1.6)
     labels = []
     for truth, name in zip(truths, study["interval"].values):
         is_hit = hit.sel(interval=name).values
         shown = ends.sel(interval=name).isel({DATA_SET: slice(first, last)}) + truth
-        _draw_stack(ax, shown, is_hit[first:], first)
+        for words, rows, colour in (("hit", is_hit, DARK), ("miss", ~is_hit, NAIVE)):
+            rows = rows[first:]
+            span = shown.lower[rows], shown.upper[rows]
+            ax.hlines(height[rows], *span, color=colour, linewidth=widths[rows])
+            ax.plot([], [], color=colour, label=words)
+        ax.plot(shown.estimate, height, ".", color="black", markersize=3)
         ax.axvline(truth, color=TRUTH, linestyle="--")
         labels.append(f"{plain(name)}\n{is_hit.sum()} of {last}".replace(", ", ",\n"))
     ax.set_xticks(truths, labels)
@@ -204,17 +198,6 @@ def hits(study):
     inside = (study.lower <= study.truth) & (study.truth <= study.upper)
     require_dims("study", inside, (DATA_SET, "interval"))
     return inside.transpose(DATA_SET, "interval")
-
-
-def _draw_stack(ax, ends, hit, first):
-    """A line for each interval, the last one thick, and its estimate."""
-    height = first + np.arange(1, len(hit) + 1)
-    widths = np.where(height == height[-1], 4.0, 1.6)
-    lower, upper = ends.lower.values, ends.upper.values
-    for label, rows, colour in (("hit", hit, DARK), ("miss", ~hit, NAIVE)):
-        ax.hlines(height[rows], lower[rows], upper[rows], color=colour, linewidth=widths[rows])
-        ax.plot([], [], color=colour, label=label)
-    ax.plot(ends.estimate, height, ".", color="black", markersize=3)
 
 
 def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:

@@ -38,12 +38,11 @@ def scores():
 
 
 # --- the twin ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("options", [{}, {"balance": True}, {"group_sizes": {"f": 5, "m": 50}}])
+@pytest.mark.parametrize("options", [{}, {"balance": True}])
 def test_a_tensor_agrees_with_the_twin(options):
     """Unequal images, a person in no group."""
     tensor = fk.score_tensor(people("unequal", dim=4))
     indices = fk.fairness_indices(tensor, by="gender", bins=12, **options)
-    options = {"sizes" if name == "group_sizes" else name: value for name, value in options.items()}
     twin = from_tensor(in_unit_range(tensor), "gender", bins=12, **options)
     assert values(indices) == pytest.approx(twin, abs=1e-6)  # scores are float32
 
@@ -182,23 +181,6 @@ def test_few_scores_in_a_bin_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fk.fairness_indices(table, by="group", score_map="identity", bins=8)
-
-
-# --- groups that lose people ---------------------------------------------------------------------
-def test_whole_people_leave_a_group(scores):
-    part = fk.indices.with_fewer_people(scores, by="group", keep={"a": 0.5}, seed=1)
-    images = part["images"].to_dataset()
-    assert images.sizes["image"] == 90
-    in_group = images.group.values == "a"
-    assert np.unique(images.identity[in_group], return_counts=True)[1].tolist() == [6, 6, 6]
-    stays = np.isin(scores.probe, images.image)
-    expected = fk.fairness_indices(scores.isel(probe=stays, reference=stays), by="group", bins=10)
-    xr.testing.assert_allclose(fk.fairness_indices(part, by="group", bins=10), expected)
-    less = fk.indices.with_fewer_people(fk.sweep(scores), by="group", keep={"a": 1 / 3}, seed=1)
-    assert set(less["images"].image.values) < set(images.image.values)
-    for keep, message in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "'a', 'b', 'c'")):
-        with pytest.raises(fk.InputError, match=message):
-            fk.indices.with_fewer_people(scores, by="group", keep=keep)
 
 
 @pytest.mark.slow

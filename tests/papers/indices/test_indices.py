@@ -81,10 +81,6 @@ def test_weights_of_the_paper():
     share = np.linspace(0, 1, 2001)
     raw = fk.measures.unnormalised_weight(share, 4)
     assert share[np.argmax(raw)] == pytest.approx(1 / 8, abs=5e-4)
-    separation = [0.1, 0.5, 0.9]
-    by_images = float(sfi("weighted")(node(separation=separation, sizes=IMBALANCED)))
-    given = sfi("weighted", group_sizes={"g2": 2000, "g0": 100, "g1": 1000})
-    assert float(given(node(separation=separation))) == by_images
 
 
 # --- properties ----------------------------------------------------------------------------------
@@ -131,7 +127,7 @@ TWO = node(separation=[0.1, 0.2])
     [
         (lambda: sfi("mean"), "normal, extremal, weighted"),
         (lambda: fk.measures.fusion_weights([10, 0]), "positive"),
-        (lambda: sfi("weighted", group_sizes={"a": 1, "b": 2})(TWO), "'g0', 'g1'"),
+        (lambda: fk.measures.fusion_weights(pd.Series({"a": 1, "b": 2})), "to_xarray"),
         (lambda: sfi()(node(separation=[0.1, 0.2], low=-0.5)), "score_map"),
         (lambda: sfi()(node(separation=[0.1])), "two groups"),
         (lambda: dfi()(TWO.drop_vars("genuine_pairs_group")), "weighting='pair'"),
@@ -177,15 +173,3 @@ def test_floor_of_dfi_near_the_stored_figures():
     ds = fk.fairness_indices(table, by="group", score_map="identity", permutations=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()
-
-
-def test_sizes_go_by_name_in_any_order():
-    tallies = node(separation=[0.1, 0.5, 0.8], sizes=IMBALANCED)
-    by_name = {"g2": 1000, "g1": 100, "g0": 10}
-    expected = float(sfi("weighted", group_sizes=by_name)(tallies))
-    for sizes in (pd.Series(by_name), pd.Series(by_name)[::-1], [10, 100, 1000]):
-        assert float(sfi("weighted", group_sizes=sizes)(tallies)) == expected
-    assert float(sfi("weighted", group_sizes=[1000, 100, 10])(tallies)) != expected
-    for sizes in (pd.Series([10, 100, 1000]), pd.Series(by_name).rename({"g0": "other"})):
-        with pytest.raises(fk.InputError, match="group_sizes must give one size for each"):
-            sfi("weighted", group_sizes=sizes)(tallies)

@@ -70,11 +70,13 @@ def test_distance_correlation_of_independent_data_is_0_on_average():
 # --- probes
 def test_a_probe_is_read_on_people_it_has_not_seen():
     """Images lie around places of people: only who knows the people can name the class."""
-    faces = shifted_classes(400, 64, distance=0, per_identity=10, likeness=0.99)
-    by_people, by_images = (probe(faces, "group", by=by) for by in ("identity", "image"))
-    assert by_people.accuracy < 0.75 < 0.95 < by_images.accuracy
-    assert by_people.dataset_bias < 2 * by_people.dataset_bias_se
-    assert by_people.accuracy_in_sample > 0.95
+    rng = np.random.default_rng(0)
+    who = np.arange(400) // 10
+    embedding = rng.standard_normal((40, 64))[who] + 0.1 * rng.standard_normal((400, 64))
+    faces = fk.faces(embedding, who, group=rng.integers(2, size=40)[who].astype(str))
+    result = probe(faces, "group")
+    assert result.accuracy < 0.75 < 0.95 < result.accuracy_in_sample
+    assert result.dataset_bias < 2 * result.dataset_bias_se
 
 
 def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
@@ -97,8 +99,6 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
 
 
 @pytest.mark.slow
-def test_a_network_sees_what_a_line_cannot():
+def test_a_line_does_not_see_a_class_on_both_sides():
     faces = shifted_classes(1000, 2, distance=4, shares=(0.5, 0.5), both_sides=True)
-    line, network = probe(faces, "group"), probe(faces, "group", hidden=(16,))
-    assert line.dataset_bias < 0.05
-    assert network.dataset_bias > 0.5
+    assert probe(faces, "group").dataset_bias < 0.05

@@ -166,7 +166,7 @@ def test_threads_and_order_change_no_bit(two_attributes):
 
 
 def test_generated_faces_follow_their_seed_and_description():
-    options = dict(distance=3, per_identity=4, likeness=0.5, seed=7)
+    options = dict(distance=3, per_identity=4, seed=7)
     faces = shifted_classes(4000, 6, **options)
     xr.testing.assert_identical(faces, shifted_classes(4000, 6, **options))
     values = faces.embedding.values.astype(float)
