@@ -6,7 +6,8 @@ import ipywidgets as widgets
 from traitlets import TraitError
 
 from frkit.base import InputError, require
-from frkit.explore.work import button
+
+AS_WIDE_AS_ITS_WORDS = {"width": "max-content", "flex": "0 0 auto"}
 
 
 def labelled_control(kind, label, **settings):
@@ -14,6 +15,13 @@ def labelled_control(kind, label, **settings):
     style = {"description_width": "9.5em"}
     layout = {"width": "22em", "max_width": "100%"}
     return kind(description=label, style=style, layout=layout, **settings)
+
+
+def button(label, action, **settings):
+    """A button that calls a function with itself."""
+    widget = widgets.Button(description=label, layout=AS_WIDE_AS_ITS_WORDS, **settings)
+    widget.on_click(action)
+    return widget
 
 
 slider = partial(labelled_control, widgets.SelectionSlider)

@@ -8,12 +8,12 @@ from inspect import signature
 import ipywidgets as widgets
 import matplotlib as mpl
 import numpy as np
+from IPython import get_ipython
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from frkit.base import InputError, gathered_notices
 from frkit.explore.controls import start_at
-from frkit.explore.work import in_kernel
 from frkit.figures.style import theme
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
@@ -106,6 +106,11 @@ class Panel:
             return figures
         beside = widgets.Box(others, layout=WRAPPED | growing(1, 23))
         return widgets.Box([beside, figures], layout=WRAPPED)
+
+
+def in_kernel():
+    """Return whether this is a notebook or an app, where events are handled one by one."""
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def growing(share, width):

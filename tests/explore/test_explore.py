@@ -1,7 +1,6 @@
-"""Explorers: labelled controls beside figures that follow them, and work that stops."""
+"""Explorers: labelled controls beside figures that follow them."""
 
 import asyncio
-import time
 from threading import Thread
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ import frkit as fk
 from frkit import plot
 from frkit.base import warn
 from frkit.explore.panel import Panel
-from frkit.explore.work import Work
 
 MIX = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
 FAR = [0.05, 0.1, 0.2]
@@ -174,7 +172,7 @@ def test_steps_that_come_late_are_skipped_and_pictures_change_together(monkeypat
         await asyncio.sleep(0.2)
 
     kernel = SimpleNamespace(kernel=object())
-    monkeypatch.setattr("frkit.explore.work.get_ipython", lambda: kernel)
+    monkeypatch.setattr("frkit.explore.panel.get_ipython", lambda: kernel)
     thread = Thread(target=asyncio.run, args=[drag()])  # a browser's loop may run in this one
     thread.start()
     thread.join()
@@ -223,40 +221,3 @@ def test_a_guess_is_drawn_into_the_figure_that_answers():
     (ax,) = drawn
     assert ax.get_title(loc="left") == "your guess (thick line): 2; the result: 7"
     assert [line.get_ydata()[0] for line in ax.lines] == [2.0]
-
-
-def working(compute):
-    """A button that computes, as in a notebook: it returns at once."""
-    size = widgets.IntSlider(10, max=100)
-    return Work("Run", compute, [size]), size
-
-
-def test_a_study_can_be_stopped(monkeypatch):
-    kernel = SimpleNamespace(kernel=object())
-    monkeypatch.setattr("frkit.explore.work.get_ipython", lambda: kernel)
-    finished = []
-
-    def compute(progress):
-        for step in range(2000):
-            time.sleep(0.005)
-            progress(step / 2000)
-        finished.append(True)
-
-    work, size = working(compute)
-    work.button.click()
-    assert work.button.disabled and size.disabled and not work.stop_button.disabled
-    assert work.bar.layout.visibility == "visible"
-    work.stop_button.click()
-    work.thread.join(5)
-    assert not work.thread.is_alive() and finished == []
-    assert "stopped" in work.words.value and work.bar.layout.visibility == "hidden"
-    assert not work.button.disabled and not size.disabled and work.stop_button.disabled
-
-
-def test_what_fails_in_a_study_becomes_words():
-    def compute(progress):
-        raise ZeroDivisionError("<zero>")
-
-    work, size = working(compute)
-    work.button.click()
-    assert "ZeroDivisionError: &lt;zero&gt;" in work.words.value and not work.button.disabled
