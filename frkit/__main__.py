@@ -59,7 +59,7 @@ REPORT = {
     "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
     "quick": {
         "action": "store_true",
-        "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB, plans)",
+        "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB)",
     },
     "weighting": {
         "choices": ["identity", "pair"],

@@ -14,12 +14,13 @@ import ipywidgets as widgets
 from frkit.base import InputError, gathered_notices, parse_number, require
 from frkit.explore.controls import AS_WIDE_AS_ITS_WORDS, button, labelled_control
 from frkit.io.command_words import option_words, options_of_text
-from frkit.io.demo import demo_faces
+from frkit.io.demo import demo_file
 from frkit.io.door import ENDINGS, by_model, open_data
-from frkit.reporting.look import contents_of, labels_of
+from frkit.reporting.look import attributes_with_groups, contents_of
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # not a folder
 NONE = "(none)"
+SAMPLE = "demo_faces.npz"
 WEIGHTINGS = {"as usual for such data": "", "mean over people": "identity", "pooled": "pair"}
 VARYING = {
     "are refused": "error",
@@ -79,21 +80,24 @@ class OwnData:
     """The controls, the data that were read, and the last report."""
 
     def __init__(self, path=None):
-        self.uploads = {}  # paths by the names of files
-        self.path = control(
+        self.uploads = Path(tempfile.mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self.uploads, ignore_errors=True)
+        self.path = labelled_control(
             widgets.Text, "files", value=str(path or ""), placeholder="path; sample data if empty"
         )
-        self.options = control(
+        self.options = labelled_control(
             widgets.Text, "options", placeholder="--columns score=cosine genuine=mated"
         )
+        for field in (self.path, self.options):
+            field.layout.width = "100%"
         self.upload = widgets.FileUpload(accept=ACCEPTED, description="Upload", multiple=True)
         self.upload.layout = AS_WIDE_AS_ITS_WORDS
         self.status = widgets.HTML()
-        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
-        self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.weighting = control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
-        self.varying = control(widgets.Dropdown, "labels that differ", options=VARYING)
-        self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
+        self.by = labelled_control(widgets.Dropdown, "groups of", options=[NONE])
+        self.far = labelled_control(widgets.Text, "FAR levels", value="0.01, 0.001")
+        self.weighting = labelled_control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
+        self.varying = labelled_control(widgets.Dropdown, "labels that differ", options=VARYING)
+        self.quick = labelled_control(widgets.Checkbox, "quick (no long tests)", value=True)
         self.evaluate_button = button("Evaluate", self.evaluate, button_style="primary")
         self.bar = widgets.FloatProgress(max=1)
         self.words = widgets.HTML()
@@ -129,15 +133,10 @@ class OwnData:
         """Store uploaded files, and read them."""
         if not change["new"]:
             return
-        folder = Path(tempfile.mkdtemp())
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        names = []
-        for file in change["new"]:
-            # without folders: a name such as ../../x must not leave the folder
-            name = Path(file["name"].replace("\\", "/")).name
-            self.uploads[name] = folder / name
-            self.uploads[name].write_bytes(file["content"])
-            names.append(name)
+        # without folders: a name such as ../../x must not leave the folder
+        names = [Path(file["name"].replace("\\", "/")).name for file in change["new"]]
+        for name, file in zip(names, change["new"]):
+            (self.uploads / name).write_bytes(file["content"])
         self.upload.value = ()
         self.path.value = "; ".join(names)
         self.options.value = ""
@@ -156,40 +155,34 @@ class OwnData:
         except (InputError, OSError) as error:
             self.status.value = message(self.in_words(error), alert=True)
             return
-        labels = labels_of(self.data)
-        labels.pop("identity", None)
-        attributes = [name for name, column in labels.items() if len({*column}) <= MOST_LABELS]
-        self.by.options = [NONE, *attributes]
-        self.by.value = self.by.options[min(1, len(attributes))]
+        self.by.options = [NONE, *attributes_with_groups(self.data, MOST_LABELS)]
+        self.by.value = self.by.options[:2][-1]
         notices = [notice.text for notice in self.notices]
         self.status.value = message("\n".join([*contents_of(self.data), *notices]))
         self.evaluate_button.disabled = False
 
     def opened(self):
-        """Open the file, or several files of models, with the options that are written."""
+        """Open the file, or several files of models, or the sample, with the options given."""
         self.opening = options_of_text(self.options.value)
         for name in {"labels", "scores"} & {*self.opening}:
             self.opening[name] = self.named(self.opening[name])
         names = [name.strip() for name in self.path.value.split(";")]
-        paths = [self.named(name) for name in names if name]
-        if not paths:
-            self.files = None
-            return demo_faces()
+        paths = [self.named(name) for name in names if name] or [demo_file(SAMPLE)]
         self.files = by_model(paths) if len(paths) > 1 else str(paths[0])
         return open_data(self.files, **self.opening)
 
     def named(self, name):
         """Return the path of a file that was uploaded or that is on this machine."""
-        return self.uploads.get(name, Path(name).expanduser())
+        uploaded = self.uploads / name
+        is_upload = uploaded.parent == self.uploads and uploaded.exists()
+        return uploaded if is_upload else Path(name).expanduser()
 
     def in_words(self, error):
         """Return what an error says and the options that answer it, with names of uploads."""
         answers = [option_words(answer) for answer in getattr(error, "answers", ())]
         lines = [getattr(error, "text", str(error))]
         text = "\n".join([*lines, *(f"options: {shlex.join(words)}" for words in answers)])
-        for name, path in self.uploads.items():
-            text = text.replace(str(path), name)
-        return text
+        return text.replace(f"{self.uploads}/", "")
 
     def evaluate(self, _button=None):
         """Make the report and show it, or say why there is none."""
@@ -263,11 +256,3 @@ def message(sentence, alert=False):
     kind = 'role="alert" style="color:#B34700;' if alert else 'role="status" style="'
     lines = escape(sentence).replace("\n", "<br>")
     return f'<p {kind}line-height:1.4;overflow-wrap:anywhere">{lines}</p>'
-
-
-def control(kind, label, **settings):
-    """Return a control that fits into the narrow column."""
-    widget = labelled_control(kind, label, **settings)
-    widget.layout = {"width": "auto", "max_width": "38em"}
-    widget.style.description_width = "10em"
-    return widget

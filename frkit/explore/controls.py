@@ -24,7 +24,6 @@ def button(label, action, **settings):
     return widget
 
 
-slider = partial(labelled_control, widgets.SelectionSlider)
 menu = partial(labelled_control, widgets.Dropdown)
 
 

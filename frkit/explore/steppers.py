@@ -6,23 +6,24 @@ import xarray as xr
 from scipy.special import ndtri
 
 from frkit import plot
-from frkit.base import UNKNOWN, gathered_notices, require, require_returned, require_sequence, warn
+from frkit.base import gathered_notices, require, require_returned, require_sequence, warn
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.sweep import MOST_LABELS, sweep
-from frkit.explore.controls import labelled_control, menu, slider, start_at, stepper
+from frkit.explore.controls import labelled_control, menu, start_at, stepper
 from frkit.explore.panel import Panel
+from frkit.explore.study import control_of, drawn_by
 from frkit.intervals import band, replicate_curves
 from frkit.intervals.reading import FEW_ERRORS
 from frkit.io.demo import demo_file
 from frkit.papers.roc.coverage_figures import STUDY
-from frkit.reporting.look import labels_of
+from frkit.reporting.look import attributes_with_groups
 from frkit.resampling import Resampling
 from frkit.scores.groups import ends_of_scores
 from frkit.scores.kept import IMAGES, is_symmetric, model_names_of
 
 STORED = "one_by_one_intervals.nc"
-NO_GROUPS = ""  # a menu shows no option whose value is None
+NO_GROUPS = "none"
 BINS = 150
 
 
@@ -69,18 +70,17 @@ def threshold(
     ['groups', 'shares on a log axis']
     """
     kept = sweep(scores)
-    names = attributes_with_groups(kept) if by is None else require_sequence("by", by, "names")
+    if by is None:
+        by = attributes_with_groups(kept, MOST_LABELS)
+    names = require_sequence("by", by, "names")
     attributes = {" & ".join(attributes_of(name)): name for name in names}
     lowest, highest = ends_of_scores(kept)
-    edges = np.linspace(lowest, highest, BINS + 1)
-    levels = edges[1:-1].tolist()
-    options = [(f"{level:.4g}", level) for level in levels]
-    number = slider("threshold", options=options)
+    levels = np.linspace(lowest, highest, BINS + 1)[1:-1].tolist()
+    number = control_of("threshold", levels)
     number.layout.width = "100%"
-    groups = {"none": NO_GROUPS} | {name: name for name in attributes}
     controls = {
         "threshold": number,
-        "attribute": menu("groups", options=groups),
+        "attribute": menu("groups", options=[NO_GROUPS, *attributes]),
         "log": labelled_control(widgets.Checkbox, "shares on a log axis", value=False),
     }
     controls |= control_of_models(kept)
@@ -94,7 +94,7 @@ def threshold(
             varying=varying,
             auc=False,
         )
-        suffix = "_group" if attribute else ""
+        suffix = "_group" if attribute in attributes else ""
         with gathered_notices() as notices:
             far, frr = (band(evaluation, f"{rate}{suffix}") for rate in ("far", "frr"))
         for notice in notices:
@@ -123,20 +123,12 @@ def threshold(
 def control_of_models(kept):
     """Return a menu of the models, if there are several."""
     models = model_names_of(kept)
-    return {"model": menu("model", options=models)} if models else {}
+    return {"model": control_of("model", models)} if models else {}
 
 
 def of_model(kept, model):
     """Return the kept pairs of a model; all if there is only one."""
     return kept if model is None else kept.sel(model=model)
-
-
-def attributes_with_groups(kept):
-    """Return the attributes that have two to twenty labels."""
-    labels = labels_of(kept)
-    labels.pop("identity", None)
-    n_groups = {name: len({*column} - {UNKNOWN}) for name, column in labels.items()}
-    return [name for name, n in n_groups.items() if 2 <= n <= MOST_LABELS]
 
 
 def with_thinning(far, thinned):
@@ -254,32 +246,16 @@ def intervals(study: xr.Dataset | None = None, **start) -> widgets.Box:
     >>> import frkit as fk
     >>> controls, figures = fk.explore.intervals().children
     >>> [control.description for control in controls.children]
-    ['truth', 'nominal level', 'FAR level']
+    ['whose FRR is the truth', 'nominal coverage', 'FAR level']
     """
     if study is None:
         study = xr.load_dataset(demo_file(STORED), engine="h5netcdf")
     require_returned("study", study, *STUDY, "people", "level", "far_level")
     number, steps = stepper("data sets", study.sizes["data_set"])
-    levels = study["level"].values.tolist()
-    truths = [(f"the FRR of {people}", people) for people in study["people"].values.tolist()]
-    fars = [(f"{far:.1e}", far) for far in study["far_level"].values.tolist()]
-    controls = {
-        "number": number,
-        "people": menu("truth", options=truths),
-        "level": menu("nominal level", options=levels, value=levels[-1]),
-        "far_level": menu("FAR level", options=fars),
-    }
-
-    def selected(people, level, far_level):
-        return study.sel(people=people, level=level, far_level=far_level)
-
-    def stack(ax, selected, number):
-        plot.interval_stack(selected, number, ax)
-
-    def shares(ax, selected, number):
-        plot.running_hits(selected, number, ax)
-
-    panel = Panel(
-        controls, stack, shares, prepare=selected, margins=(0.65, 1.4), height=4.2, **start
-    )
+    dims = ("people", "level", "far_level")
+    controls = {dim: control_of(dim, study[dim].values.tolist()) for dim in dims}
+    controls["number"] = number
+    draws = [drawn_by(figure, controls) for figure in (plot.interval_stack, plot.running_hits)]
+    frame = {"margins": (0.65, 1.4), "height": 4.2}
+    panel = Panel(controls, *draws, prepare=lambda: study, **frame, **start)
     return panel.box(above=[number, *steps])

@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit import plot, studies
 from frkit.base import InputError, require
-from frkit.explore.controls import menu, slider
+from frkit.explore.controls import labelled_control, menu
 from frkit.explore.panel import Panel
 from frkit.intervals import decision_zones
 
@@ -16,6 +16,7 @@ MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}
 WORDS = {
     "far_level": "FAR level",
     "level": "nominal coverage",
+    "people": "whose FRR is the truth",
     "per_identity": "images per identity",
     "size": "size of the parts",
     "subset_size": "people in a subset",
@@ -77,8 +78,9 @@ def control_of(dim, labels):
     words = WORDS.get(dim, dim)
     if isinstance(labels[0], str):
         return menu(words, options=labels)
-    options = [(f"{label:.3g}", label) for label in labels]
-    return slider(words, options=options, index=len(labels) // 2)
+    options = [(f"{label:.4g}", label) for label in labels]
+    settings = {"options": options, "index": len(labels) // 2}
+    return labelled_control(widgets.SelectionSlider, words, **settings)
 
 
 def drawn_by(figure, labels):

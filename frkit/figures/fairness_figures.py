@@ -14,7 +14,7 @@ from frkit.figures.style import (
     ENDS,
     UNRESOLVED,
     caption,
-    colours_of_groups,
+    colours_of,
     finish,
     finish_levels,
     level_dimension,
@@ -84,9 +84,8 @@ def fairness(
     >>> ax.get_ylabel()
     'ratio of highest to lowest FRR'
     """
-    require_returned("bands", bands, *BANDS)
-    curves = named_curves("bands", bands)
-    limits = {} if floors is None else named_curves("floors", floors, "limit")
+    curves = named_curves("bands", bands, *BANDS)
+    limits = {} if floors is None else named_curves("floors", floors, "fk.fair_floor", "limit")
     require(limits.keys() <= curves.keys(), "floors must have the names and models of the bands")
     ax = new_axes(ax)
     first = next(iter(curves.values()))
@@ -94,7 +93,7 @@ def fairness(
     log = first.attrs.get("scale") == "log"
     bottom, top = _extent(curves.values(), limits.values(), log)
     curves_with_bands(ax, curves, (bottom, top), "estimate", log)
-    colours = colours_of_groups(curves)
+    colours = colours_of(curves)
     for name, floor in limits.items():
         nominal = f"{100 * floor.attrs['level']:g} % of the fair floor"
         label = plain(f"{name}: {nominal}" if name else nominal)
@@ -182,11 +181,8 @@ def group_roc(
     """
     for name, rates in {"far": far, "frr": frr}.items():
         require_returned(name, rates, "fk.band", "estimate")
-        measure = rates.attrs.get("measure")
-        require(
-            measure == f"{name}_group",
-            f"{name} must be a band of {name}_group, this is one of {measure}",
-        )
+        is_rate = rates.attrs.get("measure") == f"{name}_group"
+        require(is_rate, f"{name} must be a band of {name}_group")
         require_dims(name, rates, (level_dimension(rates), "group"), "estimate")
     far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
     left, floor = log_floor(far.estimate), log_floor_of_bands([frr])
@@ -195,7 +191,7 @@ def group_roc(
     ax = new_axes(ax)
     groups = frr["group"].values
     ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
-    colours = colours_of_groups(groups, colours)
+    colours = colours or colours_of(groups)
     has_bands = len(groups) <= MOST_BANDS
     for row, group in enumerate(groups):
         colour = colours[group]

@@ -11,7 +11,7 @@ from frkit.figures.style import (
     TRUTH_OF,
     TRUTH_WORDS,
     UNRESOLVED,
-    curve_colours,
+    colours_of,
     level_dimension,
     new_axes,
     plain,
@@ -55,9 +55,9 @@ def truth_curve(ax, truth):
 
 def curves_with_bands(ax, curves, extent, unnamed, log=True):
     """Draw named curves with their bands, and mark at the edges what lies outside the extent."""
-    for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
-        curve_with_band(ax, curve, extent, colour, plain(name or unnamed))
-        mark_edges(ax, curve, extent, colour, log)
+    for name, colour in colours_of(curves).items():
+        curve_with_band(ax, curves[name], extent, colour, plain(name or unnamed))
+        mark_edges(ax, curves[name], extent, colour, log)
 
 
 def curve_with_band(ax, curve, extent, colour, label):

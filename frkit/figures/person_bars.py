@@ -7,12 +7,18 @@ from matplotlib.ticker import PercentFormatter
 
 from frkit.base import UNKNOWN
 from frkit.figures.marks import checked_axes
-from frkit.figures.style import COLOURS, UNRESOLVED, colours_of_groups, finish, plain
+from frkit.figures.style import COLOURS, UNRESOLVED, colours_of, finish, plain
 
 MOST_PEOPLE = 12
 LETTERS = 24  # of a name
 FEW_PAIRS = 10  # of a person: with fewer, one bad image may reject them all
 ERRORS = {"frr": "false_rejects_identity", "far": "false_accepts_identity"}
+COLUMNS = {  # variable of `errors_by_person` -> column of a table
+    "images": "images",
+    "group": "group",
+    "genuine_pairs_identity": "pairs",
+    "frr_identity": "own",
+}
 MADE_BY = ("a function of frkit", ERRORS["frr"])
 
 
@@ -57,7 +63,7 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
     style = {"color": COLOURS[0]}
     if "group" in bars:
         groups = np.setdiff1d(who["group"].values, UNKNOWN)  # of all people: one colour on a page
-        colours = colours_of_groups(groups) | {UNKNOWN: UNRESOLVED}
+        colours = colours_of(groups) | {UNKNOWN: UNRESOLVED}
         style = {"color": [*bars.group.map(colours)], "label": [*bars.group.map(plain)]}
     y = np.arange(len(bars))
     drawn = ax.barh(y, bars.share, **style)
@@ -81,11 +87,7 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
 
 def most_errors(who, rate):
     """People with errors as a table, by their share in the rate, then by number of errors."""
-    columns = {"errors": who[ERRORS[rate]], "share": who[f"{rate}_share"], "images": who["images"]}
-    if "group" in who.coords:
-        columns["group"] = who["group"]
-    if rate == "frr":
-        columns |= {"pairs": who["genuine_pairs_identity"], "own": who["frr_identity"]}
-    table = xr.Dataset({name: values.variable for name, values in columns.items()})
-    table = table.assign_coords(identity=who["identity"].values).to_dataframe()
+    columns = COLUMNS | {ERRORS[rate]: "errors", f"{rate}_share": "share"}
+    present = [name for name in columns if name in who.variables]
+    table = who.reset_coords()[present].to_dataframe().rename(columns=columns)
     return table[table.errors > 0].sort_values(["share", "errors"], ascending=False, kind="stable")

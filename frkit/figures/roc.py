@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import require, require_one_of, require_returned
+from frkit.base import require, require_one_of
 from frkit.figures.marks import (
     checked_axes,
     curve_with_band,
@@ -22,7 +22,7 @@ from frkit.figures.style import (
     NAIVE,
     PALE,
     caption,
-    curve_colours,
+    colours_of,
     det_axes,
     finish_levels,
     level_dimension,
@@ -91,14 +91,11 @@ def roc(
     >>> ax.get_xscale()
     'log'
     """
-    require_returned("bands", bands, *BANDS)
     require_one_of("scale", scale, ("log", "det"))
-    curves = named_curves("bands", bands)
+    curves = named_curves("bands", bands, *BANDS)
     first = next(iter(curves.values()))
-    is_difference = "contrast" in first.attrs
-    require(
-        not is_difference, "bands contains a difference of fk.compare: plot.difference draws it"
-    )
+    advice = "bands contains a difference of fk.compare: plot.difference draws it"
+    require("contrast" not in first.attrs, advice)
     ax = new_axes(ax)
     truth_curve(ax, truth)
     floor = log_floor_of_bands(curves.values())
@@ -207,13 +204,12 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
-    require_returned("comparison", comparison, *COMPARED)
+    curves = named_curves("comparison", comparison, *COMPARED)
     ax = new_axes(ax)
     attrs = comparison.attrs
-    curves = named_curves("comparison", comparison)
-    for (name, curve), colour in zip(curves.items(), curve_colours(curves)):
+    for name, colour in colours_of(curves).items():
         label = plain(name or "paired estimate")
-        curve_with_band(ax, curve, (-np.inf, np.inf), colour, label)
+        curve_with_band(ax, curves[name], (-np.inf, np.inf), colour, label)
     reference(ax, attrs["null"], "no difference", ":")
     about = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"

@@ -78,6 +78,21 @@ THEME = {
     "legend.edgecolor": "none",
     "grid.color": "#E5E5E5",
 }
+# points in a notebook; elsewhere all of them grow or shrink alike
+SIZES = {
+    "font.size": 9,
+    "legend.fontsize": 9,
+    "legend.title_fontsize": 9,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "axes.labelsize": 9.5,
+    "axes.titlesize": 9.5,
+    "figure.titlesize": 10.5,
+    "axes.linewidth": 0.8,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 6,
+}
 # where figures are shown: points of their type, and inches of a figure
 SHOWN_IN = {
     "notebook": (9.0, (6.4, 4.4)),
@@ -119,24 +134,9 @@ def theme(shown_in="notebook"):
     """Return the settings of matplotlib for figures that are shown there."""
     require_one_of("shown_in", shown_in, (*SHOWN_IN,))
     points, inches = SHOWN_IN[shown_in]
-    scale = points / SHOWN_IN["notebook"][0]
-    small = (
-        "font.size",
-        "legend.fontsize",
-        "legend.title_fontsize",
-        "xtick.labelsize",
-        "ytick.labelsize",
-    )
-    sizes = dict.fromkeys(small, points) | {"figure.figsize": inches}
-    sizes |= dict.fromkeys(("axes.labelsize", "axes.titlesize"), points + 0.5 * scale)
-    sizes["figure.titlesize"] = points + 1.5 * scale
-    widths = {
-        "axes.linewidth": 0.8,
-        "grid.linewidth": 0.6,
-        "lines.linewidth": 1.5,
-        "lines.markersize": 6.0,
-    }
-    return THEME | sizes | {name: scale * width for name, width in widths.items()}
+    scale = points / SIZES["font.size"]
+    sizes = {name: scale * size for name, size in SIZES.items()}
+    return THEME | sizes | {"figure.figsize": inches}
 
 
 def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
@@ -189,25 +189,18 @@ def legend_entries(*axes):
     return {label: entries[label] for label in order}
 
 
-def curve_colours(names):
-    """Return a colour for each curve: by name where all names are known, else by place."""
-    names = [str(name) for name in names]
-    if NAMED.keys() >= set(names):
-        return [NAMED[name] for name in names]
-    return [colour for _, colour in zip(names, cycle(COLOURS + MORE))]
-
-
-def colours_of_groups(groups, colours=None):
-    """Return the colour of each group: the given ones, or others."""
-    return colours or dict(zip(groups, curve_colours(groups)))
+def colours_of(names):
+    """Return the colour of each curve or group: by name where all are known, else by place."""
+    are_known = NAMED.keys() >= {*names}
+    colours = NAMED if are_known else dict(zip(names, cycle(COLOURS + MORE)))
+    return {name: colours[name] for name in names}
 
 
 def parts_of(result, dim):
     """Yield the label, the colour and the part of each value of a dimension; of none, all."""
     if dim not in result.dims:
         result = result.expand_dims({dim: [""]})
-    labels = result[dim].values
-    for label, colour in zip(labels, curve_colours(labels)):
+    for label, colour in colours_of(result[dim].values).items():
         yield plain(label), colour, result.sel({dim: label})
 
 
@@ -238,15 +231,15 @@ def level_dimension(curve):
     return along[0]
 
 
-def named_curves(argument, results, variable="estimate"):
+def named_curves(argument, results, made_by, variable, *contents):
     """Return all single curves of the results by the words that distinguish them.
 
     The words are the name of the result, then the labels of its other dims (model, group).
     """
+    require_returned(argument, results, made_by, variable, *contents)
     results = results if isinstance(results, dict) else {"": results}
     curves = {}
     for name, result in results.items():
-        require_returned(argument, result, "a function of frkit", variable)
         values = result[variable]
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from frkit.base import require_inside, require_returned
-from frkit.figures.marks import checked_axes, histogram
+from frkit.figures.marks import histogram
 from frkit.figures.style import (
     BANDS,
     BELOW,
@@ -29,7 +29,7 @@ LEVEL = "threshold_level"
 GAP = 0.3  # of a row: for its name and its rates
 
 
-def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
+def genuine_and_impostor(result: xr.Dataset, ax: Axes) -> Axes:
     """Draw the histograms of genuine and impostor scores, and the threshold between them.
 
     Parameters
@@ -38,29 +38,23 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         `genuine_histogram` and `impostor_histogram` of `evaluate(..., histogram=...)`, of one
         model; `threshold`, with `lower` and `upper` where it has an interval. attrs["distance"]:
         whether smaller scores mean more alike.
-    ax : matplotlib.axes.Axes, optional
-        A new figure by default.
+    ax : matplotlib.axes.Axes
+        Where it is drawn.
 
     Returns
     -------
     matplotlib.axes.Axes
         Scores on the horizontal axis, shares on the vertical one. The dark areas are the errors.
 
-    Raises
-    ------
-    InputError
-        Several models or levels at once.
-
     Examples
     --------
     >>> import frkit as fk
+    >>> from matplotlib.figure import Figure
     >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6))
     >>> rates = fk.evaluate(scores, far=[0.1], histogram=50)["empirical"].to_dataset()
-    >>> genuine_and_impostor(rates.isel(far_level=0)).get_ylabel()
+    >>> genuine_and_impostor(rates.isel(far_level=0), Figure().add_subplot()).get_ylabel()
     'share of the scores of each kind'
     """
-    contents = (*HISTOGRAMS, "threshold")
-    ax = checked_axes(ax, "result", result, contents, "genuine_histogram", ("score_bin",))
     shares = _shares_of(result)
     threshold, distance = float(result.threshold), bool(result.attrs.get("distance"))
     draw_errors(ax, shares, threshold, distance, f"threshold {threshold:.3g}")

@@ -4,7 +4,6 @@ from contextlib import nullcontext, suppress
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from frkit import plot
 from frkit.base import InputError, gathered_notices, require, warn
@@ -14,13 +13,7 @@ from frkit.figures.threshold import genuine_and_impostor
 from frkit.intervals import compare
 from frkit.intervals.contributions import TARGETS, contributions
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE, THESE_PEOPLE
-from frkit.reporting.contents import (
-    CLEAR,
-    TOO_LITTLE,
-    UNDECIDED,
-    Section,
-    Tile,
-)
+from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.data import comparisons
 from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
 from frkit.reporting.inputs import result_of_model, suffix
@@ -39,9 +32,8 @@ NOBODY_NAMED = (
 )
 
 
-def errors(inputs):
+def errors(inputs, section):
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
-    section = Section("Error rates")
     pooled = _evaluated(inputs, "pair", histogram=(BINS, ends_of_scores(inputs.scores)))
     other = _other_average(inputs, pooled) if inputs.named else None
     for rate in inputs.names_of_rates:
@@ -64,7 +56,6 @@ def errors(inputs):
     if inputs.named:
         section.answers.append(say("two_averages", inputs.weighting, is_list(inputs.scores)))
     section.lines.append(say("read_rates", turned(inputs.scores)))
-    return section
 
 
 def _add_rate(inputs, section, rate, other):
@@ -118,10 +109,9 @@ def _thresholds(inputs):
     if inputs.along == "far_level":
         with gathered_notices():  # those of the FRR
             return inputs.band("threshold")
-    thresholds = inputs.rates.threshold
-    return xr.Dataset(
-        {"estimate": thresholds, "lower": thresholds * np.nan, "upper": thresholds * np.nan}
-    )
+    thresholds = inputs.rates[["threshold"]].rename(threshold="estimate")
+    missing = thresholds.estimate * np.nan
+    return thresholds.assign(lower=missing, upper=missing)
 
 
 def _add_histograms(inputs, section, pooled, thresholds):
@@ -182,7 +172,7 @@ def _tile(model, numbers):
 # --- models ---------------------------------------------------------------------------------------
 
 
-def models(inputs):
+def models(inputs, section):
     """Paired differences of every two models, and which model is better."""
     n_models = len(inputs.models)
     require(n_models > 1, "there is one model; give several files, or columns of scores")
@@ -190,7 +180,6 @@ def models(inputs):
         n_models <= MOST_MODELS,
         f"more than {MOST_MODELS} models have too many pairs; choose some",
     )
-    section = Section("Which model is better")
     for target in TARGETS:
         differences = []
         for rate in inputs.names_of_rates:
@@ -205,7 +194,6 @@ def models(inputs):
     differences = section.results[f"frr, {NEW_PEOPLE}"].isel(inputs.leading)
     section.tiles.append(_which_is_better(inputs, differences))
     section.lines.append(say("paired", n_models))
-    return section
 
 
 def _which_is_better(inputs, differences):

@@ -8,7 +8,6 @@ from frkit.data.labels import attributes_of
 from frkit.intervals import provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.contents import Section
 from frkit.reporting.formats import say
 from frkit.reporting.inputs import counts_of_groups
 from frkit.reporting.tables import Cell, Table
@@ -24,9 +23,8 @@ MOST_GROUPS = 6  # named in a sentence
 NO_GROUP = "no label: in no group"
 
 
-def data(inputs):
+def data(inputs, section):
     """Count what the data are."""
-    section = Section("The data")
     about = provenance(inputs.evaluation)
     n_compared = comparisons(inputs.scores)
     by = attributes_of(inputs.by) if inputs.by else []
@@ -44,9 +42,9 @@ def data(inputs):
             warn(say("repeats", n_repeated, len(images)))
     if inputs.by is not None and inputs.named:
         groups = section.tables["Groups"] = _groups(inputs)
-        sizes = groups.iloc[:, 0].drop(NO_GROUP, errors="ignore").to_dict()
-        section.answers.append(say("groups", attributes_of(inputs.by), sizes, MOST_GROUPS))
-    return section
+        sizes = groups["people"].to_dict()
+        without_label = sizes.pop(NO_GROUP, "")
+        section.answers.append(say("groups", by, sizes, without_label, MOST_GROUPS))
 
 
 def comparisons(kept):

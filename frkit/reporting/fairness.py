@@ -4,11 +4,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from frkit import plot
 from frkit.base import UNKNOWN, InputError, gathered_notices, listed, require, warn
 from frkit.data.labels import attributes_of
-from frkit.figures.style import colours_of_groups
+from frkit.figures.style import colours_of
 from frkit.intervals import fair_floor
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
 from frkit.measures import measure, names
@@ -16,13 +17,11 @@ from frkit.papers.indices.distributions import fairness_indices
 from frkit.papers.nsigma.floor import floor
 from frkit.papers.nsigma.statistics import summarise
 from frkit.papers.nsigma.subsets import subset_rates
-from frkit.reporting.contents import Section
 from frkit.reporting.formats import level_words, say, share_text
 from frkit.reporting.inputs import (
     counts_of_groups,
     result_of_model,
     suffix,
-    without_label,
 )
 from frkit.reporting.tables import (
     VALUE,
@@ -33,7 +32,6 @@ from frkit.reporting.tables import (
 )
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
 from frkit.resampling import Resampling
-from frkit.scores.kept import pairs_of_models
 
 FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
 FOLDS = 5  # of RLB, each with people of every group
@@ -42,10 +40,9 @@ REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
 
 
-def groups(inputs):
+def groups(inputs, section):
     """Rates of the groups, their differences, and whether the groups differ."""
     inputs.require_groups()
-    section = Section("Rates of the groups")
     for rate in (*RATES, "eer"):
         section.results[f"{rate}_group"] = inputs.band(f"{rate}_group")
     bands = {f"{rate.upper()} of group": section.results[f"{rate}_group"] for rate in RATES}
@@ -61,9 +58,6 @@ def groups(inputs):
     if n_numbers > MOST_GROUPS:
         warn(say("many_groups", attributes_of(inputs.by), len(labels)))
     section.tiles += [tile_of(rate, verdicts, left_out, level) for rate in RATES]
-    in_no_group = without_label(inputs)
-    if in_no_group:
-        warn(in_no_group)
     section.answers += dict.fromkeys(left_out.values())
     if verdicts:
         section.tables[f"Do groups differ {level}?"] = table_of(verdicts)
@@ -71,35 +65,35 @@ def groups(inputs):
         section.lines.append(say("intervals_of_pairs"))
     for rate, pairs in comparisons.items():
         section.results[f"{rate}_group, pairs"] = pairs
-    return section
 
 
 def _add_figures(inputs, section):
     """A figure of the FRR against the FAR of groups, for every model."""
     far_bands = inputs.band_of_curve("far_group")
     frr_bands = inputs.band_of_curve("frr_group")
-    colours = colours_of_groups(inputs.rates["group"].values)  # the same on the whole page
-    has_rates = (far_bands.estimate.notnull() & frr_bands.estimate.notnull()).any("far_level")
+    colours = colours_of(inputs.rates["group"].values)  # the same on the whole page
     leading_frr = inputs.rates.frr_group.isel(inputs.leading)
     for name, frr in inputs.by_model(frr_bands):
-        highest = result_of_model(leading_frr.where(has_rates), name).to_series().dropna()
+        bands = result_of_model(far_bands, name), frr
+        bands = [band.dropna("group", how="all", subset=["estimate"]) for band in bands]
+        far, frr = xr.align(*bands)
+        highest = result_of_model(leading_frr, name).sel(group=frr["group"]).to_series()
+        highest = highest.nlargest(MOST_GROUPS).index
         title = f"Groups{suffix(name)}"
-        if len(highest) > MOST_GROUPS:
+        if len(highest) < frr.sizes["group"]:
             level = level_words(leading_frr)
             title = f"{title}, the {MOST_GROUPS} with the highest FRR {level}"
-        highest = highest.nlargest(MOST_GROUPS).index
-        drawn = [group for group in frr["group"].values if group in highest]
-        far, frr = result_of_model(far_bands, name).sel(group=drawn), frr.sel(group=drawn)
+        is_drawn = frr["group"].isin(highest)
+        far, frr = far.sel(group=is_drawn), frr.sel(group=is_drawn)
         if (frr.estimate > 0).any():  # otherwise there is no group, or no error, to draw
             section.figures[title] = partial(plot.group_roc, far, frr, colours=colours)
 
 
-def fairness_measures(inputs):
+def fairness_measures(inputs, section):
     """Every registered fairness measure with its interval and floor."""
     inputs.require_groups()
-    section = Section("Measures of disparity")
     rows = []
-    reasons = {}  # of measures that are left out, by their short names
+    reasons = {}  # why -> short names of the measures that are left out
     for name in names():
         if measure(name).fair is None or measure(name).permuted:
             continue
@@ -108,13 +102,12 @@ def fairness_measures(inputs):
                 result = inputs.band(name)
                 fair = fair_floor(inputs.evaluation, name, target=NEW_PEOPLE, level=inputs.level)
         except (InputError, AttributeError, KeyError) as error:  # a user's, of other variables
-            reasons[short_name(name)] = str(error)
+            reasons.setdefault(str(error), []).append(short_name(name))
             continue
         section.results |= {name: result, f"{name}, floor": fair}
         rows += [result, fair.drop_vars("p") if "p" in result else fair]  # one test, not two
-    require(rows, next(iter(reasons.values()), ""))
-    for why in dict.fromkeys(reasons.values()):
-        measures = [name for name, reason in reasons.items() if reason == why]
+    require(rows, next(iter(reasons), ""))
+    for why, measures in reasons.items():
         section.lines.append(f"Left out, {', '.join(measures)}: {why}")
     caption = f"Measures of disparity ({share_text(inputs.level)} intervals, {inputs.about()})"
     section.tables[caption] = table(*rows)
@@ -125,21 +118,12 @@ def fairness_measures(inputs):
             title = f"Ratio of highest to lowest {rate.upper()}"
             if np.isfinite(curve.estimate).any():
                 section.figures[title] = partial(plot.fairness, curve)
-    return section
 
 
-def index_section(inputs):
+def index_section(inputs, section):
     """SFI, CFI and DFI."""
     _require_people(inputs, 2)
-    section = Section("Fairness of score distributions (SFI, CFI, DFI)")
     cosine = inputs.scores.attrs.get("similarity") == "cosine"
-    models = pairs_of_models(inputs.scores)
-    is_share = all(each.lowest >= 0 and each.highest <= 1 for each in models)
-    require(
-        cosine or is_share,
-        "they are defined for similarities in [0, 1], and these are others, or distances: in "
-        "Python, score_map of fk.fairness_indices maps them",
-    )
     unit = "identity" if inputs.named else "pair"
     result = fairness_indices(
         inputs.scores,
@@ -155,13 +139,11 @@ def index_section(inputs):
     for name, indices in inputs.by_model(result):
         title = f"Indices of score distributions{suffix(name)}"
         section.figures[title] = partial(plot.fairness_indices, indices)
-    return section
 
 
-def sigmas(inputs):
+def sigmas(inputs, section):
     """N-Sigma, with what it shows for equal groups."""
     _require_people(inputs, FEWEST_FOR_SUBSETS)
-    section = Section("N-Sigma")
     varying = inputs.options["varying"]
     with gathered_notices():  # about TPR, which is not shown
         rates = subset_rates(inputs.scores, by=inputs.by, varying=varying)
@@ -178,16 +160,15 @@ def sigmas(inputs):
         limit = limit.fillna(np.inf)
         shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)
         if np.isfinite(result.n_absolute).all():
-            colours = colours_of_groups(inputs.rates["group"].values)
+            colours = colours_of(inputs.rates["group"].values)
             draw = partial(plot.n_sigma, result, floor=limit, colours=colours)
             section.figures["N-Sigma"] = draw
     caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
     section.tables[caption] = table(shown)
     section.lines.append(say("n_sigma", EQUAL_GROUPS if is_fixed else 0))
-    return section
 
 
-def representation_section(inputs):
+def representation_section(inputs, section):
     """RLB: what the embeddings reveal about the attribute."""
     _require_people(inputs, FOLDS)
     require(
@@ -196,7 +177,6 @@ def representation_section(inputs):
     )
     from frkit.papers.rlb.representation_bias import representation_bias  # scikit-learn, only here
 
-    section = Section("What the embeddings reveal about the attribute (RLB)")
     by = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)
     options = {"folds": FOLDS, "varying": inputs.options["varying"], "progress": False}
     result = representation_bias(inputs.faces, by, **options)
@@ -212,7 +192,6 @@ def representation_section(inputs):
         upper = rows_of(bias).upper.iloc[0]
         answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name, upper)
         section.answers.append(answer)
-    return section
 
 
 def _require_people(inputs, fewest):

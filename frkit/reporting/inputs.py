@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import UNKNOWN, checked_far, gathered_notices, require
-from frkit.data.labels import attributes_of
+from frkit.base import checked_far, gathered_notices, require
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import far_levels
@@ -17,7 +16,6 @@ from frkit.intervals import band, provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.io.door import kind_of
-from frkit.reporting.formats import say
 from frkit.scores.images import images_of
 from frkit.scores.kept import has_names, model_names_of
 from frkit.scores.tensor import score_tensor
@@ -184,22 +182,6 @@ def counts_of_groups(inputs):
     images = inputs.images
     labels = {"group": images.label, "people": images.identity, "images": images.image}
     return pd.DataFrame(labels).groupby("group").nunique()
-
-
-def without_label(inputs):
-    """A sentence that counts the people and images that are in no group; "" without any.
-
-    A list without names of images or of people has no numbers of them.
-    """
-    images = inputs.images
-    names = {"people": images.person, "images": images.image}
-    are_named = {"people": inputs.named, "images": has_names(inputs.scores, "image")}
-    counts = {}
-    for unit, unit_names in names.items():
-        have_none = pd.Series(images.label == UNKNOWN).groupby(unit_names).all()
-        if are_named[unit] and have_none.any():
-            counts[unit] = int(have_none.sum()), len(have_none)
-    return say("without_label", attributes_of(inputs.by), counts) if counts else ""
 
 
 def suffix(name):

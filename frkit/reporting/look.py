@@ -64,7 +64,9 @@ def look(path: str | Path | pd.DataFrame, **options) -> str:
         data = open_data(path, **options)
     lines = [*contents_of(data), *(f"notice: {notice.text}" for notice in notices)]
     if not isinstance(path, pd.DataFrame):
-        lines.append(f"report: {_command(path, options, labels_of(data))}")
+        by = [f"--by {shlex.quote(name)}" for name in attributes_with_groups(data, MOST_LABELS)]
+        command = [shlex.join(report_words(path, options)), *by[:1]]
+        lines.append(f"report: {' '.join(command)}")
     return Text("\n".join(lines))
 
 
@@ -127,10 +129,7 @@ def labels_of(data):
     return {name: column.tolist() for name, column in labels.items()}
 
 
-def _command(path, options, labels):
-    """Return the command that makes a report, by the first attribute with few labels."""
-    command = report_words(path, options)
-    for name, column in labels.items():
-        if name != "identity" and 1 < len({*column} - {UNKNOWN}) <= MOST_LABELS:
-            return shlex.join([*command, "--by", name])
-    return shlex.join(command)
+def attributes_with_groups(data, most):
+    """Return the attributes that have two or more labels, but no more than so many."""
+    n_groups = {name: len({*column} - {UNKNOWN}) for name, column in labels_of(data).items()}
+    return [name for name, n in n_groups.items() if name != "identity" and 2 <= n <= most]

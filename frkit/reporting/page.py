@@ -45,7 +45,7 @@ CHAPTERS = {  # title on the page -> sections of the report
     "Models compared": ["models"],
     "People who drive the errors": ["people"],
     "More measures": ["indices", "n_sigma", "rlb"],
-    "Precision": ["plan"],
+    "Precision": [],
     "Method and data": ["data", "methods"],
 }
 
@@ -72,16 +72,11 @@ def page(report):
 
 
 def fragment(report, chapters=CHAPTERS):
-    """The whole report inside another page."""
+    """The report inside another page; without chapters it is the first screen, as in notebooks."""
     first = [name for name in report.figures if name.startswith(FIRST_FIGURES)][:MOST_FIRST]
     return TEMPLATES.get_template("report.html.j2").render(
         report=report, chapters=chapters, first=first, most_rows=MOST_ROWS, unresolved=UNRESOLVED
     )
-
-
-def first_screen(report):
-    """Only the first screen: what a notebook shows."""
-    return fragment(report, chapters={})
 
 
 # --- text -----------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-"""The people who drive the errors, and how many more people would decide open questions."""
+"""The people who drive the errors."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,88 +12,80 @@ from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.figures.person_bars import most_errors
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
-from frkit.reporting.contents import CLEAR, UNDECIDED, Section, Tile
-from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
+from frkit.reporting.contents import CLEAR, UNDECIDED, Tile
+from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say
 from frkit.reporting.inputs import suffix
 from frkit.reporting.tables import Table, cells, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
 LARGE = 1 / 3  # of the rate
-HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
 PEOPLE_OF_AN_ERROR = {"frr": 1, "far": 2}  # for whom it counts
 
 
-@dataclass
-class Drivers:
-    """The people with a third of a rate of one model, and of an FRR whether people differ.
-
-    `worst` are their shares in the rate that the report gives, with its weights.
-    """
-
-    model: str
-    rate: str
-    worst: pd.Series
-    n_errors: int
-    p: float
-    n_people: int
-    who: str
-    level: str
-
-    @property
-    def few(self):
-        """Whether these people can be called few."""
-        return len(self.worst) <= MOST_PEOPLE
-
-    def tile(self, n_tests):
-        """The tile of the first screen."""
-        state = CLEAR if self.p <= SIGNIFICANT else UNDECIDED
-        value, text = say("drivers_value", self), say("drivers_tile", self)
-        note = say("drivers_note", self, ERRORS[self.rate], n_tests)
-        return Tile("Who drives the errors?", value, text, state, note)
-
-
-def drivers(inputs):
+def drivers(inputs, section):
     """Who drives the errors at the leading level."""
     require(inputs.named, "the comparisons do not say whom the images show")
-    section = Section("People who drive the errors")
     with gathered_notices():  # those of the error rates
         result = errors_by_person(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["errors_by_person"] = result
-    is_split = "n_people" in provenance(inputs.evaluation)
-    who = say("combinations", attributes_of(inputs.by)) if is_split else "people"
     findings = []
     for name, people in inputs.by_model(result.isel(inputs.leading)):
-        level = level_words(people)
         for rate in ERRORS:
             errors = most_errors(people, rate)
-            if errors.empty:
-                continue
-            where = f"{suffix(name)} {level}"
-            title = f"{ERRORS[rate].capitalize()}{where}"
-            section.tables[title] = _table_of_people(errors, rate)
-            title = f"Pairs of the first three, {ERRORS[rate]}{where}"
-            pairs = _table_of_pairs(inputs.scores_of(name), people, rate)
-            section.tables[title] = pairs
-            n_errors = int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate])
-            p = people.p_people_differ.item() if rate == "frr" else np.nan
-            n_people = people.sizes["identity"]
-            finding = Drivers(name, rate, _worst(errors.share), n_errors, p, n_people, who, level)
-            findings.append(finding)
-            if rate == "frr" and finding.few:
-                draw = partial(plot.errors_by_person, people)
-                section.figures[f"People with most of the FRR{where}"] = draw
-    for finding, p in zip(findings, holm(np.array([finding.p for finding in findings]))):
-        finding.p = p
+            if not errors.empty:
+                _add_people(inputs, section, (name, rate), people, errors)
+                findings.append(_finding(inputs, (name, rate), people, errors))
+    for finding, p in zip(findings, holm(np.array([finding["p"] for finding in findings]))):
+        finding["p"] = p
     section.answers += [say("drivers", finding) for finding in findings]
-    tested = [finding for finding in findings if not np.isnan(finding.p)]
+    tested = [finding for finding in findings if not np.isnan(finding["p"])]
     if tested:
-        fewest = np.argmin([len(finding.worst) for finding in tested])
-        section.tiles.append(tested[fewest].tile(len(tested)))
+        fewest = min(tested, key=lambda finding: len(finding["worst"]))
+        section.tiles.append(_tile(fewest, len(tested)))
     section.lines.append(say("look_at_images", len(tested)))
-    return section
+
+
+def _add_people(inputs, section, model_and_rate, people, errors):
+    """Tables of the people with errors of one kind and of their worst pairs, and a figure."""
+    name, rate = model_and_rate
+    where = f"{suffix(name)} {level_words(people)}"
+    section.tables[f"{ERRORS[rate].capitalize()}{where}"] = _table_of_people(errors, rate)
+    pairs = _table_of_pairs(inputs.scores_of(name), people, rate)
+    section.tables[f"Pairs of the first three, {ERRORS[rate]}{where}"] = pairs
+    if rate == "frr" and len(_worst(errors.share)) <= MOST_PEOPLE:
+        draw = partial(plot.errors_by_person, people)
+        section.figures[f"People with most of the FRR{where}"] = draw
+
+
+def _finding(inputs, model_and_rate, people, errors):
+    """The people with a third of a rate of one model, and of an FRR whether people differ.
+
+    Their shares are those in the rate that the report gives, with its weights.
+    """
+    name, rate = model_and_rate
+    is_split = "n_people" in provenance(inputs.evaluation)
+    return {
+        "model": name,
+        "rate": rate,
+        "worst": _worst(errors.share),
+        "most_people": MOST_PEOPLE,
+        "n_errors": int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
+        "p": people.p_people_differ.item() if rate == "frr" else np.nan,
+        "n_people": people.sizes["identity"],
+        "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
+        "level": level_words(people),
+    }
+
+
+def _tile(finding, n_tests):
+    """The tile of the first screen."""
+    state = CLEAR if finding["p"] <= SIGNIFICANT else UNDECIDED
+    value, text = say("drivers_value", finding), say("drivers_tile", finding)
+    note = say("drivers_note", finding, ERRORS[finding["rate"]], n_tests)
+    return Tile("Who drives the errors?", value, text, state, note)
 
 
 def _worst(share):
@@ -126,27 +117,3 @@ def _table_of_pairs(scores, people, rate):
     frame = pd.DataFrame(columns).astype(str).astype(object)
     frame["score"] = column_cells(pairs.score.values, frame.index, 4)
     return Table(frame)
-
-
-def plans(inputs):
-    """How many more people would narrow the interval of every model's FRR."""
-    require(
-        inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
-    )
-    require(inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs")
-    from frkit.papers.roc.sample_size import sample_size  # scikit-learn, only here
-
-    section = Section("How many more people")
-    options = {"level": inputs.level, "weighting": inputs.options["weighting"]}
-    options["far"] = float(inputs.rates["far_level"].isel(inputs.leading))
-    for name in inputs.models:
-        scores = inputs.scores.sel(model=[name]) if name else inputs.scores
-        with gathered_notices():
-            plan = sample_size(scores, "relative_half_width", HALF_WIDTH, **options)
-        half_width = share_text(HALF_WIDTH)
-        question = f"People for an interval of ± {half_width} around the FRR{suffix(name)}"
-        section.results[question] = plan
-        if plan.n_identities > plan.n_identities_now:
-            section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(f"{name}: {plan.answer.item()}" if name else plan.answer.item())
-    return section

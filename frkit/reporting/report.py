@@ -33,20 +33,19 @@ from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.words import TOPICS, methods
 from frkit.scores.kept import model_names_of
 
-PARTS = {  # section of a report -> its title, and what makes it
+PARTS = {  # section of a report -> its title, and what fills it
     "errors": ("Error rates", accuracy.errors),
-    "groups": ("Groups", fairness.groups),
-    "fairness": ("Fairness measures", fairness.fairness_measures),
+    "groups": ("Rates of the groups", fairness.groups),
+    "fairness": ("Measures of disparity", fairness.fairness_measures),
     "indices": ("SFI, CFI and DFI", fairness.index_section),
     "n_sigma": ("N-Sigma", fairness.sigmas),
     "rlb": ("RLB", fairness.representation_section),
     "models": ("Which model is better", accuracy.models),
     "people": ("People who drive the errors", people.drivers),
-    "plan": ("How many more people", people.plans),
     "data": ("The data", data_card.data),
 }
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
-LONG = ("indices", "n_sigma", "rlb", "plan")
+LONG = ("indices", "n_sigma", "rlb")
 OF_FEW_PEOPLE = ("errors", "data")
 SHOWN_IN_TABLES = (FEW_ERRORS, NONFINITE)  # notices: tables mark the first, and show "–"
 
@@ -136,7 +135,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self):
-        return page.first_screen(self)
+        return page.fragment(self, chapters={})
 
 
 def report(
@@ -168,7 +167,7 @@ def report(
     level : float
         Nominal coverage of the intervals, in (0, 1).
     quick : bool
-        True leaves out what takes long: SFI/CFI/DFI, N-Sigma, RLB and plans.
+        True leaves out what takes long: SFI/CFI/DFI, N-Sigma and RLB.
     weighting, impostors, varying
         As in `evaluate`.
     opening : mapping, optional
@@ -246,7 +245,7 @@ def _sections(inputs, progress):
     hidden = progress is False or callable(progress)
     shown = {"disable": hidden, "bar_format": BAR, "leave": False, "delay": 0 if progress else 2}
     with tqdm(PARTS.items(), **shown) as bar:
-        for number, (name, (title, make)) in enumerate(bar, 1):
+        for number, (name, (title, fill)) in enumerate(bar, 1):
             bar.set_description_str(title)
             if callable(progress):
                 progress(number / (len(PARTS) + 1), title)
@@ -254,7 +253,9 @@ def _sections(inputs, progress):
                 require(not (inputs.quick and name in LONG), "the report is quick")
                 is_possible = inputs.has_enough_people or name in OF_FEW_PEOPLE
                 require(is_possible, say("too_few_for_parts"))
-                sections[name] = make(inputs)
+                section = Section(title)
+                fill(inputs, section)
+                sections[name] = section
             except InputError as error:
                 reasons.setdefault(error.text, []).append(title)
     if callable(progress):

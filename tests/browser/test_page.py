@@ -73,7 +73,7 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots, tmp_path):
     page.get_by_text("2,809 images").wait_for()
     evaluate.click()
     page.get_by_text("done in").wait_for()
-    page.get_by_text("download the report").wait_for()
+    page.get_by_role("link", name="download the report").wait_for()
     assert page.locator(".frkit-report figure svg, .frkit-report figure img").count() > 3
     assert [url for url in answered if not url.startswith((app, "data:", "blob:"))] == []
     assert "Traceback" not in page.inner_text("body")

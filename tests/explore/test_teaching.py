@@ -294,12 +294,12 @@ def test_the_share_of_hits_runs_along(study, ax):
 
 def test_every_control_of_the_intervals_selects(study, monkeypatch):
     given = []
-    monkeypatch.setattr(plot, "interval_stack", lambda *args: given.append(args[:2]))
-    monkeypatch.setattr(plot, "running_hits", lambda *args: given.append(args[:2]))
+    for name in ("interval_stack", "running_hits"):
+        monkeypatch.setattr(plot, name, lambda study, number, ax: given.append((study, number)))
     box = fk.explore.intervals(study)
     find(box, "next").click()
-    find(box, "truth").value = "new people"
-    find(box, "nominal level").value = 0.8
+    find(box, "whose FRR is the truth").value = "new people"
+    find(box, "nominal coverage").value = 0.8
     find(box, "FAR level").value = 0.1
     expected = study.sel(people="new people", level=0.8, far_level=0.1)
     for shown, number in given[-2:]:

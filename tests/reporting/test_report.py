@@ -70,7 +70,7 @@ def test_people_without_a_label_are_no_group():
     label = np.array([f"g{person % 8}" if person > 2 else "" for person in range(30)])
     faces = faces.assign_coords(team=("image", np.repeat(label, 4)))
     report = fk.report(faces, by="team", far=[0.1], quick=True, progress=False)
-    assert "8 groups of team" in report.answers
+    assert "8 groups of team (images of 3 people have no label)" in report.answers
     assert report.tables["Groups"].shape[0] == 9
 
 
@@ -82,8 +82,6 @@ def test_the_long_parts_are_those_of_the_api(faces):
                                "columns of scores"]  # fmt: skip
     scores = fk.score_tensor(faces)
     xr.testing.assert_equal(report.results["n_sigma", "n_sigma"], fk.n_sigma(scores, by="group"))
-    plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=FAR[0])
-    assert any(answer.startswith(plan.answer.item()) for answer in report.answers)
     for part in ("indices", "rlb"):
         assert report.sections[part].tables and report.sections[part].results
 
@@ -547,7 +545,7 @@ def test_progress_is_shown_and_can_stop(faces):
     steps = []
     options = {"far": FAR, "quick": True, "impostors": "all"}
     report = fk.report(faces, **options, progress=lambda *step: steps.append(step))
-    assert "Groups, Fairness measures: no attribute is named" in report.left_out
+    assert "Rates of the groups, Measures of disparity: no attribute is named" in report.left_out
     shares = [share for share, _ in steps]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 
@@ -727,14 +725,12 @@ def test_no_false_accept_is_not_called_only_zero_and_the_other_kind_not_few():
 
 @pytest.mark.slow
 @quiet
-def test_plans_and_shares_that_are_not_detectable():
-    """Each plan names its model; RLB of unrelated labels has an upper end, and no width of zero."""
+def test_shares_that_are_not_detectable():
+    """RLB of unrelated labels has an upper end, and no width of zero."""
     faces = two_models()
     label = np.where(np.arange(faces.sizes["image"]) // 6 % 2, "x", "y")
     faces = faces.assign_coords(chance=("image", label))
     report = fk.report(faces, by="chance", far=[0.05], progress=False)
-    plans = [answer for answer in report.answers if "bring half the width" in answer]
-    assert [plan.partition(":")[0] for plan in plans] == ["good", "bad"]
     rlb = report.results["rlb", "rlb"]
     (table,) = [table for name, table in report.tables.items() if name.startswith("RLB")]
     upper = table.numbers()["RLB, upper"].astype(float)

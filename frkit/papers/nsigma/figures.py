@@ -16,8 +16,7 @@ from frkit.figures.style import (
     UNRESOLVED,
     add_headroom,
     caption,
-    colours_of_groups,
-    curve_colours,
+    colours_of,
     finish,
     new_axes,
     plain,
@@ -84,7 +83,7 @@ def n_sigma(
     require(values.ndim == 2, f"N is drawn over groups and models, got {values.dims}; use .sel")
     table = values.where(np.isfinite(values)).transpose(..., "group").to_pandas()
     groups = result["group"].values
-    colours = colours_of_groups(groups, colours)
+    colours = colours or colours_of(groups)
     ax = new_axes(ax)
     bars = table.rename(index=plain, columns=plain).plot.bar
     style = {"width": 0.8, "edgecolor": "white", "zorder": 3, "rot": 0, "legend": False}
@@ -182,7 +181,7 @@ def eer_distributions(
     table = result.eer.to_series().reset_index()
     # sticks, because the jitter of a strip plot depends on numpy's global seed
     sticks = {"inner": "stick", "inner_kws": {"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4}}
-    columns = {"x": "group", "y": "eer", "hue": "group", "palette": curve_colours(groups)}
+    columns = {"x": "group", "y": "eer", "hue": "group", "palette": [*colours_of(groups).values()]}
     sns.violinplot(table, ax=ax, cut=0, alpha=0.3, width=0.75, legend=False, **columns, **sticks)
     lower, upper = result.eer_mean - result.eer_sd, result.eer_mean + result.eer_sd
     label = "mean ± σ of the subsets"
