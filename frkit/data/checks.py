@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import InputError, real_numbers, require, warn
+from frkit.base import InputError, real_numbers, require
 from frkit.data.files import reading
 
 ROWS = 4096  # of an embedding that are checked per step
@@ -182,59 +182,31 @@ def equals_transpose(values, marks=()):
     return True
 
 
-def completed(values, rows, columns, equal_cells=False):
-    """Return scores of which some cells are in one half of the square alone, with both halves.
+def refuse_half(scores, rows, columns, equal_cells=False):
+    """Refuse scores of which only one half is there: the other one is blank or zero.
 
-    Cells are completed by the names of their row and column: where each pair of images has one cell
-    at most (the other one is blank, or all are zero); with `equal_cells` also where both cells of a
-    pair are equal and the sides differ in images or order.
+    With `equal_cells` also where pairs of images on both sides have two equal cells, as in a part
+    of a symmetric matrix: they would count twice, and pairs of other images once.
 
     Parameters
     ----------
-    values : array, (row, column)
-        Other scores are returned as they are; those that stay on disk, too, unless their first
-        rows and columns have one half alone, which is refused.
-    rows, columns : sequences of str
+    scores : array, (row, column)
+        The first rows and columns show it, unless `equal_cells`.
+    rows, columns : pd.Index
         Names of images, distinct on each side.
-
-    Returns
-    -------
-    values : array
-    names : pd.Index or None
-        The names of both sides, if scores were completed.
     """
-    if not isinstance(values, np.ndarray):
-        corner = np.asarray(values[:WINDOW, :WINDOW], float)
-        _, names = completed(corner, rows[:WINDOW], columns[:WINDOW])
-        require(
-            names is None,
-            "only one half of the matrix has scores, and one that stays on disk is not completed: "
-            "fk.score_matrix(np.load(path), identity, identity, same_images=True) reads all of it",
-        )
-        return values, None
-    rows, columns = pd.Index(rows), pd.Index(columns)
-    names = rows.append(columns).unique()
-    n = len(names)
-    n_shared = len(rows) + len(columns) - n
-    n_scores = np.sum((values != 0) & ~np.isnan(values))
-    may_be_twice = equal_cells and not rows.equals(columns)
-    may_be_whole = n_scores > n * (n + 1) / 2 and not may_be_twice
-    if n < 3 or 2 * n_shared < max(values.shape) or may_be_whole:
-        return values, None
-    table = pd.DataFrame(values, rows, columns).reindex(index=names, columns=names)
-    whole = table.to_numpy(float)
-    is_blank = np.isnan(whole) | np.eye(n, dtype=bool)
-    is_zero = is_blank | (whole == 0)
-    is_half = (is_blank | is_blank.T).all()
-    if not is_half and (is_zero | is_zero.T).all():
-        is_half, is_blank = True, is_zero
-    filled = np.where(is_blank, whole.T, whole)
-    is_twice = may_be_twice and not is_half and equals_transpose(filled)
-    if not (is_half or is_twice) or len(np.unique(whole[~is_blank])) <= FEW_SCORES:
-        return values, None
-    cells = "one cell only" if is_half else "one cell, or in two that are equal"
-    warn(
-        f"each pair of images has a score in {cells}: the matrix is completed by the names, or "
-        "numbers, of its rows and columns, and each pair counts once"
+    corner = scores if equal_cells else np.asarray(scores[:WINDOW, :WINDOW], float)
+    table = pd.DataFrame(corner, rows[: len(corner)], columns[: corner.shape[1]])
+    shared = table.index.intersection(table.columns)
+    if 2 * len(shared) < max(corner.shape):
+        return
+    cells = table.loc[shared, shared].fillna(0).to_numpy()
+    is_in_both = (cells != 0) & (cells.T != 0) & ~np.eye(len(cells), dtype=bool)
+    is_whole = is_in_both.any() and not (equal_cells and equals_transpose(cells))
+    require(
+        is_whole or len(np.unique(cells)) <= FEW_SCORES,
+        "only one half of the matrix has scores, or images of one side are missing on the other. "
+        "A DataFrame is completed by its names, frame.combine_first(frame.T), where missing scores "
+        "are NaN (frame = frame.where(frame != 0)), and an array of one set of images by "
+        "np.where(np.isnan(scores) | (scores == 0), scores.T, scores)",
     )
-    return filled, names

@@ -56,8 +56,8 @@ def open_data(
     ----------
     path : str or Path, a list of such, a mapping of model to such, or pd.DataFrame
         Files: .csv, .tsv and text of any other name (plain or .gz), .parquet, .feather, .json,
-        .jsonl, .npz, .npy (mapped into memory; with labels), .mat, .h5; a folder with an .npy or
-        .npz for each image or person; kept pairs (.nc) as `sweep` makes them. Nothing is unpickled.
+        .jsonl, .npz, .npy (mapped into memory; with labels), .mat, .h5; kept pairs (.nc) as
+        `sweep` makes them. Nothing is unpickled.
         Several files, or data that were opened, are models of the same images or pairs.
     *others
         Refused: several files are given as a list.
@@ -76,8 +76,7 @@ def open_data(
     labels : path or pd.DataFrame, optional
         A table of images or people, in any order: it is joined on the column that has the names
         which are in the data, and its other columns become labels. Where the data name nothing, as
-        an .npy, it has a row for each image, in their order (or one identity in each line); a file
-        with the name of an .npy is found next to it.
+        an .npy, it has a row for each image, in their order (or one identity in each line).
     scores : path, array, or mapping of model to such, optional
         The scores of a list without scores: one in a line, in its order; or two names and a score.
     missing : number, word, or sequence of such, optional

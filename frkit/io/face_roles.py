@@ -14,10 +14,10 @@ from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_number
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
 from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
-from frkit.io.roles import FLAGS, SHOWN, roles_of_user, some_rows
+from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
-FEWEST = 20  # pairs of images that can show it; also the most images of one label
+FEWEST = 20  # images that can show it
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
 MANY = 8  # numbered columns that can be an embedding, whatever their name
@@ -33,13 +33,11 @@ def face_roles(columns, user_columns=None, by_name=False):
     user_columns : mapping, optional
         What the user says: role or attribute to column(s).
     by_name : bool
-        Whether a pattern of names of images says who is in them.
+        Whether a pattern of names of images says who is in them, and no column.
 
     Returns
     -------
     Roles
-    array or None
-        Who is in each image, where a column says it.
     """
     roles = roles_of_user("faces", user_columns, list(columns))
     if "embedding" not in roles.from_user:
@@ -49,36 +47,22 @@ def face_roles(columns, user_columns=None, by_name=False):
     embedding = roles.column("embedding")
     require(
         np.ndim(columns.get(embedding)) > 1,
-        f"column {embedding!r} is no embedding: it has one number for each image",
+        f"column {embedding!r} is no embedding: it has one number for each image; numbered "
+        "columns, such as f0, f1, ..., are named by the text before the number",
     )
     n_images = np.shape(columns[embedding])[-2]
     if "image" not in roles.from_user:
-        labels = _labels(roles, columns, n_images)
-        distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
-        images = (
-            _usual(distinct, "image")
-            or _usual(distinct, "image", IDS)
-            or [name for name in distinct if _is_unnamed(name)]
-        )
-        if by_name and not images:
-            images = [name for name in distinct if not is_number_column(pd.Series(labels[name]))]
+        images = _images(_labels(roles, columns, n_images), by_name)
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
         roles.columns["image"] = images[:1]
-    if by_name:
-        if not roles.column("image"):
-            roles.ask(columns, "no column has names of images", {"image": "..."})
-        return roles, None
-    if "identity" not in roles.from_user:
-        name = _identity(roles, columns, _labels(roles, columns, n_images))
-        if name is None:
-            vectors = [name for name, values in columns.items() if np.ndim(values) == 1]
-            for name in _usual(vectors, "identity"):
-                clean_labels(columns[name], n_images, name)  # says that lengths differ
-            _ask_who(roles, columns)
-        roles.columns["identity"] = [name]
-    return roles, columns.get(roles.column("identity"))
+    if by_name and not roles.column("image"):
+        roles.ask(columns, "no column has names of images", {"image": "..."})
+    if not by_name and "identity" not in roles.from_user:
+        labels = _labels(roles, columns, n_images)
+        roles.columns["identity"] = [_identity(roles, columns, labels)]
+    return roles
 
 
 def _labels(roles, columns, n_images):
@@ -98,49 +82,55 @@ def _usual(names, role, usual_names=None):
     return [name for name in usual if name.lower() == role] or usual
 
 
+def _images(labels, by_name):
+    """Return the columns that may have names of images; by_name : so does any text."""
+    distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
+    images = _usual(distinct, "image") or _usual(distinct, "image", IDS)
+    images = images or [name for name in distinct if _is_unnamed(name)]
+    if images or not by_name:
+        return images
+    return [name for name in distinct if not is_number_column(pd.Series(labels[name]))]
+
+
 def _embedding(roles, columns):
     """Return the column of embeddings: with a usual name, one of its words, or the only array."""
     arrays = [name for name, values in columns.items() if np.ndim(values) > 1]
     embeddings = _usual(arrays, "embedding", NAMES["embedding"] | PREFIXES)
     if not embeddings:
         embeddings = [name for name in arrays if words_of(name) & NAMES["embedding"]]
-        if len(arrays) == 1 and not words_of(arrays[0]) & NO_SCORE:
-            embeddings = arrays
-    elif len(embeddings) > 1:
-        why = f"there are several embeddings: {listed(embeddings)}; name one, or those of all "
-        roles.ask(columns, f"{why}models", {"embedding": embeddings[0]})
-    if not embeddings:
+    if not embeddings and len(arrays) == 1 and not words_of(arrays[0]) & NO_SCORE:
+        embeddings = arrays
+    if len(embeddings) == 1:
+        return embeddings[0]
+    arrays = embeddings or arrays
+    if not arrays:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
-        why = f"{listed(arrays)} could all be embeddings" if arrays else why
-        are_models = len({len(columns[name]) for name in arrays}) == 1
-        remedies = [{"embedding": arrays}] if are_models else []
-        for name in arrays if not are_models else ():
-            labels = _labels(roles, columns, len(columns[name]))
-            people = next((label for label in labels if _can_be_people(labels[label])), "...")
-            remedies.append({"embedding": name, "identity": people})
-        is_matrix = [] if arrays else [{"kind": "matrix"}]
-        roles.ask(columns, why, *(remedies or [{"embedding": "..."}]), answers=is_matrix)
-    return embeddings[0]
+        roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
+    why = f"{listed(arrays)} could all be embeddings; name one, or those of all models"
+    remedies = [{"embedding": name} for name in arrays]
+    if len({len(columns[name]) for name in arrays}) == 1:
+        remedies = [{"embedding": arrays}, *remedies]
+    roles.ask(columns, why, *remedies)
 
 
 # --- who is in the images ------------------------------------------------------------------------
 
 
 def _identity(roles, columns, labels):
-    """Return the column that is named like identities, some of which occur twice; or None."""
+    """Return the column that is named like identities, some of which occur twice."""
     sure = _usual(labels, "identity")
     repeating = [name for name in labels if _can_be_people(labels[name])]
-    unnamed = [name for name in repeating if _is_unnamed(name)]
     people = sure or _usual(repeating, "identity", WEAK["identity"])
-    if not people and len(unnamed) == 1:
-        people = unnamed
+    people = people or [name for name in repeating if _is_unnamed(name)]
+    if not people:
+        _ask_who(roles, columns)
     if len(people) > 1:
         why = f"{listed(people)} could all be the identity"
         roles.ask(columns, why, {"identity": people[0]})
-    if people and not sure and _is_class(roles, columns, people[0]):
+    if not sure and _is_class(roles, columns, people[0]):
         why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r} are "
         roles.ask(columns, f"{why}hardly more alike than others", {"identity": people[0]})
-    return people[0] if people else None
+    return people[0]
 
 
 def _can_be_people(labels):
@@ -154,11 +144,9 @@ def _is_class(roles, columns, name):
     """Return whether images with one label are hardly more alike than others."""
     labels = pd.Series(np.asarray(columns[name]).astype(str))
     several = labels[labels.duplicated(keep=False)].sort_values(kind="stable")
-    several = several.groupby(several.to_numpy()).head(FEWEST)
-    rows = np.sort(several.index[:COMPARED].to_numpy())
+    rows = np.sort(several.index[:COMPARED])
     first, second, cosines = _some_cosines(roles, columns, rows)
-    labels = labels.to_numpy()[rows]
-    area, _ = share_above(cosines, labels[first] == labels[second])
+    area, _ = share_above(cosines, labels[rows[first]].array == labels[rows[second]].array)
     return area < ALIKE and len(rows) >= FEWEST
 
 
@@ -166,10 +154,13 @@ def _ask_who(roles, columns):
     """Ask who is in images, and show what patterns of their names would say."""
     name = roles.column("embedding")
     n_rows = np.shape(columns[name])[-2]
+    vectors = [label for label, values in columns.items() if np.ndim(values) == 1]
+    for label in _usual(vectors, "identity"):
+        clean_labels(columns[label], n_rows, label)  # says that lengths differ
     why = f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r}"
     why += " (a table of labels may have a row for each image)"
     if not roles.column("image"):
-        roles.ask(columns, why, {"identity": "..."})
+        roles.ask(columns, why, {"identity": "..."}, answers=[{"labels": "..."}])
     names = np.asarray(columns[roles.column("image")]).astype(str)
     rows = np.sort(np.argsort(names)[:COMPARED])
     first, second, cosines = _some_cosines(roles, columns, rows)
@@ -193,7 +184,7 @@ def _some_cosines(roles, columns, rows):
 # --- columns of a table --------------------------------------------------------------------------
 
 
-def gathered(table, user_columns=None):
+def gathered(table, user_columns):
     """Return the columns of a table of images, with those of an embedding as one array.
 
     An embedding is a column of lists (also as JSON text), or numbered columns. Numbered columns go
@@ -202,51 +193,32 @@ def gathered(table, user_columns=None):
     Parameters
     ----------
     table : pd.DataFrame
-    user_columns : dict, optional
+    user_columns : dict
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
     if table.columns[0] == "" and not is_number_column(table[""]):
         table = table.rename(columns={"": UNNAMED})
-    columns = {name: table[name] for name in table if name}
+    blocks = _blocks(table)
+    if user_columns.get("embedding"):
+        names = user_columns["embedding"]
+        names = [names] if isinstance(names, str) else names
+        names = [name if name in table else simplified(name) for name in names]
+        user_columns["embedding"] = names
+        runs = numbered_runs(list(table.columns))
+        blocks |= {name: runs[name] for name in names if name in runs and name not in table}
+    of_user = [source for role, source in user_columns.items() if role != "embedding"]
+    for name, numbers in blocks.items():  # perhaps with a label in a numbered column
+        blocks[name] = [number for number in numbers if number not in of_user]
+    in_blocks = {number for numbers in blocks.values() for number in numbers}
+    columns = {name: table[name] for name in table if name and name not in in_blocks}
     for name, column in columns.items():
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
-    blocks = _blocks(table)
-    for role, source in (user_columns or {}).items():
-        if role != "embedding":  # a label in a numbered column
-            labels = source if isinstance(source, (list, tuple)) else [source]
-            for name, numbers in blocks.items():
-                blocks[name] = [number for number in numbers if number not in labels]
-    if user_columns is not None and user_columns.get("embedding"):
-        user_columns["embedding"] = _named_blocks(user_columns["embedding"], columns, blocks)
     for name, numbers in blocks.items():
-        columns = {key: column for key, column in columns.items() if key not in numbers}
         numbers = [to_numbers(table[number], blank=False) for number in numbers]
         columns[name] = np.column_stack(numbers)
     return columns
-
-
-def _named_blocks(given_names, columns, blocks):
-    """Return the names of the embeddings that the user names, which may be text before numbers."""
-    runs = numbered_runs(list(columns))
-    names = []
-    for name in [given_names] if isinstance(given_names, str) else given_names:
-        if name not in columns and name not in blocks:
-            name = simplified(name)
-            require(
-                name in runs,
-                f"there is no column {name!r}, and no columns {name}0, {name}1, ... without gaps; "
-                f"the columns are {listed(columns, SHOWN)}",
-            )
-            blocks[name] = runs[name]
-        names.append(name)
-    if len(names) == 1 or any(np.ndim(columns.get(name, [[]])) > 1 for name in names):
-        return names
-    for name in [name for name in blocks if {*blocks[name]} & {*names}]:
-        del blocks[name]
-    blocks["embedding"] = names  # several columns of numbers are one embedding
-    return ["embedding"]
 
 
 def has_embedding(table):

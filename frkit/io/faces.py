@@ -23,7 +23,7 @@ from frkit.data.checks import (
 )
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
-from frkit.io.arrays import CELLS, OnDisk, as_embedding, labels_beside
+from frkit.io.arrays import CELLS, OnDisk, as_embedding
 from frkit.io.face_roles import face_roles, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
@@ -151,11 +151,9 @@ def faces_of_contents(contents, options):
     if identity and pattern is None:
         user_columns["identity"] = identity
     columns = gathered(contents.data, user_columns) if contents.is_table() else dict(contents.data)
+    if isinstance(columns.get(CELLS), OnDisk):
+        columns[CELLS] = as_embedding(columns[CELLS])
     labels = options.get("labels")
-    if [*columns] == [CELLS]:
-        labels = labels_beside(contents.path) if labels is None else labels
-        if isinstance(columns[CELLS], OnDisk):
-            columns[CELLS] = as_embedding(columns[CELLS])
     names = _names_in(columns)
     are_of_people = bool(pattern and names)  # who are known by the pattern
     if labels is not None and not are_of_people:
@@ -164,33 +162,39 @@ def faces_of_contents(contents, options):
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
     is_of_one = "model" in user_columns and user_columns.pop("model") is None
-    roles, identity = face_roles(columns, user_columns, pattern is not None)
-    values, model = _checked_embeddings(columns, roles.columns["embedding"])
-    image = columns.get(roles.column("image"))
+    roles = face_roles(columns, user_columns, pattern is not None)
+    warn_of_parts(roles, columns)
+    image, identity = (columns.get(roles.column(role)) for role in ("image", "identity"))
     if pattern is not None:
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
+    n_images = np.shape(columns[roles.column("embedding")])[-2]
     if not is_of_one:
-        _ask_about_several_models(columns, values.shape[-2])
-    attributes = _attributes(columns, roles, values.shape[-2])
-    warn_of_parts(roles, columns)
+        _ask_about_several_models(columns, n_images)
+    attributes = _attributes(columns, roles, n_images)
     if labels is not None and are_of_people:
         more = attributes_by_name(labels, {"image": [image], "identity": [identity]}, attributes)
         attributes |= {name: side for name, [side] in more.items()}
-    return collected(values, identity, image, model, attributes).assign_attrs(roles.attrs())
+    faces = _of_models(columns, roles.columns["embedding"], identity, image, attributes)
+    return faces.assign_attrs(roles.attrs())
+
+
+def _of_models(columns, names, identity, image, attributes):
+    """Return the faces Dataset of the embeddings in some columns, one for each model."""
+    models = {}
+    for name in names:
+        model = columns.get("model") if np.ndim(columns[name]) == 3 else None
+        values = checked_embedding(columns[name], model)
+        models[name] = collected(values, identity, image, model, attributes)
+    return stacked_faces(models) if len(models) > 1 else models[names[0]]
 
 
 def _labels_of_rows(labels, names, columns):
     """Return labels from a table: by names, or in the order of rows where nothing names them."""
     if not names:
         return dict(labels_in_order(labels))
-    more = {name: pd.Series(side) for name, [side] in labels_by_name(labels, names).items()}
-    twice = sorted({*columns} & {*more})
-    require(
-        not twice,
-        f"columns in both the data and their labels: {listed(twice)}; leave them in one",
-    )
-    return more
+    joined = labels_by_name(labels, names, columns)
+    return {name: pd.Series(side) for name, [side] in joined.items()}
 
 
 def _names_in(columns):
@@ -206,23 +210,6 @@ def _are_fractions(values):
     """Return whether some values are no whole numbers, and so no names."""
     values = np.asarray(values)
     return values.dtype.kind == "f" and bool(np.any(values[np.isfinite(values)] % 1 > 0))
-
-
-def _checked_embeddings(columns, names):
-    """Return the embedding in these columns, one for each model, and the names of the models."""
-    if len(names) == 1:
-        values = columns[names[0]]
-        model = columns.get("model") if np.ndim(values) == 3 else None
-        return checked_embedding(values, model), model
-    models = [checked_embedding(columns[name], None) for name in names]
-    lengths = {name: len(values) for name, values in zip(names, models)}
-    require(
-        len({*lengths.values()}) == 1,
-        f"embeddings of several models are of the same images, but have these rows: {lengths}",
-    )
-    width = max(values.shape[-1] for values in models)
-    padded = [np.pad(values, [(0, 0), (0, width - values.shape[-1])]) for values in models]
-    return np.stack(padded), names
 
 
 def _ask_about_several_models(columns, n_images):

@@ -6,7 +6,6 @@ are, and who is who where they do not: "linked" (names that genuine pairs link a
 where 13 people are listed under two groups).
 """
 
-import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,19 +16,22 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.labels import stripped
 from frkit.data.sides import SIDES, WHO
-from frkit.io.arrays import READERS, are_vectors_by_name, read_npy, vectors_by_name
-from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.arrays import READERS, read_npy
+from frkit.io.cells import as_numbers, refuse_cells, to_numbers
 from frkit.io.frames import read_frame
 from frkit.io.json_files import by_row
 from frkit.io.names import are_attacks, kinds_of_scores, words_of_truth
 from frkit.io.text import text_layout, warn_of_comments
 
 TABLES = ("text", "parquet", "json", "json lines", "frame")
-OF_XARRAY = {  # files that xarray opens
+INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "zarr": "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads "
     "them when they are compared",
     "netcdf": "embeddings in a netCDF file are opened by fk.faces(xr.open_dataset(path)), and an "
     "evaluation by fk.open_evaluation(path)",
+    "folder": "a folder is no file. Embeddings with an .npy for each image are a table: paths = "
+    "sorted(Path(folder).rglob('*.npy')); fk.open_data(pd.DataFrame({'image': [*map(str, paths)], "
+    "'embedding': [np.load(path) for path in paths]}), identity='{name}/{file}')",
 }
 HEAD = 100  # lines that show what cells contain
 SIDES_OF_LINES = {  # what the names in a line without a header are, by how many there are
@@ -48,6 +50,7 @@ RFW = {
     "ethnicity": "ethnicity",
 }
 RFW_NO_GROUP = "ambiguous"
+FORM_OF_LFW = "a line is: name n1 n2, or name n1 other n2"
 BOB = {
     "probe_identity": "probe_subject_id",
     "reference_identity": "bio_ref_subject_id",
@@ -63,7 +66,6 @@ class Contents:
 
     Attributes
     ----------
-    path : Path or pd.DataFrame
     data : pd.DataFrame or dict of array
         A table, or arrays by name.
     kind : str
@@ -74,7 +76,6 @@ class Contents:
         How a form of pairs says who is who; else "".
     """
 
-    path: Path | pd.DataFrame
     data: pd.DataFrame | dict
     kind: str = ""
     roles: dict = field(default_factory=dict)
@@ -111,15 +112,11 @@ def _read(path):
     kind = file_kind(path)
     if kind == "text" and _has_numbered_pairs(path):
         table = _numbered_pairs(path)
-        return Contents(path, table, "pairs", {name: name for name in table})
+        return Contents(table, "pairs", {name: name for name in table})
     if kind in TABLES:
-        return Contents(path, read_frame(path))
-    require(kind not in OF_XARRAY, OF_XARRAY.get(kind, ""))
-    arrays = {name: _flat(array) for name, array in READERS[kind](path).items()}
-    are_vectors = are_vectors_by_name(arrays)
-    if are_vectors:
-        arrays = vectors_by_name(arrays)
-    return Contents(path, arrays, "faces" if are_vectors or kind == "folder" else "")
+        return Contents(read_frame(path))
+    require(kind not in INSTEAD, INSTEAD.get(kind, ""))
+    return Contents({name: _flat(array) for name, array in READERS[kind](path).items()})
 
 
 def _flat(array):
@@ -171,27 +168,25 @@ def _lines(contents, are_scored):
     if not scores and len(wholes) == 1 and len(texts) > 1:
         scores, wholes = wholes, []  # whole scores beside names
     names = [name for name in table if name in wholes or name in texts]
-    is_list = len(scores) + len(truths) + are_scored > 0 and max(len(scores), len(truths)) < 2
-    is_alone = not names and len(scores) + len(truths) < 2
-    is_bob = len(names) > 2 and (truths or not scores)
-    if not is_list or is_alone or is_bob or len(names) not in SIDES_OF_LINES:
+    is_list = {
+        0: scores and truths,
+        2: scores or truths or are_scored,
+        3: scores and not truths,
+        4: scores and not truths,
+    }.get(len(names))
+    if not is_list or len(scores) > 1 or len(truths) > 1:
         return contents
     sides = SIDES_OF_LINES[len(names)]
     if len(names) == 2 and truths:
         sides = sides[::-1]  # trials name the enrolled side first
-    # a label, and nothing says that 1 is genuine
-    named_cells = dict(zip(names, sides)) | dict.fromkeys(truths, "label")
-    contents.data = table.rename(columns=named_cells | dict.fromkeys(scores, "score"))
-    contents.roles = {side: side for side in sides}
-    if scores:
-        contents.roles["score"] = "score"
+    roles = {role: role for role in (*sides, *(["score"] if scores else []))}
     if truths:
-        contents.roles["genuine"] = "label"
-    contents.kind, contents.who = "pairs", "linked"
-    if len(names) > 2:
-        contents.roles.setdefault("reference", "reference_identity")
-        contents.who = "models"
-    return contents
+        roles["genuine"] = "label"  # and nothing says that 1 is genuine
+    table = table.rename(columns=dict(zip((*names, *scores, *truths), roles.values())))
+    if len(names) < 3:
+        return Contents(table, "pairs", roles, "linked")
+    roles.setdefault("reference", "reference_identity")
+    return Contents(table, "pairs", roles, "models")
 
 
 def _cells(column):
@@ -218,7 +213,7 @@ def _rfw(contents):
             "global rates and in no group of that attribute"
         )
     table = contents.data.assign(ethnicity=groups.mask(is_unclear))
-    return Contents(contents.path, table, "pairs", RFW, "repeats")
+    return Contents(table, "pairs", RFW, "repeats")
 
 
 def _bob(contents):
@@ -227,7 +222,7 @@ def _bob(contents):
     for side, mark in zip(SIDES, ("probe", "bio_ref")):
         names = [f"{mark}_{name}" for name in IMAGES_OF_BOB]
         roles[side] = next(name for name in names if name in contents.data)
-    return Contents(contents.path, contents.data, "pairs", roles, "models")
+    return Contents(contents.data, "pairs", roles, "models")
 
 
 # --- LFW ------------------------------------------------------------------------------------------
@@ -251,33 +246,29 @@ def _is_count(cells):
 
 def _numbered_pairs(path):
     """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
+    mark = text_layout(path).mark
     with reading("the list"), open_text(path) as file:
-        table = pd.read_csv(
-            file,
-            sep=text_layout(path).mark or r"\s+",
-            names=["name", "n1", "other", "n2"],
-            dtype=str,
-            keep_default_na=False,
-            skip_blank_lines=False,
-            quoting=csv.QUOTE_NONE,
-        )
-    table = table.map(stripped)
-    table.index += 1
-    is_comment = table.name.str.startswith("#")
-    if is_comment.any():
-        warn_of_comments(table.index[is_comment])
-    table = table[~is_comment & (table != "").any(axis=1)]
-    if _is_count([cell for cell in table.iloc[0] if cell]):
-        table = table.iloc[1:]
-    is_of_one = table.n2 == ""
-    table.n2 = table.n2.mask(is_of_one, table.other)
-    table.other = table.other.mask(is_of_one, table.name)
+        lines = [[cell for cell in map(stripped, line.split(mark)) if cell] for line in file]
+    rows = {number: cells for number, cells in enumerate(lines, 1) if cells}
+    comments = [number for number, cells in rows.items() if cells[0].startswith("#")]
+    if comments:
+        warn_of_comments(comments)
+        rows = {number: rows[number] for number in rows if number not in comments}
+    first = next(iter(rows))
+    if _is_count(rows[first]):
+        del rows[first]
+    for number, cells in rows.items():
+        require(len(cells) in (3, 4), f"line {number} has {len(cells)} cells; {FORM_OF_LFW}")
+    # of three cells, the second number is of the same person
+    full_rows = [
+        cells if len(cells) == 4 else [*cells[:2], cells[0], cells[2]] for cells in rows.values()
+    ]
+    table = pd.DataFrame(full_rows, [*rows], ["name", "n1", "other", "n2"])
     pairs = pd.DataFrame({"genuine": (table.name == table.other).astype(int)})
     for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
         people, numbers = table[name], table[number]
-        is_bad = ~numbers.str.fullmatch("[0-9]+").to_numpy()
-        reason = "is no image number; a line is: name n1 n2, or name n1 other n2"
-        refuse_cells(numbers, is_bad, reason)
+        is_number = numbers.str.fullmatch("[0-9]+").to_numpy()
+        refuse_cells(numbers, ~is_number, f"is no image number; {FORM_OF_LFW}")
         pairs[side] = people + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
         pairs[identity] = people
     return pairs
@@ -288,31 +279,32 @@ def _numbered_pairs(path):
 
 def read_two_kinds(genuine, impostor):
     """Read the scores of genuine pairs and those of impostor pairs from a file for each."""
-    tables = {}
-    for kind, path in (("genuine", genuine), ("impostor", impostor)):
+    scores = []
+    for path in (genuine, impostor):
         with named(path):
-            tables[kind] = _names_and_scores(Path(path))
-    if all({*SIDES} <= {*table} for table in tables.values()):
-        both = [table.assign(genuine=int(kind == "genuine")) for kind, table in tables.items()]
-        table = by_row(pd.concat(both, ignore_index=True))
-        return Contents(table, table, "pairs", {name: name for name in table})
-    scores = [
-        each[["score"]].assign(genuine=int(kind == "genuine")) for kind, each in tables.items()
-    ]
-    table = by_row(pd.concat(scores, ignore_index=True))
-    return Contents(table, table, "pairs", {name: name for name in table})
+            scores.append(_only_scores(Path(path)))
+    table = _of_two_kinds(*scores)
+    return Contents(table, "pairs", {name: name for name in table})
 
 
-def _names_and_scores(path):
-    """Return a table of the scores of a file, and of the names of two images if it has them."""
+def _only_scores(path):
+    """Return the scores of a file that has nothing else."""
     if file_kind(path) == "npy":
-        return pd.DataFrame({"score": real_numbers("scores", read_npy(path)).ravel()})
+        return real_numbers("scores", read_npy(path)).ravel()
     table = read_frame(path)
-    numbers = [name for name in table if is_number_column(table[name])] or [*table][:1]
-    require(len(numbers) == 1, "must have one number in each line, the score")
-    scores = pd.DataFrame({"score": to_numbers(table[numbers[0]].rename("score"))})
-    names = table.drop(columns=numbers).reset_index(drop=True)
-    return scores.join(names.set_axis(SIDES, axis=1)) if len(names.columns) == 2 else scores
+    require(
+        len(table.columns) == 1,
+        "must have one number in each line, the score; of tables with names, make one list: "
+        "fk.open_data(pd.concat([genuine.assign(genuine=1), impostor.assign(genuine=0)]))",
+    )
+    return to_numbers(table.iloc[:, 0].rename("score"))
+
+
+def _of_two_kinds(genuine, impostor):
+    """Return the scores of genuine and of impostor pairs as one table of pairs."""
+    scores = np.concatenate([genuine, impostor])
+    is_genuine = np.arange(len(scores)) < len(genuine)
+    return by_row(pd.DataFrame({"score": scores, "genuine": is_genuine.astype(int)}))
 
 
 def stacked_kinds(table):
@@ -320,11 +312,8 @@ def stacked_kinds(table):
     kinds = kinds_of_scores(table)
     if kinds is None:
         return None
-    tables = []
-    for kind, is_genuine in (("genuine", 1), ("impostor", 0)):
-        column = table[kinds[kind]]
-        # blanks at the end fill the shorter column of a table
-        scores = to_numbers(column.loc[: column.last_valid_index()])
-        tables.append(pd.DataFrame({"score": scores, "genuine": is_genuine}))
-    pairs = pd.concat(tables, ignore_index=True)
+    columns = [table[kinds[kind]] for kind in ("genuine", "impostor")]
+    # blanks at the end fill the shorter column of a table
+    scores = [to_numbers(column.loc[: column.last_valid_index()]) for column in columns]
+    pairs = _of_two_kinds(*scores)
     return None if pairs["score"].isin([0, 1]).all() else pairs

@@ -56,7 +56,7 @@ def labels_in_order(labels):
     return table.drop(columns="", errors="ignore")
 
 
-def labels_by_name(labels, names):
+def labels_by_name(labels, names, taken=()):
     """Return the labels of every side, joined on the column that has most of its names.
 
     Parameters
@@ -65,6 +65,8 @@ def labels_by_name(labels, names):
     names : mapping of str to list of sequences
         Names that may identify rows of the table, of both sides or of one: {"image": [probes',
         references']}.
+    taken : iterable of str
+        Names of labels that exist already, which are refused here.
 
     Returns
     -------
@@ -78,8 +80,7 @@ def labels_by_name(labels, names):
         for kind, sides in names.items()
     }
     with named(labels):
-        columns = {name: clean_labels(table[name], len(table), name) for name in table}
-        rows = pd.DataFrame(columns)
+        rows = pd.DataFrame({name: clean_labels(table[name], len(table), name) for name in table})
         kind, key = _best_column(rows, names)
         rows = rows[rows[key] != UNKNOWN].groupby(key)
         is_varying = rows.nunique().max() > 1
@@ -87,17 +88,24 @@ def labels_by_name(labels, names):
         labels_of_name = rows.first().loc[:, ~is_varying]
         differing = f"; rows of one {key!r} differ: correct them" if is_varying.any() else ""
         require(not labels_of_name.empty, f"has no column of labels besides {key!r}{differing}")
-    there, of_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
-    others, absent = there.difference(of_data), of_data.difference(there)
+        lower_case = {name.lower() for name in taken}
+        again = [name for name in labels_of_name if name.lower() in lower_case]
+        require(not again, f"columns {listed(again)} are also in the data: leave them in one")
+    _warn_of_others(file, kind, key, labels_of_name.index, pd.unique(np.concatenate(names[kind])))
+    sides = [labels_of_name.reindex(side) for side in names[kind]]
+    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels_of_name}
+
+
+def _warn_of_others(file, kind, key, in_table, in_data):
+    """Warn of names that only the table of labels has, and of those that it lacks."""
+    others, absent = np.setdiff1d(in_table, in_data), np.setdiff1d(in_data, in_table)
     if len(others) > 0:
         warn(f"{file}: {len(others):,} names in column {key!r} are not in the data")
     if len(absent) > 0:
         warn(
-            f"{file}: column {key!r} lacks {len(absent)} of {len(of_data)} {kind} names "
+            f"{file}: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
             f"({listed(absent, 3)}): they are in no group"
         )
-    sides = [labels_of_name.reindex(side) for side in names[kind]]
-    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels_of_name}
 
 
 def attributes_by_name(labels, names, taken):
@@ -107,17 +115,14 @@ def attributes_by_name(labels, names, taken):
 
     taken : names of attributes that exist already
     """
-    attributes = labels_by_name(labels, names)
+    attributes = labels_by_name(labels, names, taken)
     people = [name for name in attributes if simplified(name) in NAMES["identity"]]
     who = {}
     if len(people) == 1 and "identity" not in names:
         who = {"identity": attributes.pop(people[0])}
-    there = {name.lower() for name in taken}
-    again = [name for name in attributes if name.lower() in there]
-    require(not again, f"columns {listed(again)} are also in the data: remove one")
-    unusable = [name for name in attributes if not can_be_named(name)]
+    usable = {name: sides for name, sides in attributes.items() if can_be_named(name)}
+    unusable = [name for name in attributes if name not in usable]
     not_read(unusable, "frkit uses such a name itself; rename it")
-    usable = {name: sides for name, sides in attributes.items() if name not in unusable}
     return usable | who
 
 
@@ -128,26 +133,24 @@ def _best_column(rows, names):
     rows, which may be equal to numbers of people.
     """
     distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
-    shares = pd.Series(
-        {
-            (kind, column): _shared(distinct[kind], rows[column])
-            for kind in names
-            for column in rows
-            if _may_match(kind, column)
-        },
-        dtype=float,
-    )
-    is_usual = np.array([simplified(column) in KEYS for _, column in shares.index], bool)
-    shares = shares[is_usual] if shares[is_usual].sum() > 0 else shares
+    shares = {
+        (kind, column): _shared(distinct[kind], rows[column])
+        for kind in names
+        for column in rows
+        if _may_match(kind, column)
+    }
+    shares = {match: share for match, share in shares.items() if share > 0}
     examples = [f"{kind} names such as {listed(names[:1])}" for kind, names in distinct.items()]
     require(
-        shares.sum() > 0,
+        shares,
         f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
         f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
         "where the data name images or people",
     )
-    kind, key = shares.idxmax()
-    equal = shares[kind].index[shares[kind] == shares.max()]
+    usual = {match: share for match, share in shares.items() if simplified(match[1]) in KEYS}
+    shares = usual or shares
+    kind, key = max(shares, key=shares.get)
+    equal = [name for name in rows if shares.get((kind, name)) == shares[kind, key]]
     require(
         len(equal) < 2,
         f"columns {listed(equal)} contain the same names: nothing says which of them names the "

@@ -22,9 +22,9 @@ from frkit.data.alignment import aligned
 from frkit.data.checks import (
     FEW_SCORES,
     WINDOW,
-    completed,
     equals_transpose,
     is_lazy,
+    refuse_half,
     role_of_square,
 )
 from frkit.data.labels import labels_of_images
@@ -125,8 +125,8 @@ def score_matrix(
     InputError
         Where lengths differ, an identity is missing (or "unknown"), images of one side alone have
         names, or names repeat within a side, or values or marks are not real numbers; infinite
-        scores are refused when they are computed. Where it is not clear who is who, or which rows
-        and columns are one image.
+        scores are refused when they are computed. Where only one half of the matrix has scores.
+        Where it is not clear who is who, or which rows and columns are one image.
 
     Warns
     -----
@@ -167,10 +167,7 @@ def score_matrix(
     is_one_set = _are_one_set(scores, probes, references, has_names, same_images, missing)
     if is_one_set:
         references = probes
-    scores, images = completed(scores, probes.index, references.index)
-    if images is not None:
-        probes = references = _labels_of_either(probes, references).loc[images]
-        is_one_set = True
+    refuse_half(scores, probes.index, references.index)
     is_distance = bool(distance)
     ask_about_marks(_scores_with_ends(scores, missing), missing, is_distance)
     symmetric = is_one_set and equals_transpose(scores, number_marks(missing))
@@ -276,10 +273,9 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
     corner = np.asarray(scores[:WINDOW, :WINDOW], float)
     corner = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
     is_toy = len(np.unique(corner)) <= FEW_SCORES  # symmetric by chance
-    is_symmetric = equals_transpose(scores, number_marks(missing))
-    is_triangle = completed(scores, probes.index, probes.index)[1] is not None
+    refuse_half(scores, probes.index, probes.index)
     require(
-        (is_symmetric or is_triangle) and not is_toy,
+        not is_toy and equals_transpose(scores, number_marks(missing)),
         SAME_IMAGES,
         [{"same_images": True}, {"same_images": False}],
     )
@@ -289,17 +285,6 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
         "once; the option same_images says so if they are different images"
     )
     return True
-
-
-def _labels_of_either(probes, references):
-    """Return the labels of images that are probes, references or both."""
-    labels = pd.concat([probes, references]).reset_index(names="image").drop_duplicates()
-    twice = labels["image"][labels["image"].duplicated()]
-    require(
-        twice.empty,
-        f"labels of image {twice.head(1).tolist()} differ between rows and columns",
-    )
-    return labels.set_index("image")
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):
@@ -385,6 +370,7 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     """
     if occur_again(names):
         return
+    refuse_half(values, *map(pd.Index, names))
     is_symmetric = np.array_equal(*names) and equals_transpose(values, number_marks(missing))
     if same_images is False and not is_symmetric:
         return
@@ -430,30 +416,19 @@ def some_rows(values):
 
 
 def _scores_with_ends(scores, missing):
-    """Return scores that show marks which nobody named: of some rows, and both ends of all.
+    """Return scores that show marks which nobody named: of some rows, and the ends of others.
 
     The diagonal of a square is left out. Of an array on disk, or of dask, a corner is read.
     """
     if not isinstance(scores, np.ndarray):
         scores = np.asarray(scores[:WINDOW, :WINDOW])
     step = max(1, scores.size // SHOWN_SCORES)
-    ends = [
-        [np.fmin.reduce(rows, None), np.fmax.reduce(rows, None)]
-        for rows in _blocks(scores, missing)
-    ]
-    ends = np.fmin.reduce(ends)[0], np.fmax.reduce(ends)[1]
     shown = []
-    for rows in _blocks(scores, missing):
-        is_shown = np.isin(rows, ends)
+    for start in range(0, len(scores), WINDOW):
+        rows = failed_as_nan(scores[start : start + WINDOW], missing, False)
+        if scores.shape[0] == scores.shape[1]:
+            np.fill_diagonal(rows[:, start:], np.nan)
+        is_shown = np.isin(rows, [np.fmin.reduce(rows, None), np.fmax.reduce(rows, None)])
         is_shown[::step] = True
         shown.append(rows[is_shown])
     return np.concatenate(shown)
-
-
-def _blocks(values, missing):
-    """Yield some rows at a time, NaN where marked and on the diagonal of a square."""
-    for start in range(0, len(values), WINDOW):
-        rows = failed_as_nan(values[start : start + WINDOW], missing, False)
-        if values.shape[0] == values.shape[1]:
-            np.fill_diagonal(rows[:, start:], np.nan)
-        yield rows

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.checks import completed
+from frkit.data.checks import refuse_half
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
-from frkit.io.arrays import CELLS, OnDisk, labels_beside
+from frkit.io.arrays import CELLS
 from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers, without_words
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
@@ -22,7 +22,6 @@ from frkit.io.roles import as_mapping, roles_of_user
 
 SHOWN = 30  # rows and columns that show what a table contains
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
-PEOPLE = NAMES["identity"] | WEAK["identity"]
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
 
 
@@ -33,22 +32,12 @@ def matrix_of_contents(contents, options):
     pattern = identity if is_pattern(identity) else None
     labels = options.get("labels")
     arrays = _arrays(contents, missing)
-    if labels is None and isinstance(arrays[next(iter(arrays))], OnDisk):
-        labels = labels_beside(contents.path)
     names = _names_in(arrays)
     if labels is not None and not names:
-        table = labels_in_order(labels)
-        if len(table.columns) == 1:  # names of images, or of people
-            table.columns = ["image"]
-        arrays |= {name: table[name] for name in table}
+        arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
     elif labels is not None and pattern is None:
         for name, sides in labels_by_name(labels, names).items():
             arrays |= {f"{side}_{name}": values for side, values in zip(SIDES, sides)}
-    # without line numbers, because rows are in the order of the matrix here
-    arrays = {
-        name: array.to_numpy() if isinstance(array, pd.Series) else array
-        for name, array in arrays.items()
-    }
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
     roles = matrix_roles(arrays, user_columns, is_certain=True)
     warn_of_parts(roles, arrays)
@@ -74,7 +63,6 @@ def matrix_of_contents(contents, options):
         failed=options.get("failed", FAILED[0]),
         **dict(zip(SIDES, images or ())),
     )
-    _require_genuine_pairs(scores)
     if not roles.from_user & {*OPPOSITE}:
         has_name = bool(role_of_score(name))
         check_direction(values, people, missing, is_distance, has_name, name)
@@ -104,8 +92,8 @@ def _arrays(contents, missing):
     rows = table.iloc[:, 0] if table.columns[0] == "" else pd.Series(numbered)
     rows = rows.astype(str).str.removesuffix(".0").tolist()
     if are_places(numbered) and are_places(rows) and len(table) == len(numbered):
-        labels = {name: table[name] for name in table if name and name not in numbered}
         columns = [to_numbers(table[name]) for name in numbered]
+        labels = {name: table[name].to_numpy() for name in table if name not in ("", *numbered)}
         return {CELLS: np.column_stack(columns)} | labels
     require(
         len(table.columns) > 1,
@@ -123,11 +111,14 @@ def _arrays(contents, missing):
     )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
-    sides = [clean_labels(each, len(each), "ids") for each in (ids, header)]
-    if not occur_again(sides):
-        values, images = completed(values, *sides, equal_cells=True)
-        sides = sides if images is None else [images.to_numpy()] * 2
-    return {CELLS: values} | dict(zip(NAMES_OF_SIDES, sides))
+    rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
+    if not occur_again([rows, columns]):
+        of_rows, of_columns = pd.Index(rows), pd.Index(columns)
+        if {*rows} == {*columns}:  # in one order
+            values, columns = values[:, of_columns.get_indexer(rows)], rows
+        else:
+            refuse_half(values, of_rows, of_columns, equal_cells=True)
+    return {CELLS: values} | dict(zip(NAMES_OF_SIDES, (rows, columns)))
 
 
 def _is_text(column):
@@ -139,18 +130,8 @@ def _is_text(column):
 def _names_in(arrays):
     """Return the arrays that may name rows and columns of the matrix, for `labels_by_name`."""
     shapes = [np.shape(array) for array in arrays.values() if np.ndim(array) == 2]
-    if len(shapes) != 1:
-        return {}
-    lengths = [(length,) for length in shapes[0]]
-    names = {
-        stem: [arrays[side] for side in sides]
-        for stem, sides in side_columns(list(arrays)).items()
-        if [np.shape(arrays[side]) for side in sides] == lengths
-    }
-    if lengths[0] == lengths[1]:
-        of_both = {name: array for name, array in arrays.items() if np.shape(array) == lengths[0]}
-        names |= {name: [array] * 2 for name, array in of_both.items()}
-    return names
+    labels = _labels_of_sides(arrays, [*arrays], shapes[0]) if len(shapes) == 1 else {}
+    return {stem: [arrays[name] for name in sides] for stem, sides in labels.items()}
 
 
 # --- roles ---------------------------------------------------------------------------------------
@@ -183,7 +164,7 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
             roles.ask(columns, "no array is clearly a matrix of scores", {"score": "..."})
         return None
     [name] = candidates
-    labels = _labels_of_sides(roles, columns, columns[name].shape)
+    labels = _labels_of_sides(columns, roles.free(columns), columns[name].shape)
     if not roles.scores():
         role = role_of_score(name)
         has_sides = role or any(probe != other for probe, other in labels.values())
@@ -191,15 +172,9 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
             return None
         roles.columns[role or "score"] = [name]
     for stem, sides in labels.items():
-        is_weak = simplified(stem) in WEAK["identity"]  # of people or of images
-        are_people = simplified(stem) in PEOPLE
-        are_images = simplified(stem) in NAMES["image"]
-        if is_weak and not occur_again([columns[name] for name in sides]):
-            are_people, are_images = False, True
-        if are_people and not any(map(roles.column, WHO)):
-            roles.columns |= {role: [name] for role, name in zip(WHO, sides)}
-        elif are_images and not any(map(roles.column, SIDES)):
-            roles.columns |= {role: [name] for role, name in zip(SIDES, sides)}
+        roles_of_names = _roles_of_names(stem, [columns[name] for name in sides])
+        if roles_of_names and not any(map(roles.column, roles_of_names)):
+            roles.columns |= {role: [name] for role, name in zip(roles_of_names, sides)}
         elif can_be_named(stem):
             roles.attributes.setdefault(stem, list(sides))
     of_sides = {name for sides in labels.values() for name in sides}
@@ -207,12 +182,23 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     return roles
 
 
-def _labels_of_sides(roles, columns, shape):
+def _roles_of_names(stem, labels):
+    """Return the roles that labels of both sides have by their name; () if they are attributes."""
+    stem = simplified(stem)
+    if stem in WEAK["identity"]:  # of people or of images
+        return WHO if occur_again(labels) else SIDES
+    if stem in NAMES["identity"]:
+        return WHO
+    return SIDES if stem in NAMES["image"] else ()
+
+
+def _labels_of_sides(columns, free, shape):
     """Return the arrays that are labels of rows and of columns, by what their names share.
 
     Of a square, an array without the mark of a side is labels of both.
+
+    free : names of the columns that may be labels
     """
-    free = roles.free(columns)
     lengths = [(length,) for length in shape]
     labels = {
         stem: sides
@@ -251,19 +237,9 @@ def _who(columns, roles, missing, pattern, same_images):
             "may have a row for each image; in Python also "
             "fk.score_matrix(values, identity, identity)",
             {"probe_identity": "...", "reference_identity": "..."},
+            answers=[{"labels": "..."}],
         )
     return people, images
-
-
-def _require_genuine_pairs(scores):
-    """Refuse a symmetric matrix in which each person has one image: the ids may be images."""
-    people = scores["probe_identity"].values
-    require(
-        not scores.attrs["symmetric"] or len(np.unique(people)) < len(people),
-        f"no id occurs twice, so there is no genuine pair; if ids such as {str(people[0])!r} are "
-        "names of images, a pattern says who is in them",
-        [{"identity": "{name}_{number}.jpg"}],
-    )
 
 
 # --- which table is a matrix ----------------------------------------------------------------------

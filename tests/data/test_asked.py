@@ -84,18 +84,10 @@ def stored(**arrays):
 
 
 def single(folder):
-    """An .npy with a table of labels next to it."""
-    pd.DataFrame({"identity": PEOPLE}).to_csv(folder / "square.csv", index=False)
+    """An .npy, and a table of labels."""
+    pd.DataFrame({"identity": PEOPLE}).to_csv(folder / "labels.csv", index=False)
     np.save(folder / "square.npy", A)
     return "square.npy"
-
-
-def images(folder):
-    """A file of embeddings for each image, in folders of people."""
-    for who, name, vector in zip(PEOPLE, NAMES, X):
-        (folder / "faces" / who).mkdir(parents=True, exist_ok=True)
-        np.save(folder / "faces" / who / name, vector)
-    return "faces"
 
 
 def features(folder):
@@ -123,17 +115,6 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
     "scanners": (listed(SCANNER), [{"identity": "{name}_{a}_{number}.tif"}], OF_PAIRS),
     "fingers": (listed(FINGERS), [{"identity": "{name}_{number}.tif"}], OF_PAIRS),
     "files with themselves": (listed(NAMES, diagonal=True), [{"identity": BY_NUMBER}], OF_PAIRS),
-    "a pivot": (framed(*OF_UPPER), [{"identity": BY_NUMBER}], OF_PAIRS),
-    "a pivot in another order": (
-        framed(OF_UPPER[0][ORDER], OF_UPPER[1][ORDER], OF_UPPER[2]),
-        [{"identity": BY_NUMBER}],
-        OF_PAIRS,
-    ),
-    "a half of zeros": (
-        framed(np.nan_to_num(UPPER), NAMES, NAMES),
-        [{"identity": BY_NUMBER}],
-        OF_PAIRS,
-    ),
     "names of images": (framed(A, NAMES, NAMES), [{"identity": BY_NUMBER}], OF_SQUARE),
     "names of images as ids": (
         stored(scores=A, probe_ids=NAMES, gallery_ids=NAMES),
@@ -147,16 +128,38 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
     ),
     "one set of people": (stored(scores=A, ids=PEOPLE), [{"same_images": True}], OF_SQUARE),
     "two sets of people": (stored(scores=A, ids=PEOPLE), [{"same_images": False}], OF_TWO_SETS),
-    "an array": (single, [{"kind": "matrix"}, {"same_images": True}], OF_SQUARE),
-    "an array of features": (single, [{"kind": "faces"}], None),
+    "an array": (
+        single,
+        [{"kind": "matrix"}, {"labels": "labels.csv"}, {"same_images": True}],
+        OF_SQUARE,
+    ),
+    "an array of features": (single, [{"kind": "faces"}, {"labels": "labels.csv"}], None),
     "an array without a telling name": (
         stored(data=S, subject=PEOPLE),
         [{"kind": "matrix"}],
         OF_PAIRS,
     ),
-    "a folder of images": (images, [{"identity": "{name}/{file}"}], OF_PAIRS),
     "embeddings": (features, [{"identity": BY_NUMBER}], OF_PAIRS),
 }
+
+
+HALVES = {
+    "a pivot": OF_UPPER,
+    "a pivot in another order": (OF_UPPER[0][ORDER], OF_UPPER[1][ORDER], OF_UPPER[2]),
+    "zeros": (np.nan_to_num(UPPER), NAMES, NAMES),
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_a_half_matrix_is_refused_with_the_lines_that_complete_it(tmp_path, name):
+    path = tmp_path / framed(*HALVES[name])(tmp_path)
+    for options in ({}, {"identity": BY_NUMBER}, {"same_images": False}):
+        with pytest.raises(fk.InputError, match=r"only one half .* frame.combine_first\(frame.T\)"):
+            fk.open_data(path, **options)
+    frame = pd.read_csv(path, index_col=0)
+    frame = frame.where(frame != 0)
+    data = fk.open_data(frame.combine_first(frame.T), identity=BY_NUMBER)
+    assert frr_of(data) == pytest.approx(OF_PAIRS, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -240,7 +243,8 @@ def test_a_square_of_people_is_asked_about_in_python(frame):
     assert frr_of(matrix(A, same_images=True)) == pytest.approx(OF_SQUARE)
     assert frr_of(matrix(A, same_images=False)) == pytest.approx(OF_TWO_SETS)
     assert frr_of(matrix(S)) == pytest.approx(OF_PAIRS)  # symmetric: only one set of images is so
-    assert frr_of(matrix(UPPER)) == pytest.approx(OF_PAIRS)
+    with pytest.raises(fk.InputError, match="only one half"):
+        matrix(UPPER)
 
 
 def test_same_images_that_cannot_be_are_refused():

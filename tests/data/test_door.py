@@ -45,13 +45,20 @@ def written(folder, table, name="t.csv"):
     return path
 
 
+BESIDE = {
+    "kaldi_trials": {"scores": "scores"},
+    "arc.npy": {"labels": "arc.csv"},
+    "sim.npy": {"labels": "sim.txt"},
+}
+
+
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_file_goes_in_at_the_first_try(tmp_path, name):
     write, expected = FORMS[name]
     path = write(tmp_path / name)
-    scores = {"scores": tmp_path / "scores"} if name == "kaldi_trials" else {}
-    data = opened(tmp_path / name, **scores)
+    options = {option: tmp_path / other for option, other in BESIDE.get(name, {}).items()}
+    data = opened(tmp_path / name, **options)
     np.testing.assert_allclose(frr_of(data), path if expected is None else expected, atol=1e-12)
     assert data.attrs["columns"]
 
@@ -394,12 +401,6 @@ def save_npy(path, square):
     return {"path": path / "m.npy", "labels": path / "labels.csv"}
 
 
-def save_npy_beside(path, square):
-    LABELS.to_csv(path / "m.csv", index=False)
-    np.save(path / "m.npy", square)
-    return {"path": path / "m.npy"}
-
-
 def save_npz(path, square):
     columns = {name: np.array(LABELS[name].astype(str).tolist()) for name in LABELS}
     np.savez(path / "m.npz", arcface=square, **columns)
@@ -422,7 +423,7 @@ def save_named(path, square):
     return {"path": path / "m.csv", "labels": path / "labels.csv"}
 
 
-SAVES = [save_npy, save_npy_beside, save_npz, save_text, save_frame, save_named]
+SAVES = [save_npy, save_npz, save_text, save_frame, save_named]
 SQUARES_IN_FILES = [(save, "distances") for save in SAVES]
 SQUARES_IN_FILES += [(save, "cosines") for save in (save_npy, save_named)]
 SQUARES_IN_FILES += [(save_npy, name) for name in SQUARES if " " in name]  # of other precision

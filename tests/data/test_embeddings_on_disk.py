@@ -45,7 +45,7 @@ def write_zarr(path, values=VALUES):
 
 
 def open_npy(path, values=VALUES):
-    return fk.open_data(write_npy(path, values))
+    return fk.open_data(write_npy(path, values), labels=path / "faces.csv")
 
 
 def open_zarr(path, values=VALUES):
@@ -87,7 +87,7 @@ SIMILARITIES = ["cosine", "euclidean", lambda a, b: a @ b.T]
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize("similarity", SIMILARITIES, ids=["cosine", "euclidean", "own"])
 def test_any_part_is_that_of_the_scores_in_memory(tmp_path, part, similarity):
-    stored = fk.score_tensor(fk.open_data(write_npy(tmp_path)), similarity)
+    stored = fk.score_tensor(open_npy(tmp_path), similarity)
     whole = fk.score_tensor(in_memory(), similarity)
     part = dict(zip(("probe", "reference"), part, strict=True))
     np.testing.assert_array_equal(stored.isel(part), whole.isel(part))
@@ -119,8 +119,7 @@ def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, message):
 
 
 def test_a_file_that_went_away_is_named(tmp_path):
-    path = write_npy(tmp_path)
-    scores = fk.score_tensor(fk.open_data(path))
-    path.unlink()
+    scores = fk.score_tensor(open_npy(tmp_path))
+    (tmp_path / "faces.npy").unlink()
     with pytest.raises(fk.InputError, match=r"faces\.npy"):
         fk.evaluate(scores, far=[0.1])

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import re
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -26,18 +28,11 @@ SCORE = np.sum(UNIT[FIRST] * UNIT[SECOND], axis=1)
 GENUINE = PEOPLE[FIRST] == PEOPLE[SECOND]
 
 
-def in_one_group(path):
+def in_hdf5(path):
     with h5py.File(path, "w") as file:
-        group = file.create_group("arcface/lfw")
-        group["features"] = EMBEDDING
-        group["subject_ids"] = CODES
-        group["filenames"] = np.array(IMAGES.tolist(), h5py.string_dtype())
-
-
-def paths_beside(path):
-    np.save(path, EMBEDDING)
-    lines = [f"/data/{who}/{image}" for who, image in zip(PEOPLE, IMAGES)]
-    path.with_suffix(".txt").write_text("\n".join(lines))
+        file["features"] = EMBEDDING
+        file["subject_ids"] = CODES
+        file["filenames"] = np.array(IMAGES.tolist(), h5py.string_dtype())
 
 
 def with_structs(path):
@@ -46,34 +41,25 @@ def with_structs(path):
     pd.DataFrame(columns).assign(image=pictures, tags=[["a"]] * 48).to_parquet(path)
 
 
-def array_and_labels(path):
-    path.mkdir()
-    np.save(path / "features.npy", EMBEDDING)
-    np.save(path / "features.labels.npy", CODES)
-    return path / "features.npy"
-
-
 def lines_of_numbers(path):
     vectors = [" ".join(map(repr, row.tolist() * 2)) for row in EMBEDDING]
     pd.DataFrame({"subject": PEOPLE, "vec": vectors}).to_csv(path, index=False)
 
 
 FACES = {
-    "images.npz": lambda path: np.savez(path, **dict(zip(IMAGES, EMBEDDING))),
-    "array and labels": array_and_labels,
     "lines.csv": lines_of_numbers,
     "names in the index.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path),
     "no header.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path, header=False),
     "numbered.csv": lambda path: pd.DataFrame(EMBEDDING).assign(label=CODES).to_csv(path),
-    "group.hdf5": in_one_group,
-    "paths.npy": paths_beside,
+    "arrays.hdf5": in_hdf5,
     "structs.parquet": with_structs,
 }
 
 
 @pytest.mark.parametrize("name", FACES)
 def test_embeddings_as_other_programs_write_them(tmp_path, name):
-    faces = opened(FACES[name](tmp_path / name) or tmp_path / name)
+    FACES[name](tmp_path / name)
+    faces = opened(tmp_path / name)
     assert "tags" not in faces.coords
     np.testing.assert_array_equal(faces.embedding.values[:, :6], EMBEDDING)
     who = faces.identity.values
@@ -127,6 +113,39 @@ def test_pairs_as_other_programs_write_them(tmp_path, name):
         assert len({*pairs.probe.values, *pairs.reference.values}) == 48
 
 
+@pytest.mark.parametrize(
+    "labels", [CODES, [f"/data/{who}/{image}" for who, image in zip(PEOPLE, IMAGES)]]
+)
+def test_an_array_has_labels_in_another_file(tmp_path, labels):
+    np.save(tmp_path / "features.npy", EMBEDDING)
+    ending = ".npy" if labels is CODES else ".txt"
+    path = tmp_path / f"labels{ending}"
+    np.save(path, labels) if labels is CODES else path.write_text("\n".join(labels))
+    with pytest.raises(fk.InputError, match="no column says whom an image shows"):
+        fk.open_data(tmp_path / "features.npy")
+    who = opened(tmp_path / "features.npy", labels=path).identity.values
+    np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
+
+
+def test_an_array_for_each_image_is_refused(tmp_path):
+    np.savez(tmp_path / "f.npz", **dict(zip(IMAGES, EMBEDDING)))
+    for options in ({}, {"identity": "{name}_{number}.jpg"}):
+        with pytest.raises(fk.InputError, match="not clearly a table|no array|no column"):
+            fk.open_data(tmp_path / "f.npz", **options)
+
+
+def test_a_folder_of_arrays_is_refused_with_the_line_that_opens_it(tmp_path):
+    for who, name, vector in zip(PEOPLE, IMAGES, EMBEDDING):
+        (tmp_path / "faces" / who).mkdir(parents=True, exist_ok=True)
+        np.save(tmp_path / "faces" / who / name, vector)
+    with pytest.raises(fk.InputError, match="a folder is no file") as refused:
+        fk.open_data(tmp_path / "faces")
+    line = re.search("paths = .*", str(refused.value))[0].replace("; ", "\nfaces = ")
+    names = {"fk": fk, "np": np, "pd": pd, "Path": Path, "folder": tmp_path / "faces"}
+    exec(line, names)
+    np.testing.assert_array_equal(names["faces"].identity.values, PEOPLE)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
@@ -166,7 +185,7 @@ def test_labels_that_are_shifted_against_the_embeddings_are_noticed(tmp_path, sh
     np.savetxt(tmp_path / "f.txt", np.roll(people, shift), "%s")
     direction = "earlier" if shift > 0 else "later"
     with pytest.warns(fk.DataWarning, match=f"begin {abs(shift)} row.s. {direction} than"):
-        fk.open_data(tmp_path / "f.npy")
+        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "f.txt")
 
 
 def test_a_header_of_two_lines_is_refused_with_what_to_do(tmp_path):
@@ -205,8 +224,12 @@ def test_groups_of_several_models_in_hdf5_are_named(tmp_path):
     with h5py.File(tmp_path / "two.h5", "w") as file:
         for name in ("arcface", "cosface"):
             file.create_group(name)["features"] = EMBEDDING
-    with pytest.raises(fk.InputError, match="groups 'arcface', 'cosface'"):
+            file[name]["people"] = PEOPLE.tolist()
+    with pytest.raises(fk.InputError, match="groups 'arcface', 'cosface'. In Python"):
         fk.open_data(tmp_path / "two.h5")
+    with h5py.File(tmp_path / "two.h5") as file:
+        faces = fk.faces(file["arcface/features"][:], file["arcface/people"].asstr()[:])
+    np.testing.assert_array_equal(faces.identity.values, PEOPLE)
 
 
 def list_of(score=SCORE, **columns):

@@ -85,7 +85,7 @@ def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path):
     np.save(tmp_path / "faces.npy", faces.embedding.values)
     columns = {name: faces[name].values for name in ("image", "identity", "gender")}
     pd.DataFrame(columns).to_csv(tmp_path / "faces.csv", index=False)
-    on_disk = fk.score_tensor(fk.open_data(tmp_path / "faces.npy"))
+    on_disk = fk.score_tensor(fk.open_data(tmp_path / "faces.npy", labels=tmp_path / "faces.csv"))
     assert len(pickle.dumps(on_disk.data.__dask_graph__())) < faces.embedding.nbytes / 2
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
     with distributed.Client(cluster):

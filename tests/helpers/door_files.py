@@ -157,21 +157,15 @@ def write_attacks(path):
     return pooled_frr(PAIRS.cosine.to_numpy()[~attack], SAME[~attack])
 
 
-def write_struct(path):
+def write_cells(path):
     from scipy.io import savemat
 
-    savemat(path, {"T": {"features": VECTORS, "subject_id": SUBJECT.astype(object)}})
+    savemat(path, {"features": VECTORS, "subject_id": SUBJECT.astype(object)})
 
 
 def write_image_list(path):
     names = SUBJECT + "/" + LABELS.image.to_numpy(str)
     np.savez(path, feats=VECTORS, img_list=names)
-
-
-def write_folder(path):
-    for person, image, vector in zip(SUBJECT, LABELS.image, VECTORS):
-        (path / person).mkdir(parents=True, exist_ok=True)
-        np.save(path / person / image[:-4], vector)
 
 
 def write_kinds(path):
@@ -263,9 +257,8 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "unicode_text.txt": (write_csv(PLAIN, sep="\t", encoding="utf-16"), OF_PAIRS),
     "printed_arrays.csv": (write_csv(PRINTED), OF_FACES),
     "bars.csv": (write_csv(SCORED, sep="|"), OF_PAIRS),
-    "struct.mat": (write_struct, OF_FACES),
+    "cells.mat": (write_cells, OF_FACES),
     "image_list.npz": (write_image_list, OF_FACES),
-    "folder": (write_folder, OF_FACES),
     "kinds.npz": (write_kinds, OF_PAIRS),
     "kinds.csv": (
         write_csv(pd.concat(KINDS, axis=1, keys=["genuine", "impostor"])),

@@ -40,8 +40,7 @@ def names(tmp_path_factory):
     scores = vectors @ vectors.T
 
     np.save(folder / "arc.npy", vectors)
-    for name in ("arc.csv", "meta.csv"):
-        labels.to_csv(folder / name, index=False)
+    labels.to_csv(folder / "meta.csv", index=False)
     labels.drop_duplicates("subject").drop(columns="image").to_csv(
         folder / "people.csv", index=False
     )
@@ -60,6 +59,7 @@ def names(tmp_path_factory):
     for who, image, vector in zip(labels.subject, labels.image, vectors):
         (folder / "embeddings" / who).mkdir(parents=True, exist_ok=True)
         np.save(folder / "embeddings" / who / image[:-4], vector)
+    np.savez(folder / "images.npz", **dict(zip(labels.image, vectors)))
     of_people = labels.groupby("subject").indices.items()
     np.savez(folder / "people.npz", **{who: vectors[rows] for who, rows in of_people})
     (folder / "ids.txt").write_text("\n".join(labels.subject))
@@ -88,7 +88,8 @@ def names(tmp_path_factory):
     marked.to_csv(folder / "marks.csv", index=False)
     matrix = pd.DataFrame(scores, labels.subject, labels.subject)
     people = {"names": labels.subject.to_numpy(str), "gender": labels.gender.to_numpy(str)}
-    arrays = {"vectors": vectors, "distances": distances}
+    half = pd.DataFrame(np.triu(scores, 1), labels.image, labels.image)
+    arrays = {"vectors": vectors, "distances": distances, "half": half}
     return people | arrays | {"folder": folder, "table": pairs, "matrix": matrix}
 
 

@@ -92,7 +92,7 @@ def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
 def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
     np.save(path, SCORES)
-    with pytest.raises(InputError, match="need labels, .*there is no file of labels"):
+    with pytest.raises(InputError, match="no array says who .* a table of labels may have a row"):
         fk.open_data(path, kind="matrix")
     ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="no array says who is on each row and each column"):
@@ -126,14 +126,17 @@ def test_minus_one_among_other_scores_is_a_score(tmp_path):
 
 @pytest.mark.parametrize("empty", [np.nan, 0])
 @pytest.mark.parametrize("half", [np.triu, np.tril])
-def test_a_matrix_with_one_half_has_these_scores_in_both(half, empty):
+def test_a_matrix_with_one_half_is_refused_with_the_line_that_completes_it(half, empty):
     who = np.repeat(list("abcdefgh"), 3)
     names = [f"image {k}" for k in range(24)]
     values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (who[:, None] == who)
     whole = np.triu(values, 1) + np.triu(values, 1).T
     table = np.where(half(np.ones((24, 24)), 1 if half is np.triu else -1), whole, empty)
-    with pytest.warns(fk.DataWarning, match="each pair of images has a score in one cell"):
-        scores = fk.score_matrix(table, who, who, probe=names, reference=names)
+    for options in ({}, {"same_images": True}, {"probe": names, "reference": names}):
+        with pytest.raises(InputError, match=r"only one half .* scores.T, scores"):
+            fk.score_matrix(table, who, who, **options)
+    table = np.where(np.isnan(table) | (table == 0), table.T, table)
+    scores = fk.score_matrix(table, who, who, probe=names, reference=names)
     assert scores.attrs["symmetric"] == 1
     np.testing.assert_array_equal(scores.values[whole != 0], whole[whole != 0])
 

@@ -187,7 +187,7 @@ BAD = {
     "lfw, twice": ("pairs", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES,
                    "two scores .lines 2 and 4"),
     "lfw, cells": ("pairs", LFW + 30 * LFW[4:] + "bo\t1\n", FOUR_SCORES,
-                   "line 126, .*is no image number"),
+                   "line 126 has 2 cells; a line is: name n1 n2"),
     "lfw, score": ("pairs", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
     "bob4, fields": ("pairs", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
     "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "contains its scores"),
