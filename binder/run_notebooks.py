@@ -7,9 +7,8 @@
 Two run at a time. Numbers of stored outputs and of new ones may differ by a thousandth. The text of
 a figure says what it shows (`drawn.py`), so its points and colours are compared, too.
 
-A notebook has one code cell tagged "parameters". Its metadata `{"frkit": {"fast": {"n": 20}}}` give
-values of some of those parameters that make it run in seconds. Pictures are stored with 64 colours;
-`"colours": 128` next to it asks for more. The caption behind a picture, a cell that begins with
+A notebook has one code cell tagged "parameters". Pictures are stored with 64 colours; its metadata
+`{"frkit": {"colours": 128}}` ask for more. The caption behind a picture, a cell that begins with
 "**Figure", is its alternative text, too.
 """
 
@@ -105,6 +104,11 @@ def run(path):
     kilobytes = execute(notebook, path.parent)
     minutes = (time.monotonic() - start) / 60
     print(f"{path.name}: {minutes:.1f} min, peak {kilobytes / 1000:.0f} MB", flush=True)
+    return as_stored(notebook)
+
+
+def as_stored(notebook):
+    """An executed notebook as its file contains it; changes the notebook."""
     text, numbers = nbformat.writes(normalise(notebook)), {}
     text = TABLE_PART.sub(lambda part: numbers.setdefault(part[0], f"{len(numbers):04x}"), text)
     return nbformat.reads(text, as_version=4)
@@ -150,42 +154,21 @@ def are_close(text, other):
     return math.isclose(*values, rel_tol=TOLERANCE, abs_tol=NOTHING)
 
 
-def with_fast_parameters(notebook):
-    """Add a cell behind the parameters cell that sets the small values; changes the notebook."""
-    values = notebook.metadata.get("frkit", {}).get("fast", {})
-    source = "\n".join(f"{name} = {value!r}" for name, value in values.items())
-    [place] = tagged(notebook, "parameters")
-    cell = nbformat.v4.new_code_cell(source, id="fast-parameters")
-    notebook.cells.insert(place + 1, cell)
-    return notebook
+def execute(notebook, folder, timeout=900):
+    """Run all cells in a fresh kernel, whose working folder is `folder`; the first error is raised.
 
-
-def tagged(notebook, tag):
-    """Positions of the cells that carry the tag."""
-    return [k for k, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])]
-
-
-def execute(notebook, folder, timeout=900, kernel=None):
-    """Run all cells in a kernel; the first error is raised. Returns its peak of memory in kB.
-
-    The kernel is a fresh one whose working folder is `folder`, unless a manager of one that runs is
-    given.
+    Returns its peak of memory in kB.
     """
     peaks = [math.nan]
     client = NotebookClient(
         notebook,
-        km=kernel,
         timeout=timeout,
         resources={"metadata": {"path": str(folder)}},
         coalesce_streams=True,
         extra_arguments=["--IPKernelApp.extra_extensions=drawn"],
         on_cell_executed=lambda **_: peaks.append(peak_memory(client.km.provisioner.pid)),
     )
-    try:
-        client.execute(env=kernel_environment())
-    finally:
-        if kernel is not None:
-            client.kc.stop_channels()
+    client.execute(env=kernel_environment())
     return peaks[-1]
 
 

@@ -59,7 +59,7 @@ REPORT = {
     "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
     "quick": {
         "action": "store_true",
-        "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB)",
+        "help": "skip slow analyses (N-Sigma, SFI/CFI/DFI, RLB, plans)",
     },
     "weighting": {
         "choices": ["identity", "pair"],

@@ -95,8 +95,8 @@ def _refuse_words(column, is_bad, blank):
 def as_numbers(column):
     """Return cells as float64, NaN where they are not numbers; and which are missing."""
     if isinstance(column.dtype, pd.CategoricalDtype):  # each text is read once
-        values, is_missing = as_numbers(pd.Series(column.cat.categories))
-        codes = column.cat.codes.to_numpy()
+        codes, texts = pd.factorize(column)
+        values, is_missing = as_numbers(pd.Series(np.asarray(texts)))
         return np.append(values, np.nan)[codes], np.append(is_missing, True)[codes]
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_numeric_dtype(column):

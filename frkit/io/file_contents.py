@@ -18,9 +18,8 @@ from frkit.data.labels import stripped
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import READERS, read_npy
 from frkit.io.cells import as_numbers, refuse_cells, to_numbers
-from frkit.io.frames import read_frame
-from frkit.io.json_files import by_row
-from frkit.io.names import are_attacks, kinds_of_scores, words_of_truth
+from frkit.io.frames import by_row, read_frame
+from frkit.io.names import words_of_truth
 from frkit.io.text import text_layout, warn_of_comments
 
 TABLES = ("text", "parquet", "json", "json lines", "frame")
@@ -134,10 +133,9 @@ def table_of(contents):
     lengths = {name: len(column) for name, column in columns.items()}
     longest = max(lengths.values(), default=0)
     require(longest > 0, f"its arrays {listed(arrays)} are no columns of a table")
-    if not kinds_of_scores(columns):  # which may differ in length
-        shorter = [name for name, length in lengths.items() if length < longest]
-        not_read(shorter, f"they are shorter than others, which have {longest:,} entries")
-        columns = {name: column for name, column in columns.items() if name not in shorter}
+    shorter = [name for name, length in lengths.items() if length < longest]
+    not_read(shorter, f"they are shorter than others, which have {longest:,} entries")
+    columns = {name: column for name, column in columns.items() if name not in shorter}
     return by_row(pd.DataFrame(columns))
 
 
@@ -158,8 +156,6 @@ def _lines(contents, are_scored):
     """
     table = contents.data
     head = table.head(HEAD)
-    if any(are_attacks(head[name]).any() for name in head):  # its names are no two images
-        return contents
     cells = {name: _cells(head[name]) for name in head}
     truths, scores, wholes, texts = (
         [name for name in table if cells[name] == kind]
@@ -305,15 +301,3 @@ def _of_two_kinds(genuine, impostor):
     scores = np.concatenate([genuine, impostor])
     is_genuine = np.arange(len(scores)) < len(genuine)
     return by_row(pd.DataFrame({"score": scores, "genuine": is_genuine.astype(int)}))
-
-
-def stacked_kinds(table):
-    """Return a table of pairs from a column of genuine and one of impostor scores, else None."""
-    kinds = kinds_of_scores(table)
-    if kinds is None:
-        return None
-    columns = [table[kinds[kind]] for kind in ("genuine", "impostor")]
-    # blanks at the end fill the shorter column of a table
-    scores = [to_numbers(column.loc[: column.last_valid_index()]) for column in columns]
-    pairs = _of_two_kinds(*scores)
-    return None if pairs["score"].isin([0, 1]).all() else pairs

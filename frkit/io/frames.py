@@ -1,13 +1,24 @@
-"""Tables as DataFrames: text, JSON lines, Parquet, and frames with an index."""
+"""Tables as DataFrames: text, JSON, Parquet, and frames with an index."""
 
+import json
 from importlib import import_module
 
+import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.files import file_kind, reading
-from frkit.io.json_files import by_row, read_json
+from frkit.data.files import file_kind, open_text, reading
 from frkit.io.text import read_text
+
+NO_TABLE = (
+    "JSON must contain a table, as a list of flat objects (frkit check reads a report of frkit); "
+    "others become a table in pandas: what DataFrame.to_json writes by pd.read_json(path); with "
+    "contents = json.loads(Path(path).read_text()), or of lines [json.loads(line) for line in "
+    "open(path)], columns by pd.DataFrame(contents), a part by "
+    "pd.DataFrame(contents['pairs']), objects within objects by pd.json_normalize(contents, "
+    "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
+    "list(contents.values())})"
+)
 
 
 def read_frame(path):
@@ -27,13 +38,34 @@ def read_frame(path):
     readers = {
         "frame": _as_table,
         "parquet": _read_arrow,
-        "json lines": read_json,
-        "json": read_json,
+        "json lines": _read_json,
+        "json": _read_json,
     }
     kind = file_kind(path)
     table = readers[kind](path) if kind in readers else read_text(path)
     require(len(table) > 0, "the file has no row of data")
     return table
+
+
+def _read_json(path):
+    """Read a list of objects, or one object per line."""
+    with reading("the JSON"), open_text(path) as file:
+        if file_kind(path) == "json lines":
+            rows = [json.loads(line, object_pairs_hook=_object) for line in file if line.strip()]
+        else:
+            rows = json.load(file, object_pairs_hook=_object)
+    are_objects = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    table = pd.DataFrame(rows if are_objects else [])
+    are_nested = table.map(lambda cell: isinstance(cell, dict)).any(axis=None)
+    require(len(table.columns) > 1 and not are_nested, NO_TABLE)
+    return by_row(table)
+
+
+def _object(pairs):
+    """Return a JSON object; refuse a name that occurs twice, because it would hide the first."""
+    row = dict(pairs)
+    require(len(row) == len(pairs), f"a name occurs twice in the object of {listed(row)}")
+    return row
 
 
 def _read_arrow(path):
@@ -77,3 +109,28 @@ def check_header(header):
         f"column names must be distinct; repeated: {listed(twice)}; of a header of two lines make "
         "one, such as probe_id, reference_id; in pandas: df.columns = df.columns.map('_'.join)",
     )
+
+
+def by_row(table):
+    """Return a table whose index counts rows from 1, and whose names are text."""
+    has_no_labels = [_has_no_labels(table.iloc[:, k]) for k in range(len(table.columns))]
+    table = table.loc[:, ~np.array(has_no_labels, bool)]
+    table.index = pd.RangeIndex(1, len(table) + 1, name="row")
+    return table.rename(columns=str)
+
+
+def _has_no_labels(column):
+    """Return whether cells are neither labels nor vectors, but pictures, objects or lists."""
+    cells = column.array if column.dtype == object else []
+    first = cells[0] if len(cells) > 0 else None
+    if isinstance(first, dict):
+        return True
+    if isinstance(first, (list, np.ndarray)):
+        return len(first) > 0 and not isinstance(first[0], (int, float, np.number))
+    try:
+        for cell in cells:
+            if isinstance(cell, bytes):
+                cell.decode()
+    except UnicodeDecodeError:
+        return True
+    return False

@@ -61,10 +61,12 @@ def _people_by_pattern(names, pattern):
         expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
         expression = expression.replace(escaped, f"(?P={field})")  # the same again
     person = next(field for field in fields if field in PERSON_FIELDS)
-    paths = pd.Series(np.asarray(names, object), dtype=str).str.replace("\\", "/", regex=False)
-    people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person]
-    are_people = people.isna() & paths.isin(people.dropna())
-    return people.mask(are_people, paths)
+    paths = [str(name).replace("\\", "/") for name in names]
+    matches = map(re.compile(rf"(?:.*/)?{expression}\Z").match, paths)
+    people = [match and match[person] for match in matches]
+    distinct = {*people}
+    whole = [path if path in distinct else None for path in paths]
+    return pd.Series(people, dtype="str").fillna(pd.Series(whole, dtype="str"))
 
 
 # --- what patterns would say ----------------------------------------------------------------------

@@ -39,23 +39,12 @@ def guessed_kind(contents, options):
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
     if not contents.is_table():
         return _kind_of_arrays(contents, options, are_faces, are_pairs)
-    table = without_words(_preview(contents.data), options.get("missing"))
+    table = without_words(contents.data.head(PREVIEW), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     n_rows = len(contents.data)
     if are_places(numbered) and not are_faces and n_rows == len(numbered):
         _ask_square("the table", (n_rows, len(numbered)))
     return _kind_of_table(table, options, are_faces, are_pairs)
-
-
-def _preview(table):
-    """Return the first rows, with the texts that occur in them alone."""
-    head = table.head(PREVIEW)
-    columns = [head.iloc[:, number] for number in range(len(head.columns))]
-    columns = [
-        column.cat.remove_unused_categories() if column.dtype == "category" else column
-        for column in columns
-    ]
-    return pd.concat(columns, axis=1)
 
 
 def _kind_of_arrays(contents, options, are_faces, are_pairs):
@@ -81,7 +70,7 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
-    return _kind_of_table(_preview(contents.data), options, are_faces, are_pairs)
+    return _kind_of_table(contents.data.head(PREVIEW), options, are_faces, are_pairs)
 
 
 def _kind_of_table(table, options, are_faces, are_pairs):

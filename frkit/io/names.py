@@ -67,15 +67,16 @@ _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
         sameperson samesubject sameidentity pos gen authentic
         wahr vrai verdadero vero ja oui si sí sim tak да
-        gleich même igual bonafide""",
+        gleich même igual""",
     impostor="""0 -1 false no n falsch faux falso nein non nie não nao nee нет verschieden ungleich
-        différent diferente spoof spoofed attack presentationattack nonmatch nonmated nontarget
+        différent diferente nonmatch nonmated nontarget
         impostor imposter
         different diff differentperson differentsubject differentidentity
         negative neg imp mismatch nonmate inter interclass""",
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
+NO_ATTACKS = frozenset({"", "nan", "bonafide", "none", "licit", "0"})  # in a column of their types
 LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
 # what was enrolled is the reference, whichever side a list names first
 LONG_MARKS += "test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model "
@@ -136,13 +137,15 @@ def is_known_name(name):
 
 
 def are_attacks(column):
-    """Return which cells say whether a presentation attack was made, and nothing of two people."""
-    is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
-    column = column if is_categorical else column.astype(str)
+    """Return which cells are of presentation attacks: their usual words, or a type of attack."""
+    column = column if column.dtype == "category" else column.astype(str)
     distinct = column.unique()
     if len(distinct) > MOST_WORDS:
         return np.zeros(len(column), bool)
-    attacks = [word for word in distinct if simplified(word) in ATTACKS]
+    if simplified(column.name).endswith("attacktype"):
+        attacks = [word for word in distinct if simplified(word) not in NO_ATTACKS]
+    else:
+        attacks = [word for word in distinct if simplified(word) in ATTACKS]
     return column.isin(attacks).to_numpy()
 
 

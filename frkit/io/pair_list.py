@@ -20,7 +20,7 @@ from frkit.data.labels import check_names, model_names
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
 from frkit.io.notices import warn_of_decisions, warn_of_spellings
-from frkit.io.repeated import first_of_each, warn_of_equal_rows
+from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
 from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -67,7 +67,8 @@ def listed_pairs(
     sides = {"image": images} | labels if images else labels
     if each_once and images:
         each_model = dict(enumerate(np.atleast_2d(values)))
-        keep = first_of_each(images, each_model | {"genuine": is_genuine})
+        repeated = repeated_rows(images, each_model | {"genuine": is_genuine})
+        keep = first_of_each(repeated, n)
         values, is_genuine = values[..., keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
     elif each_once and people:

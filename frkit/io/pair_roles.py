@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, warn
-from frkit.data.labels import can_be_named, coded_labels
-from frkit.data.sides import SIDES, WHO
+from frkit.data.labels import can_be_named
+from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.joins import share_above
 from frkit.io.names import (
@@ -18,7 +18,6 @@ from frkit.io.names import (
     NO_TRUTH,
     OF_IMAGES,
     WEAK,
-    are_attacks,
     side_columns,
     simplified,
     truth_of,
@@ -94,10 +93,6 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
         else:
             roles.unused.append(name)
     roles.from_user &= {*from_user}
-    if needs_score:
-        check_directions(
-            roles, table, genuine, {name: to_numbers(table[name]) for name in roles.scores()}
-        )
     return roles, genuine
 
 
@@ -110,31 +105,30 @@ def _find_scores(roles, sample):
     named = _by_role(numbers, _role_of_whole_name)
     unnamed = [name for name in numbers if not _role_of_whole_name(name)]
     worded = _by_role(unnamed, role_of_score)
-    of_sides = {name for pair in side_columns(unnamed).values() for name in pair}
-    others = [
-        name
-        for name in fractions(sample[unnamed])
-        if not (role_of_score(name) or words_of(name) & NO_SCORE or name in of_sides)
-    ]
-    if worded and others and not named:
-        why = f"{listed(others)} may be scores, too"
-        first = next(iter(worded))
-        roles.ask(sample, why, worded, worded | {first: [*others, *worded[first]]})
-    both = {
-        role: [*named.get(role, []), *worded.get(role, [])]
-        for role in WORDS
-        if role in named | worded
-    }
-    roles.columns |= named or worded
+    scores, others = (named, worded) if named else (worded, {})
+    if worded and not named:
+        of_sides = {name for pair in side_columns(unnamed).values() for name in pair}
+        unclear = [
+            name
+            for name in fractions(sample[unnamed])
+            if not (role_of_score(name) or words_of(name) & NO_SCORE or name in of_sides)
+        ]
+        others = {next(iter(worded)): unclear} if unclear else {}
+    if others:
+        all_scores = {
+            role: [*scores.get(role, []), *others.get(role, [])]
+            for role in WORDS
+            if role in scores | others
+        }
+        why = f"{listed(set().union(*others.values()))} may be scores, too"
+        roles.ask(sample, why, scores, all_scores)
+    roles.columns |= scores
     sides = side_columns(roles.scores()).values() if named else []
-    names_of_sides = [name for pair in sides for name in pair]
-    others = [name for name in roles.scores() if name not in names_of_sides]
-    if names_of_sides and others:
-        why = f"{listed(names_of_sides)} may be scores of two models, or values of the two sides"
+    of_sides = [name for pair in sides for name in pair]
+    others = [name for name in roles.scores() if name not in of_sides]
+    if of_sides and others:
+        why = f"{listed(of_sides)} may be scores of two models, or values of the two sides"
         roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
-    if named and worded:
-        why = f"{listed(set().union(*worded.values()))} may be scores, too"
-        roles.ask(sample, why, named, both)
 
 
 def _by_role(names, role_of):
@@ -234,8 +228,6 @@ def _says_truth(name, cells):
     if pd.api.types.is_float_dtype(cells) and (cells % 1 > 0).mean() > MOST:
         return False
     is_genuine, is_impostor = words_of_truth(cells)
-    if are_attacks(cells).any():
-        return False
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     if not is_clear.all():  # the other cells of a column with such a name are refused by line
         return truth_of(name) in TRUTH and is_clear.mean() > MOST
@@ -261,19 +253,9 @@ def _truth(roles, table):
 
 def _is_same(table, columns):
     """Return in which rows two columns have the same label."""
-    first, second = (table[name] for name in columns)
-    if not first.dtype == second.dtype == "str" or _has_forms(first) or _has_forms(second):
-        (first, texts), (second, others) = (
-            coded_labels(side, len(side), side.name) for side in (first, second)
-        )
-        codes, _ = pd.factorize(np.concatenate([texts, others]))
-        first, second = codes[: len(texts)][first], codes[len(texts) :][second]
-    return np.asarray(first == second, bool)
-
-
-def _has_forms(column):
-    """Return whether a text of a column may be written in two ways: 1001.0 and 1001, or é."""
-    return some_rows(column).str.endswith(".0").any() or not column.str.isascii().all()
+    columns = list(columns)
+    labels = [table[name] for name in columns]
+    return coded_sides(labels, columns, len(table), complete=False).is_same()
 
 
 def check_unconfirmed(roles, table, genuine, scores, is_preset):
@@ -316,30 +298,41 @@ def _find_sides(roles, table, truth):
     people = _identities(roles, sides, table, truth)
     if people is not None and not roles.from_user & {*WHO}:
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
-    for stem, columns in sides.items():
-        is_image = simplified(stem) in NAMES["image"] | IDS
-        if is_image and not any(map(roles.column, SIDES)) and not roles.from_user & {*SIDES}:
-            roles.columns |= {side: [name] for side, name in zip(SIDES, columns)}
-    names = [name for name in roles.free(table) if _are_names(table[name])]
-    is_said = any(map(roles.column, (*SIDES, *WHO))) or bool(roles.from_user & {*SIDES})
-    images = [name for name in names if words_of(name) & OF_IMAGES]
-    if len(images) == 2 and not is_said:
-        is_same = _is_same(table, images)
-        are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
-        if truth is None or are_people or not (is_same & ~truth).any():
-            of_names = WHO if are_people else SIDES
-            roles.columns |= {role: [name] for role, name in zip(of_names, images)}
-    is_said |= any(map(roles.column, (*SIDES, *WHO)))
-    if len(names) > 1 and not is_said:
-        why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
-        answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
-        roles.ask(table, why, *answers, dict.fromkeys(names))
+    if not roles.from_user & {*SIDES}:
+        _find_images(roles, sides)
+        if not any(map(roles.column, (*SIDES, *WHO))):
+            _find_names(roles, table, truth)
     for stem, columns in sides.items():
         if {*columns} <= {*roles.free(table)}:
             if stem in roles.unused or not can_be_named(stem or columns[0]):
                 roles.unused += columns
             else:
                 roles.attributes.setdefault(stem or columns[0], list(columns))
+
+
+def _find_images(roles, sides):
+    """Take the first two columns of both sides that are called images, or have no other name."""
+    usual = NAMES["image"] | IDS
+    images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
+    if images:
+        roles.columns |= {side: [name] for side, name in zip(SIDES, images[0])}
+
+
+def _find_names(roles, table, truth):
+    """Take two columns of many names, if words of their own say of what; ask about others."""
+    names = [name for name in roles.free(table) if _are_names(table[name])]
+    images = [name for name in names if words_of(name) & OF_IMAGES]
+    if len(images) == 2:
+        is_same = _is_same(table, images)
+        are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
+        if truth is None or are_people or not (is_same & ~truth).any():
+            of_names = WHO if are_people else SIDES
+            roles.columns |= {role: [name] for role, name in zip(of_names, images)}
+            return
+    if len(names) > 1:
+        why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
+        answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
+        roles.ask(table, why, *answers, dict.fromkeys(names))
 
 
 def _are_names(column):
@@ -366,27 +359,31 @@ def _identities(roles, sides, table, truth):
                 is_wrong = _is_same(table, columns) != truth
                 refuse_truth(roles, table, f"the identities {listed(columns)}", is_wrong, columns)
             return stem
+    usual = IDS if truth is None else IDS | WEAK["identity"]
     for stem, columns in sides.items():
-        if simplified(stem) in (IDS if truth is None else IDS | WEAK["identity"]):
+        if simplified(stem) in usual:
             is_same = _is_same(table, columns)
             if truth is None:
                 values = roles.scores() or fractions(table)
                 are_people = _meet_again(table.loc[is_same, [*columns, *values]], columns)
             else:
-                is_wrong = is_same != truth
-                are_people = not is_wrong.any()
-                if is_same.any() and 0 < is_wrong.mean() <= MOST_WRONG:
-                    truth_role = "genuine" if roles.column("genuine") else "impostor"
-                    people = {truth_role: None} | dict(zip(WHO, columns))
-                    attribute = {stem or columns[0]: list(columns)}
-                    answers = [people, attribute]
-                    refuse_truth(roles, table, listed(columns), is_wrong, answers=answers)
+                are_people = np.array_equal(is_same, truth)
+                _refuse_few(roles, table, stem, columns, is_same != truth)
             if are_people:
                 return stem
-    if truth is None or len({*truth}) < 2 or len(truth) < FEWEST:
+    if truth is None or len(truth) < FEWEST or truth.all() or not truth.any():
         return None
     agreeing = [stem for stem in sides if np.array_equal(_is_same(table, sides[stem]), truth)]
     return agreeing[0] if len(agreeing) == 1 else None
+
+
+def _refuse_few(roles, table, stem, columns, is_wrong):
+    """Stop if the truth contradicts columns that may name people, in few pairs."""
+    if is_wrong.mean() <= MOST_WRONG and _is_same(table, columns).any():
+        truth_role = "genuine" if roles.column("genuine") else "impostor"
+        people = {truth_role: None} | dict(zip(WHO, columns))
+        attribute = {stem or columns[0]: list(columns)}
+        refuse_truth(roles, table, listed(columns), is_wrong, answers=[people, attribute])
 
 
 def _meet_again(pairs, columns):

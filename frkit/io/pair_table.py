@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
-from frkit.io.file_contents import stacked_kinds, table_of
+from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import NAMES, are_attacks, side_columns, simplified, words_of_truth
+from frkit.io.names import NAMES, are_attacks, kinds_of_scores, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -37,13 +37,12 @@ from frkit.io.repeated import (
     differing_rows,
     first_of_each,
     refuse_two,
+    repeated_rows,
     warn_of_equal_rows,
     warn_of_twice,
 )
 from frkit.io.roles import Roles, models_column
 
-BONA_FIDE = ("", "nan", "bonafide", "none", "licit", "0")  # no attack
-TWO_KINDS = {"score": "score", "genuine": "genuine"}
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
     "identities of both sides such as person1 and person2, or a pattern of names of images"
@@ -54,6 +53,8 @@ def pairs_of_contents(contents, options):
     """Return the kept pairs of a file or table; options : of `open_data`."""
     if names_models(options) and not contents.roles:
         return stack_lists(read_by_model(contents, options, pairs_of_contents))
+    if not (contents.roles or options.get("columns")):
+        _ask_about_kinds([*contents.data])
     options = {name: value for name, value in options.items() if name != "kind"}
     table = table_of(contents)
     has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
@@ -65,7 +66,8 @@ def pairs_of_contents(contents, options):
     )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
-    table = _without_attacks(without_words(table, options.get("missing")))
+    _refuse_attacks(table)
+    table = without_words(table, options.get("missing"))
     columns = dict(options.pop("columns", {}))
     if not (contents.roles or "scores" in options or "model" in columns):
         references = [name for name, _ in side_columns(list(table)).values()]
@@ -77,26 +79,29 @@ def pairs_of_contents(contents, options):
     return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
 
 
-def _without_attacks(table):
-    """Return a table without presentation attacks; a warning counts them."""
+def _ask_about_kinds(header):
+    """Ask for one column of scores where the only two columns are genuine and impostor scores."""
+    kinds = kinds_of_scores(header)
+    if kinds is not None:
+        columns = [kinds["genuine"], kinds["impostor"]]
+        raise InputError(
+            f"{listed(columns)} may be genuine and impostor scores; frkit reads one column of "
+            f"scores, which pandas makes: frame[{columns}].set_axis(['genuine', 'impostor'], "
+            "axis=1).melt(var_name='genuine', value_name='score').dropna(); or give a file of "
+            "scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
+        )
+
+
+def _refuse_attacks(table):
+    """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
     for name in table.select_dtypes(exclude="number"):
-        is_attack = _says_attack(table[name])
-        if is_attack.any():
-            what = listed(table[name][is_attack].unique())
-            warn(f"{is_attack.sum():,} rows with {what} in column {name!r} are left out")
-            table = table[~is_attack]
-    return table
-
-
-def _says_attack(column):
-    """Return which rows are attacks: beside genuine and impostor pairs, or of bob's attack type."""
-    if simplified(column.name).endswith("attacktype"):
-        return ~column.astype(object).fillna("").map(simplified).isin(BONA_FIDE).to_numpy()
-    is_attack = are_attacks(column)
-    if not is_attack.any():
-        return is_attack
-    is_genuine, is_impostor = words_of_truth(column[~is_attack])
-    return is_attack & is_genuine.any() & is_impostor.any()
+        refuse_cells(
+            table[name],
+            are_attacks(table[name]),
+            "is about presentation attacks, which are neither genuine nor impostor pairs: leave "
+            "their rows out, as in frame[frame[...] == ...], and then this column, as in "
+            f"frame.drop(columns={name!r})",
+        )
 
 
 @dataclass
@@ -155,20 +160,21 @@ def _list_of_pairs(
     scores, labels, identity, **options
         As in `open_data`.
     """
-    of_other_scores = {}
-    if scores is not None:
-        of_other_scores = {role: user_columns.pop(role) for role in {*WORDS} & {*user_columns}}
-    lines = _columns_read(table, user_columns, preset, scores is None)
+    are_apart = scores is not None
+    directions = {
+        role: user_columns.pop(role) for role in WORDS if are_apart and role in user_columns
+    }
+    lines = _columns_read(table, user_columns, preset, not are_apart)
     roles = lines.roles
     warn_of_parts(roles, lines.table)
     warn_of_failures(roles, lines.table, number_marks(options.get("missing")))
-    if identity and not lines.images:
-        _take_people_as_images(lines)
-    if scores is None:
+    if are_apart:
+        _take_other_scores(lines, scores, directions.get("distance"))
+    else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
         lines.distances = roles.columns.get("distance", [])
-    else:
-        _take_other_scores(lines, scores, of_other_scores.get("distance"))
+    if not directions:
+        check_directions(roles, lines.table, lines.genuine, lines.scores)
     if rule == "models" and lines.images and not lines.images.are_one_set():
         lines.images = lines.images.apart()
     if not preset and not roles.from_user & {*SIDES}:
@@ -181,15 +187,14 @@ def _list_of_pairs(
         lines.people = _with_labels(labels, lines, attributes)
         labels = None
     _find_people(lines, identity, rule, bool(preset))
-    if scores is not None and not of_other_scores:
-        is_genuine = lines.people.is_same() if lines.genuine is None else lines.genuine
-        check_directions(roles, lines.table, is_genuine, lines.scores)
+    if lines.genuine is None and not directions:
+        check_directions(roles, lines.table, lines.people.is_same(), lines.scores)
     if lines.people and not lines.images:
         warn_of_equal_rows(lines.table, next(iter(lines.scores.values())))
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
-    if len(values) == 1 and not (roles.are_models and scores is None):
+    if len(values) == 1 and not (roles.are_models and not are_apart):
         [values] = values.values()
         distance = bool(distance)
     pairs = listed_pairs(
@@ -201,31 +206,16 @@ def _list_of_pairs(
 
 def _columns_read(table, user_columns, preset, has_scores):
     """Return the lines of a table with their roles, and with the names in their columns."""
-    from_user = [*user_columns]
-    may_be_kinds = not preset and user_columns in ({}, {"distance": "score"})
-    kinds = stacked_kinds(table) if may_be_kinds else None
-    if kinds is not None:  # genuine and impostor scores, which say what they are
-        table, preset = kinds, TWO_KINDS
-        from_user.append("genuine")
     columns = {
         role: source
         for role, source in (preset or {}).items()
         if OPPOSITE.get(role) not in user_columns  # as where the user calls scores distances
     }
     roles, genuine = pair_roles(
-        table, columns | user_columns, needs_score=has_scores, from_user=from_user
+        table, columns | user_columns, needs_score=has_scores, from_user=user_columns
     )
     images, people = _sides(table, roles, SIDES), _sides(table, roles, WHO)
     return Lines(table, roles, genuine, images, people)
-
-
-def _take_people_as_images(lines):
-    """Read names of people as names of images, from which a pattern reads people."""
-    roles = lines.roles
-    roles.columns |= {side: roles.columns.pop(who, []) for side, who in zip(SIDES, WHO)}
-    lines.images, lines.people = lines.people, None
-    if not (roles.column("genuine") or roles.column("impostor")):
-        lines.genuine = None
 
 
 def _take_other_scores(lines, scores, distances):
@@ -262,7 +252,8 @@ def _find_people(lines, identity, rule, is_preset):
     if identity:
         if not images:
             why = "a pattern reads names of images, but it is not clear which columns have them"
-            roles.ask(lines.table, why, dict.fromkeys(SIDES, "..."))
+            names = {side: roles.column(who) or "..." for side, who in zip(SIDES, WHO)}
+            roles.ask(lines.table, why, names)
         lines.people = images.mapped(identities_from(images.names, identity))
         roles.who = f"by the pattern {identity!r} of names of images"
     elif images and not lines.people:
@@ -391,11 +382,11 @@ def _keep_first_of_each(lines):
     images, genuine, roles = lines.images, lines.genuine, lines.roles
     values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
-    differing = differing_rows(images, values)
+    repeated = repeated_rows(images, values)
+    differing = differing_rows(repeated)
     if len(differing) == 0:
-        is_first = first_of_each(images, values)
-        if not is_first.all():
-            lines.keep(is_first)
+        if len(repeated) > 0:
+            lines.keep(first_of_each(repeated, len(lines.table)))
         return
     if roles.column("reference") == roles.column("reference_identity"):
         warn(
@@ -483,7 +474,7 @@ def _score_lines(path, table, images):
 def _scores_of_pairs(names, values, images):
     """Return the scores of pairs of images, NaN without one; names : of probes, of references."""
     sides = coded_sides(names, ("probe", "reference"), len(values))
-    differing = differing_rows(sides, {"score": values})
+    differing = differing_rows(repeated_rows(sides, {"score": values}))
     if len(differing) > 0:
         refuse_two(sides, differing, names[0].index, "has two scores")
     values = pd.Series(values, pd.MultiIndex.from_arrays(sides.columns()))

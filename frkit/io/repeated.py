@@ -9,21 +9,36 @@ from frkit.data.sides import Sides
 DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
 
 
-def differing_rows(sides, values):
-    """Return two rows of one ordered pair with different values; none where there are no such.
+def repeated_rows(sides, values):
+    """Return the rows whose two names meet several times, in either direction.
 
     Parameters
     ----------
     sides : Sides
     values : dict of array, (pair,)
+        Scores, and whether the pair is genuine where that is known.
+
+    Returns
+    -------
+    pd.DataFrame
+        The values with numbers of the ordered pair, `pair`, and of the other one, `either_way`.
     """
-    pairs = pd.DataFrame(values | {"pair": sides.pair()})
-    distinct = pairs[pairs.pair.duplicated(keep=False)].drop_duplicates()
+    first = np.minimum(sides.probe, sides.reference)
+    second = np.maximum(sides.probe, sides.reference)
+    either_way = pd.Series(Sides(first, second, sides.names).pair())
+    rows = np.flatnonzero(either_way.duplicated(keep=False))
+    columns = values | {"pair": sides.pair(), "either_way": either_way.to_numpy()}
+    return pd.DataFrame({name: column[rows] for name, column in columns.items()}, index=rows)
+
+
+def differing_rows(repeated):
+    """Return two rows of one ordered pair with different values; none where there are no such."""
+    distinct = repeated.drop_duplicates()
     differing = distinct.pair[distinct.pair.duplicated()]
     return distinct.index[distinct.pair.isin(differing[:1])][:2]
 
 
-def first_of_each(images, values):
+def first_of_each(repeated, n_pairs):
     """Return which rows are the first of their pair with these values; a warning counts others.
 
     Those with another score of the same images are comparisons of their own. So are pairs with
@@ -31,21 +46,20 @@ def first_of_each(images, values):
 
     Parameters
     ----------
-    images : Sides
-    values : dict of array, (pair,)
-        Scores, and whether the pair is genuine where that is known.
+    repeated : pd.DataFrame
+        See `repeated_rows`.
+    n_pairs : int
+        Number of all rows.
     """
-    pairs = pd.DataFrame(values | {"pair": images.pair()})
-    repeated = pairs[pairs.pair.duplicated(keep=False)]
-    again = repeated.index[repeated.duplicated()]
-    warn_of_twice(len(again))
-    keep = ~pairs.index.isin(again)
-    first, second = np.sort([images.probe, images.reference], axis=0)
-    unordered = pairs.assign(pair=Sides(first, second, images.names).pair())[keep]
-    is_turned = unordered.pair.duplicated()
+    keep = np.ones(n_pairs, bool)
+    is_again = repeated.duplicated()
+    warn_of_twice(is_again.sum())
+    keep[repeated.index[is_again]] = False
+    unordered = repeated[~is_again].drop(columns="pair")
+    is_turned = unordered.either_way.duplicated()
     if is_turned.any() and is_turned.equals(unordered.duplicated()):
         warn(f"{is_turned.sum():,} pairs occur in both directions with one score: each counts once")
-        keep[keep] = ~is_turned
+        keep[unordered.index[is_turned]] = False
     return keep
 
 

@@ -17,6 +17,10 @@ from frkit.io.names import is_known_name
 HEAD = 100  # lines that show how a table is written
 MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
 WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
+COMMENT = (
+    "line {} begins with '#', below the first lines: remove such lines, or give "
+    "fk.open_data(pd.read_csv(path, comment='#'))"
+)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
@@ -48,8 +52,8 @@ def read_text(path):
     Returns
     -------
     pd.DataFrame
-        Its index is the number of the line. Blank lines are skipped, and lines that begin with "#"
-        with a warning that counts them.
+        Its index is the number of the line. Blank lines are skipped, and first lines that begin
+        with "#".
     """
     with reading("the table"):
         layout = text_layout(path)
@@ -61,7 +65,8 @@ def read_text(path):
             table = table[~is_blank]
         if len(layout.names) > 1 and layout.names[-1] == "" and table.iloc[:, -1].isna().all():
             table = table.iloc[:, :-1]  # each line ends with a separator
-        return _without_comments(table)
+        _refuse_comments(table)
+        return table
 
 
 def _parsed(path, layout):
@@ -96,13 +101,10 @@ def _arrow_table(content, layout, numbers):
     import pyarrow as pa
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-    skipped, refused = [], []
+    refused = []
 
-    def skip_remarks(row):
-        """Skip a remark; stop at any other line with too many or too few cells."""
-        if row.text.startswith("#") and row.actual_columns < row.expected_columns:
-            skipped.append(row.number)
-            return "skip"
+    def stop(row):
+        """Stop at a line with too many or too few cells."""
         refused.append(row)
         return "error"
 
@@ -117,7 +119,7 @@ def _arrow_table(content, layout, numbers):
         delimiter=layout.mark or " ",
         ignore_empty_lines=False,
         newlines_in_values=True,
-        invalid_row_handler=skip_remarks,
+        invalid_row_handler=stop,
     )
     values = ConvertOptions(column_types=types, null_values=NO_NUMBER, decimal_point=layout.decimal)
     try:
@@ -128,10 +130,6 @@ def _arrow_table(content, layout, numbers):
         raise
     table = parsed.to_pandas(use_threads=False)
     table.index += layout.first
-    if skipped:
-        every_line = layout.first + np.arange(len(table) + len(skipped))
-        table.index = np.setdiff1d(every_line, skipped)
-        warn_of_comments(skipped)
     return table
 
 
@@ -141,22 +139,21 @@ def _refuse_line(row):
         "\n" not in row.text,
         f"line {row.number}: a cell has no end: was an open quote left?",
     )
+    require(not row.text.startswith("#"), COMMENT.format(row.number))
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
         f"{row.expected_columns} cells"
     )
 
 
-def _without_comments(table):
-    """Return a table without lines that begin with "#", unless most do, as names of rows may."""
+def _refuse_comments(table):
+    """Refuse lines that begin with "#" below others, unless most do, as names of rows may."""
     first = table.iloc[:, 0]
     if len(table) == 0 or pd.api.types.is_numeric_dtype(first):
-        return table
+        return
     is_comment = first.str.startswith("#", na=False)
-    if not 0 < is_comment.mean() <= MOST_COMMENTS:
-        return table
-    warn_of_comments(table.index[is_comment])
-    return table[~is_comment]
+    if 0 < is_comment.mean() <= MOST_COMMENTS:
+        raise InputError(COMMENT.format(table.index[is_comment][0]))
 
 
 def warn_of_comments(lines):
@@ -169,8 +166,6 @@ def text_layout(path):
     with reading("the table"), open_text(path) as file:
         head = enumerate(islice(file, HEAD), 1)
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
-        if lines and re.fullmatch('"?sep=.?"?', next(iter(lines.values())), re.IGNORECASE):
-            del lines[next(iter(lines))]  # for Excel
         require(lines, "the file is empty")
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])
@@ -183,9 +178,6 @@ def text_layout(path):
         if len(rows[first]) == len(cells[-1]) and has_names and not is_above_header:
             break  # it is the header
         first, *others = others
-    no_comments = [number for number in others if lines[number][0] != "#"]
-    if len(no_comments) >= MOST_COMMENTS * len(others):
-        others = no_comments
     cells = [rows[number] for number in (first, *others)]
     has_header = _has_header(cells)
     names = cells[0] if has_header else [str(number + 1) for number in range(len(cells[0]))]

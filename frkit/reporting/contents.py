@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit.reporting.tables import Table
 
-CLEAR, UNDECIDED, TOO_LITTLE = "clear", "undecided", "too little data"
+CLEAR, UNDECIDED, TOO_LITTLE, NOT_TESTED = "clear", "undecided", "too little data", "not tested"
 
 
 @dataclass

@@ -42,10 +42,11 @@ PARTS = {  # section of a report -> its title, and what fills it
     "rlb": ("RLB", fairness.representation_section),
     "models": ("Which model is better", accuracy.models),
     "people": ("People who drive the errors", people.drivers),
+    "plan": ("How many more people", people.plans),
     "data": ("The data", data_card.data),
 }
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"
-LONG = ("indices", "n_sigma", "rlb")
+LONG = ("indices", "n_sigma", "rlb", "plan")
 OF_FEW_PEOPLE = ("errors", "data")
 SHOWN_IN_TABLES = (FEW_ERRORS, NONFINITE)  # notices: tables mark the first, and show "–"
 
@@ -167,7 +168,7 @@ def report(
     level : float
         Nominal coverage of the intervals, in (0, 1).
     quick : bool
-        True leaves out what takes long: SFI/CFI/DFI, N-Sigma and RLB.
+        True leaves out what takes long: SFI/CFI/DFI, N-Sigma, RLB and plans.
     weighting, impostors, varying
         As in `evaluate`.
     opening : mapping, optional

@@ -12,9 +12,9 @@ from frkit.base import gathered_notices
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
-from frkit.intervals.equality import have_enough_people
+from frkit.intervals.equality import IN_SEVERAL, have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
+from frkit.reporting.contents import CLEAR, NOT_TESTED, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.formats import SIGNIFICANT, p_words, say
 from frkit.reporting.inputs import result_of_model
 from frkit.reporting.tables import VALUE, Table, cells, table
@@ -29,6 +29,7 @@ class Verdict:
 
     `p` is that of equal groups and `pairs.p_holm` those of single pairs, valid for all models,
     rates and pairs of a report together. `largest` is the upper end of highest over lowest rate.
+    `in_several`: so many people stand in several groups that there is no test.
     """
 
     model: str
@@ -37,6 +38,7 @@ class Verdict:
     largest: float
     pairs: pd.DataFrame
     errors: pd.Series
+    in_several: bool
 
     @property
     def is_tested(self):
@@ -125,6 +127,7 @@ def verdicts_of(inputs):
                 largest=result.upper.fillna(np.inf).item(),
                 pairs=result_of_model(pairs.isel({inputs.along: 0}), name).to_dataframe(),
                 errors=result_of_model(count, name).to_series().drop(small),
+                in_several=disparity.attrs.get("warning") == IN_SEVERAL,
             )
             verdicts.append(verdict)
     for verdict, p in zip(verdicts, holm(np.array([verdict.p for verdict in verdicts]))):
@@ -147,7 +150,10 @@ def tile_of(rate, verdicts, left_out, level):
     else:
         text = of_rate[0].sentence if of_rate else left_out[rate]
     is_clear = bool(differ) and not differ[0].n_errors
-    state = CLEAR if is_clear else UNDECIDED if tested else TOO_LITTLE
+    state = CLEAR if is_clear else UNDECIDED
+    if not tested:
+        has_errors = any(verdict.errors.sum() > 0 for verdict in of_rate)
+        state = NOT_TESTED if has_errors else TOO_LITTLE
     n_tests = sum(verdict.is_tested for verdict in verdicts)
     n_pairs = max((len(verdict.pairs) for verdict in tested), default=0)
     note = say("group_tests", level, n_tests, n_pairs)

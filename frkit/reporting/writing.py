@@ -24,6 +24,7 @@ FIGURES = "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
 SCHEMA = "frkit-report"
 SCHEMA_VERSION = 1
+WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
 ABOUT = {  # attribute of a result -> its name in report.json
     "target": "target",
     "method": "method",
@@ -126,7 +127,7 @@ def numbers(report, files=()):
     """
     values = []
     for (section, _), result in report.results.items():
-        if section != "people":  # whose result has no interval
+        if section not in WITHOUT_VALUES:
             values += _values(section, result)
     contents = {
         "schema": SCHEMA,

@@ -6,6 +6,7 @@ import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 from frkit.data import checks
@@ -108,13 +109,11 @@ def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
 
 
 @pytest.mark.parametrize("kind", READERS)
-@pytest.mark.parametrize(
-    ("value", "message"), [(np.nan, "row 70, column 2"), (0, "row 70 has norm 0")]
-)
+@pytest.mark.parametrize(("value", "message"), [(np.nan, "row 70, column 2"), (0, "row 70")])
 def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, message):
     values = VALUES.copy()
     values[70, 2 if value else slice(None)] = value
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         READERS[kind](tmp_path, values)
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
-from frkit.base import UNKNOWN, InputError
+from frkit.base import UNKNOWN
 from frkit.data.labels import clean_labels
 from frkit.io.faces import faces
 
@@ -45,20 +46,20 @@ TWO = np.stack([embedding(seed=1), embedding(seed=2)])
 ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
 BAD_EMBEDDINGS = {
     "nan": (spoiled(3, 1, np.nan), {}, "row 3, column 1: nan"),
-    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: inf is not finite in float32"),
-    "zero vector": (ZERO_ROW, {}, "row 2 has norm 0, too small"),
-    "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
-    "cube without names": (TWO, {}, r"model= names, got shape \(2, 5, 3\)"),
+    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: inf"),
+    "zero vector": (ZERO_ROW, {}, "row 2"),
+    "huge norm": (spoiled(1, 0, 1e25), {}, "1e+25"),
+    "cube without names": (TWO, {}, "model= names, got shape (2, 5, 3)"),
     "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
-                   "of model 1 at row 4, column 0"),
-    "lengths": (embedding(4), {}, "identity has 5 labels, but there are 4 images"),
+                   "model 1 at row 4, column 0"),
+    "lengths": (embedding(4), {}, "4 images"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_EMBEDDINGS)
 def test_a_bad_embedding_is_refused_with_its_place(case):
     values, more, message = BAD_EMBEDDINGS[case]
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         faces(values, IDENTITY, **more)
 
 
@@ -74,37 +75,37 @@ def test_a_data_frame_has_embedding_and_labels_in_columns():
     from_frame = fk.open_data(wide, columns={"embedding": "q"} | names)
     from_frame = from_frame[[*expected.coords, "embedding"]].drop_attrs(deep=False)
     xr.testing.assert_identical(from_frame, expected)
-    with pytest.raises(InputError, match="named by the text before the number"):
+    with refused("q_0"):
         fk.open_data(wide, columns={"embedding": ["q_0", "q_1", "q_2"]} | names)
 
 
 def test_a_data_frame_names_what_it_lacks():
     frame = pd.DataFrame({"person": IDENTITY, "emb": list(embedding())})
-    with pytest.raises(InputError, match="no column 'sex'; the columns are"):
+    with refused("sex", "person", "emb"):
         fk.open_data(frame, columns={"gender": "sex"})
-    with pytest.raises(InputError, match="columns={'identity': 'person'"):
+    with refused("identity=", "fk.open_data"):
         faces(frame, "person")
-    with pytest.raises(InputError, match="row 2, column .emb.: .* another length"):
+    with refused("row 2", "emb"):
         fk.open_data(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3))
 
 
 BAD_LABELS = {
-    "identity missing": ({"identity": ["a", None, "b", "unknown", " "]}, "rows .1, 3, 4"),
-    "one identity": ({"identity": ["a"] * 5}, "at least two identities are needed, got 1: 'a'"),
-    "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
-    "image twice": ({"image": list("vwxwv")}, "several of 'w', 'v'"),
-    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* rows .2"),
-    "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
-    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is not text"),
-    "half a character": ({"gender": [chr(0xD800)] + ["m"] * 4}, "gender: a label is not text"),
-    "NUL": ({"gender": ["a\0b"] + ["m"] * 4}, "gender: a label is not text, or contains NUL"),
+    "identity missing": ({"identity": ["a", None, "b", "unknown", " "]}, "rows [1, 3, 4]"),
+    "one identity": ({"identity": ["a"] * 5}, "1: 'a'"),
+    "no genuine pair": ({"identity": list("abcde")}, "identity"),
+    "image twice": ({"image": list("vwxwv")}, "'w', 'v'"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "rows [2]"),
+    "reserved": ({"person": ["f"] * 5}, "person"),
+    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender"),
+    "half a character": ({"gender": [chr(0xD800)] + ["m"] * 4}, "gender"),
+    "NUL": ({"gender": ["a\0b"] + ["m"] * 4}, "gender"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_LABELS)
 def test_bad_labels_are_refused_with_their_rows(case):
     more, message = BAD_LABELS[case]
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         faces(embedding(), **{"identity": IDENTITY, **more})
 
 
@@ -132,7 +133,7 @@ def test_labels_of_any_kind_become_text(kind):
 def test_floats_by_which_people_may_have_merged_are_refused(dtype, largest):
     exact = np.array([largest - 1, largest - 1, 1, 2, 3], dtype)
     assert faces(embedding(), exact).identity.values[0] == str(largest - 1)
-    with pytest.raises(InputError, match="so large that different numbers became equal"):
+    with refused("identity"):
         faces(embedding(), np.array([largest, largest, 1, 2, 3], dtype))
 
 
@@ -158,16 +159,16 @@ def test_stacking_pads_with_zeros_and_aligns_images():
 
 
 BAD_STACKS = {
-    "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "1 are only in 'A' and 0 "),
+    "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "1 are only in 'A'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},
-               "must agree in 'identity' with those before it, but differs in 3 of 5"),
+               "3 of 5"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_STACKS)
 def test_models_of_other_images_are_not_stacked(case):
     make, message = BAD_STACKS[case]
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         fk.open_data(make(*two_encoders()))
 
 

@@ -1,6 +1,5 @@
 """Files as other programs write them: the same pairs, or the same images, in each form."""
 
-import json
 import pickle
 import re
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import xarray as xr
 from door_files import opened
 from named import named
+from refusals import noticed, refused
 from scipy.io import savemat
 
 import frkit as fk
@@ -66,18 +66,6 @@ def test_embeddings_as_other_programs_write_them(tmp_path, name):
     np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
 
 
-def nested_lines(path):
-    lines = [
-        {
-            "probe": {"image": IMAGES[i], "subject": PEOPLE[i]},
-            "reference": {"image": IMAGES[j], "subject": PEOPLE[j]},
-            "similarity": score,
-        }
-        for i, j, score in zip(FIRST, SECOND, SCORE.tolist())
-    ]
-    path.write_text("\n".join(map(json.dumps, lines)))
-
-
 def five_cells(path):
     sides = [PEOPLE[FIRST], IMAGES[FIRST], PEOPLE[SECOND], IMAGES[SECOND]]
     lines = ["\t".join(map(str, cells)) for cells in zip(*sides, SCORE.tolist())]
@@ -98,7 +86,6 @@ PAIRS = {
     ).to_csv(path, index=False),
     "issame.npz": lambda path: np.savez(path, dist=2 - 2 * SCORE, actual_issame=GENUINE),
     "scores.mat": lambda path: savemat(path, {"sims": SCORE, "genuine": GENUINE.astype(float)}),
-    "nested.jsonl": nested_lines,
     "five.tsv": five_cells,
 }
 
@@ -184,7 +171,7 @@ def test_labels_that_are_shifted_against_the_embeddings_are_noticed(tmp_path, sh
     people = np.concatenate([PEOPLE.repeat(2), np.char.add("x", PEOPLE.repeat(2))])
     np.savetxt(tmp_path / "f.txt", np.roll(people, shift), "%s")
     direction = "earlier" if shift > 0 else "later"
-    with pytest.warns(fk.DataWarning, match=f"begin {abs(shift)} row.s. {direction} than"):
+    with noticed(abs(shift), direction):
         fk.open_data(tmp_path / "f.npy", labels=tmp_path / "f.txt")
 
 
@@ -198,7 +185,7 @@ def test_a_header_of_two_lines_is_refused_with_what_to_do(tmp_path):
     ]
     table = pd.DataFrame([["a", "f", "a", "f", 0.9], ["a", "f", "b", "m", 0.1]])
     table.set_axis(pd.MultiIndex.from_tuples(columns), axis=1).to_csv(tmp_path / "t.csv")
-    with pytest.raises(fk.InputError, match="header of two lines make one"):
+    with refused("probe", "ref"):
         fk.open_data(tmp_path / "t.csv")
 
 
@@ -209,14 +196,14 @@ def test_a_header_of_two_lines_is_refused_with_what_to_do(tmp_path):
 def test_other_files_are_refused_with_what_to_do(tmp_path, ending, advice):
     path = tmp_path / f"x{ending}"
     path.write_bytes(b"PK\x03\x04 and more")
-    with pytest.raises(fk.InputError, match=f"does not read {ending} files: .*{advice}"):
+    with refused(ending, advice):
         fk.open_data(path)
 
 
 def test_a_pickle_is_refused(tmp_path):
     path = tmp_path / "encodings.pickle"
     path.write_bytes(pickle.dumps({"encodings": EMBEDDING, "names": PEOPLE}))
-    with pytest.raises(fk.InputError, match="may run any code, so frkit refuses"):
+    with refused(".pickle", "np.savez"):
         fk.open_data(path)
 
 
@@ -225,7 +212,7 @@ def test_groups_of_several_models_in_hdf5_are_named(tmp_path):
         for name in ("arcface", "cosface"):
             file.create_group(name)["features"] = EMBEDDING
             file[name]["people"] = PEOPLE.tolist()
-    with pytest.raises(fk.InputError, match="groups 'arcface', 'cosface'. In Python"):
+    with refused("arcface", "cosface"):
         fk.open_data(tmp_path / "two.h5")
     with h5py.File(tmp_path / "two.h5") as file:
         faces = fk.faces(file["arcface/features"][:], file["arcface/people"].asstr()[:])
@@ -239,7 +226,7 @@ def list_of(score=SCORE, **columns):
 def test_people_whose_names_differ_in_spelling_only_are_noticed():
     for spelled in (np.char.upper(PEOPLE), np.char.replace(PEOPLE, "_", " ")):
         mixed = np.where(np.arange(len(SECOND)) % 2 == 0, PEOPLE[SECOND], spelled[SECOND])
-        with pytest.warns(fk.DataWarning, match="32 labels of .identity. .*capital"):
+        with noticed("32 labels", "identity"):
             fk.open_data(list_of(id1=PEOPLE[FIRST], id2=mixed).drop(columns=["img1", "img2"]))
     numbers = np.repeat(["1-12", "11-2", "1", "-1a", "m.03f4r_b", "m.03f4rb", "A", "Anna"], 6)
     assert fk.faces(EMBEDDING, numbers).sizes["image"] == 48
@@ -249,7 +236,7 @@ def test_people_whose_names_differ_in_spelling_only_are_noticed():
 @pytest.mark.parametrize("second", ["F", "female", "FEMALE "])
 def test_groups_whose_names_differ_in_spelling_only_are_noticed(form, second):
     labels = np.resize(["Female"] * 3 + ["Male"] * 3 + [second] * 3, 48)
-    with pytest.warns(fk.DataWarning, match="labels of 'gender' may mean the same.*'Female'"):
+    with noticed("gender", "Female"):
         if form == "embeddings":
             fk.faces(EMBEDDING, PEOPLE, gender=labels)
         elif form == "pairs":
@@ -263,43 +250,41 @@ def test_groups_whose_names_differ_in_spelling_only_are_noticed(form, second):
 
 def test_identities_that_a_spreadsheet_abridged_are_refused(tmp_path):
     who = np.array([f"{1.2e11 + 1e9 * k:.2E}" for k in range(16)]).repeat(3)
-    with pytest.raises(fk.InputError, match=r"'1.20E\+11'.* in 2,256 pair.*as text"):
+    with refused("1.20E+11", "2,256"):
         fk.pairs(np.tile(SCORE, 2), None, probe_identity=who[np.r_[FIRST, SECOND]],
                  reference_identity=who[np.r_[SECOND, FIRST]])  # fmt: skip
     table = pd.DataFrame({"ID1": who[FIRST], "ID2": who[SECOND], "score": SCORE})
     for decimal, mark in (".", ","), (",", ";"):
         text = table.replace(regex={"ID.": {r"\.": decimal}}).round(3)
         text.to_csv(tmp_path / "t.csv", index=False, sep=mark, decimal=decimal)
-        with pytest.raises(fk.InputError, match="probe_identity contains.*export this column"):
+        with refused("probe_identity", "1.20E+11"):
             fk.open_data(tmp_path / "t.csv")
     pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=who).to_csv(tmp_path / "f.csv")
-    with pytest.raises(fk.InputError, match=r"identity contains.* in 48 image.*as text"):
+    with refused("identity", "1.20E+11", 48):
         fk.open_data(tmp_path / "f.csv")
 
 
 def test_scores_with_two_values_are_noticed_as_decisions():
     accepted = (SCORE > 0.5).astype(float)
-    with pytest.warns(fk.DataWarning, match="only two values, 0 and 1, as decisions"):
+    with noticed("two values, 0 and 1"):
         fk.open_data(list_of(accepted, id1=PEOPLE[FIRST], id2=PEOPLE[SECOND]))
-    with pytest.warns(fk.DataWarning, match="only two values, 0 and 1, as decisions"):
+    with noticed("two values, 0 and 1"):
         fk.score_matrix(UNIT @ UNIT[:9].T > 0.5, PEOPLE, PEOPLE[:9])
 
 
 def test_parts_that_nobody_named_are_noticed():
     frame = pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=PEOPLE)
     frame["split"] = np.resize(["train"] * 24 + ["test"] * 24, 48)
-    with pytest.warns(
-        fk.DataWarning, match="all parts in column 'split' are used: 'test', 'train'"
-    ):
+    with noticed("split", "test", "train"):
         fk.open_data(frame)
     assert "split" in fk.open_data(frame, columns={"split": "split"}).coords
     fk.open_data(frame[:24])  # one part only
     fk.open_data(frame.assign(split=np.resize(["up", "down"], 48)))
     pairs = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
-    with pytest.warns(fk.DataWarning, match="column 'fold' are used"):
+    with noticed("fold", "dev", "eval"):
         fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
     ranked = pairs.assign(rank=np.arange(len(pairs)) % 10)
-    with pytest.warns(fk.DataWarning, match="'rank' suggests .* only the best candidates"):
+    with noticed("rank"):
         fk.open_data(ranked)
     fk.open_data(ranked, columns={"rank": ("rank", None)})
 
@@ -317,7 +302,7 @@ def test_a_point_that_may_stand_behind_thousands_is_asked_about(tmp_path, point)
         path = tmp_path / f"{name}.csv"
         table.assign(score=scores).to_csv(path, index=False, sep=";")
         if name == "thousands":
-            with pytest.raises(fk.InputError, match=r"line .*'score'.* thousands: which is it\?"):
+            with refused("line 2", "score"):
                 fk.open_data(path)
         else:
             expected = [float(score.replace(",", ".")) for score in scores]
@@ -329,7 +314,7 @@ def test_a_matrix_of_thousands_is_asked_about(tmp_path, decimal):
     whole = (900 + 500 * UNIT @ UNIT.T).round().astype(int)
     texts = [[f"{score:,}".replace(",", decimal) for score in row] for row in whole]
     pd.DataFrame(texts, PEOPLE, PEOPLE).to_csv(tmp_path / "m.csv", sep=";")
-    with pytest.raises(fk.InputError, match="thousands: which is it"):
+    with refused("line 2", "Person_00"):
         fk.open_data(tmp_path / "m.csv", kind="matrix")
 
 
@@ -338,10 +323,10 @@ def test_points_and_commas_in_one_column_are_refused(tmp_path):
     texts = [f"{score:.3f}".replace(".", ",") for score in SCORE]
     table = table.assign(score=["1.234", *texts[1:]])
     table.to_csv(tmp_path / "p.csv", sep=";", index=False)
-    with pytest.raises(fk.InputError, match="line 2, column 'score': '1.234' has a decimal point"):
+    with refused("line 2", "score", "1.234"):
         fk.open_data(tmp_path / "p.csv")
     table.assign(score=["FTA", *texts[1:]]).to_csv(tmp_path / "p.csv", sep=";", index=False)
-    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+    with noticed("1 genuine and 0 impostor"):
         assert np.isnan(named(fk.open_data(tmp_path / "p.csv")).score).sum() == 1
 
 
@@ -349,7 +334,7 @@ def test_whole_scores_that_would_become_equal_are_refused():
     """Beyond 2**53 float64 does not tell neighbours apart."""
     far_apart = 2**60 + (SCORE * 2**40).astype(np.int64)
     assert named(opened(list_of(far_apart))).score.shape == SCORE.shape
-    with pytest.raises(fk.InputError, match="different scores become equal"):
+    with refused("row 1", "score", "1152921504606847169"):
         opened(list_of(2**60 + (SCORE * 200).astype(np.int64)))
 
 
@@ -365,7 +350,7 @@ def test_the_command_line_can_say_that_no_score_marks_a_failure(tmp_path, capsys
 
 def test_arrays_of_any_name_are_embeddings_once_the_identity_is_named(tmp_path):
     np.savez(tmp_path / "f.npz", embedding=EMBEDDING, wer=CODES, sex=np.repeat(["f", "m"], 24))
-    with pytest.raises(fk.InputError, match="no column says whom"):
+    with refused("48 rows", "embedding"):
         fk.open_data(tmp_path / "f.npz")
     faces = fk.open_data(tmp_path / "f.npz", columns={"identity": "wer"})
     assert faces.identity.values.tolist() == CODES.astype(str).tolist()
@@ -373,14 +358,14 @@ def test_arrays_of_any_name_are_embeddings_once_the_identity_is_named(tmp_path):
 
 def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
     savemat(tmp_path / "f.mat", {"feat": EMBEDDING.T, "id": CODES})
-    with pytest.raises(fk.InputError, match="each of the 6 rows of 'feat'"):
+    with refused("6 rows", "feat"):
         fk.open_data(tmp_path / "f.mat")
 
 
 def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
     arrays = {"dist": 1 - SCORE, "actual_issame": GENUINE, "tpr": np.linspace(0, 1, 40)}
     np.savez(tmp_path / "p.npz", **arrays)
-    with pytest.warns(fk.DataWarning, match="not read: 'tpr' .they are shorter") as notices:
+    with noticed("tpr") as notices:
         pairs = fk.open_data(tmp_path / "p.npz")
     assert len(notices) == 1
     np.testing.assert_allclose(named(pairs).score.values, SCORE - 1)
@@ -395,7 +380,7 @@ def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
     with pytest.raises(fk.InputError, match="fk.open_evaluation"):
         fk.open_data(tmp_path / "e.nc")
     (tmp_path / "report.json").write_text('{"schema": "frkit-report", "values": [{"far": 0.1}]}')
-    with pytest.raises(fk.InputError, match="a report of frkit.*frkit check"):
+    with refused("report.json", "frkit check"):
         fk.open_data(tmp_path / "report.json")
 
 
@@ -403,5 +388,5 @@ def test_copies_of_embeddings_are_counted_in_a_notice():
     wide = np.hstack([EMBEDDING, EMBEDDING + 1])
     assert fk.faces(wide, PEOPLE).sizes["image"] == 48  # without a notice
     wide[[1, 7, 20]] = wide[0]
-    with pytest.warns(fk.DataWarning, match="4 images have exactly the embedding of another"):
+    with noticed("4 images"):
         fk.faces(wide, PEOPLE)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 
@@ -120,7 +121,7 @@ LARGE = np.array([2**60 + 1, 2**60 + 1, 2**60 + 2, 2**60 + 2], float)
     "numbers", [LARGE, pd.Series(LARGE), LARGE.tolist(), np.float32([2**24, 2**24 + 1, 1, 1])]
 )
 def test_numbers_that_were_rounded_are_no_identities(numbers):
-    with pytest.raises(fk.InputError, match="different numbers became equal"):
+    with refused("identity"):
         fk.faces(np.eye(4), numbers)
 
 
@@ -246,7 +247,7 @@ def test_an_infinite_score_is_refused_wherever_it_stands(form, kind, infinite):
     values = VALUES.copy()
     values[PLACES[kind]] = infinite
     for question in (fk.evaluate, fk.errors_by_person, fk.verification_metrics):
-        with pytest.raises(fk.InputError, match="1 score.s. are infinite"):
+        with refused(1, "missing"):
             question(form(values, PART))
 
 
@@ -269,6 +270,7 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     assert kept.attrs["symmetric"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* images have exactly the embedding")
 def test_no_cosine_lies_beyond_one():
     rows = np.random.default_rng(3).normal(size=(200, 128)).repeat(2, axis=0)

@@ -25,9 +25,10 @@ from face_files import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import frkit as fk
-from frkit.base import DataWarning, InputError
+from frkit.base import DataWarning
 from frkit.io.faces import faces
 
 
@@ -55,7 +56,7 @@ def test_any_faces_dataset_comes_back(tmp_path, case, name):
         back = fk.open_data(path)
     elif name.endswith("nc"):
         ds.to_netcdf(path)
-        with pytest.raises(InputError, match="opened by fk.faces.xr.open_dataset.path"):
+        with refused("fk.faces(xr.open_dataset(path))"):
             fk.open_data(path)
         with xr.open_dataset(path) as stored:
             back = faces(stored)
@@ -108,7 +109,7 @@ def test_labels_from_another_file(tmp_path):
     ds = fk.open_data(tmp_path / "f.npz", labels=tmp_path / "more.csv")
     assert ds.gender.values.tolist() == GENDER and ds.identity.values.tolist() == IDENTITY
     more.drop(columns="img").to_csv(tmp_path / "more.csv")
-    with pytest.raises(InputError, match="no column contains photo names .*never joined by"):
+    with refused("photo", "person", "gender"):
         fk.open_data(tmp_path / "f.npz", labels=tmp_path / "more.csv")
 
 
@@ -147,13 +148,13 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
 
 HEAD = "identity,f0,f1\na,1,2\n"
 BAD_TABLES = {
-    "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells; the first line has 3 cells"),
-    "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
-    "two sets": ("identity,f0,x1\na,1,2\n", "no column is an embedding"),
-    "number absent": ("identity,f0,f2\na,1,2\n", "no column is an embedding"),
-    "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct; repeated: 'f0'"),
-    "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
-    "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
+    "short line": (HEAD + "\na,1\n", "f.csv: line 4"),
+    "another code": (HEAD.encode() + b"\xe7y,1,2\n", "UTF-8"),
+    "two sets": ("identity,f0,x1\na,1,2\n", "'f0', 'x1'"),
+    "number absent": ("identity,f0,f2\na,1,2\n", "'f0', 'f2'"),
+    "column twice": ("identity,f0,f0\na,1,2\n", "f0"),
+    "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2"),
+    "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0'"),
 }  # fmt: skip
 
 
@@ -161,7 +162,7 @@ BAD_TABLES = {
 def test_a_bad_table_is_refused_with_its_line(tmp_path, case):
     text, message = BAD_TABLES[case]
     (tmp_path / "f.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         fk.open_data(tmp_path / "f.csv", kind="faces")
 
 
@@ -194,29 +195,29 @@ def bomb_zarr(path, bomb):
 @pytest.mark.parametrize(
     ("name", "write", "message"),
     [
-        ("f.npz", bomb_npz, "array 'identity' can only be read by unpickling.*save numbers as"),
-        ("f.zarr", bomb_zarr, "opened by fk.faces.xr.open_zarr"),
+        ("f.npz", bomb_npz, "identity"),
+        ("f.zarr", bomb_zarr, "fk.faces(xr.open_zarr(path))"),
     ],
 )
 def test_nothing_is_ever_unpickled(tmp_path, name, write, message):
     write(tmp_path / name, Bomb(tmp_path / "exploded"))
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         fk.open_data(tmp_path / name)
     assert not (tmp_path / "exploded").exists()
 
 
 def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
-    with pytest.raises(InputError, match="absent.npz: there is no such file"):
+    with refused("absent.npz"):
         fk.open_data(tmp_path / "absent.npz")
     for name in ("f.npz", "f.npy", "f.mat", "f.parquet", "f.csv.gz"):
         (tmp_path / name).write_bytes(b"nothing of the kind")
-        with pytest.raises(InputError, match=f"{name}: .*(cannot be read|unpickling)"):
+        with refused(name):
             fk.open_data(tmp_path / name)
     (tmp_path / "f.docx").write_bytes(b"")
-    with pytest.raises(InputError, match="unknown format; frkit reads .npz, .npy"):
+    with refused("f.docx", ".npz"):
         fk.open_data(tmp_path / "f.docx")
     np.save(tmp_path / "lone.npy", embedding())
-    with pytest.raises(InputError, match="no column says whom .*a table of labels may have"):
+    with refused("lone.npy", "labels"):
         fk.open_data(tmp_path / "lone.npy")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from named import named
+from refusals import noticed, refused
 from small_files import put
 
 import frkit as fk
@@ -85,12 +86,14 @@ BAD_JSON = [
     '{"a": {"b": 1}, "a": {"c": 1}}',
     '{"a": {"b": "high"}}',
     '[{"a": 1}]',
+    '[{"score": 0.9, "score": 0.8, "mated": 1}]',
+    '[{"probe": {"id": "a"}, "reference": {"id": "a"}, "score": 0.9}]',
 ]
 
 
 @pytest.mark.parametrize("text", BAD_JSON)
 def test_bad_json_is_refused(tmp_path, text):
-    with pytest.raises(fk.InputError, match="b.json: "):
+    with refused("b.json"):
         fk.open_data(put(tmp_path, "b.json", text))
 
 
@@ -108,7 +111,7 @@ def trials(folder, meta):
 
 
 def test_labels_of_some_say_how_many(tmp_path):
-    with pytest.warns(fk.DataWarning, match="1 of 3 identity names"):
+    with noticed("ID", "1 of 3", "id2"):
         pairs = trials(tmp_path, "ID\tGender\nid1\tm\nid3\tf\n")
     assert pairs.probe_Gender.values.tolist() == ["m", "unknown", "f"]
 
@@ -136,7 +139,7 @@ def test_labels_do_not_overrule_the_file(tmp_path):
     path = put(tmp_path, "t.csv", "k,m,s,sex\nx,x,.9,f\nx,y,.1,f\n")
     columns = dict(score="s", probe_identity="k", reference_identity="m", sex="sex")
     meta = put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
-    with pytest.raises(fk.InputError, match="'Sex'"):
+    with refused("Sex"):
         fk.open_data(path, kind="pairs", columns=columns, labels=meta)
 
 
@@ -168,7 +171,7 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
         np.testing.assert_allclose([rates.far_group, rates.frr_group], [far, frr], atol=1e-12)
     band = fk.band(ev, "frr_group")
     assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
-    with pytest.raises(fk.InputError, match="strata must be a property of the person"):
+    with refused("strata", "noise"):
         fk.evaluate(pairs, by="noise", resampling=fk.Resampling("identity", n=5, strata="noise"))
 
 
@@ -209,7 +212,7 @@ def test_impostors_of_the_same_group(by, form, weighting):
 @pytest.mark.parametrize("kind", [{"race": "same"}, "same-group", "none"])
 def test_kinds_of_impostors_that_are_none(kind):
     pairs = listed_pairs(race=np.where(np.arange(1200) % 2, "a", "b"))[0]
-    with pytest.raises(fk.InputError, match="impostors"):
+    with refused("impostors"):
         fk.evaluate(pairs, far=[0.1], impostors=kind)
 
 
@@ -267,7 +270,7 @@ def test_distributions_are_those_of_distances():
 # --- failed comparisons ---
 def test_failed_comparisons_are_counted_by_kind():
     table = [[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]]
-    with pytest.warns(fk.DataWarning, match="^1 genuine and 2 impostor comparisons failed"):
+    with noticed("1 genuine and 2 impostor"):
         fk.score_matrix(table, ["a", "b"], ["a", "b", "c"], missing=-1)
 
 
@@ -278,7 +281,7 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
     value = value if distance else -value
     failed = np.random.default_rng(1).uniform(size=value.shape) < 0.1
     options = dict(missing=99, failed="rejected", distance=distance)
-    with pytest.warns(fk.DataWarning, match=f"{(failed & same).sum()} genuine .* as rejected"):
+    with noticed(f"{(failed & same).sum()} genuine", "rejected"):
         scores = scores_in(form, np.where(failed, 99, value), who, **options)
     thresholds = [1.1, 1.9] if distance else [-1.1, -1.9]
     rates = fk.evaluate(scores, threshold=thresholds, weighting="pair")["empirical"]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import noticed, refused
 
 import frkit as fk
 
@@ -90,7 +91,7 @@ UNORDERED = {
 
 @pytest.mark.parametrize("case", UNORDERED)
 def test_one_labelled_object_in_an_order_of_its_own_is_refused(case):
-    with pytest.raises(fk.InputError, match=r"give \w+\.to_numpy\(\) if its rows are in the order"):
+    with refused("to_numpy()"):
         UNORDERED[case]()
 
 
@@ -129,7 +130,7 @@ def test_rates_that_were_changed_have_no_interval(case, question):
     evaluation = evaluated()
     ASKED[question](evaluation)
     CHANGED[case](evaluation)
-    with pytest.raises(fk.InputError, match="its values or its order were changed"):
+    with refused("frr_group", "empirical"):
         ASKED[question](evaluation)
 
 
@@ -140,7 +141,7 @@ def test_an_edited_file_of_an_evaluation_has_no_interval(tmp_path):
     edited(evaluation, "frr")
     evaluation.to_netcdf(path, engine="h5netcdf")
     stored = fk.open_evaluation(path)
-    with pytest.raises(fk.InputError, match="its values or its order were changed"):
+    with refused("frr", "empirical"):
         fk.band(stored, "frr")
     fk.band(stored, "frr_group")
 
@@ -174,7 +175,7 @@ def test_percent_signs_are_refused(tmp_path):
     percent = [f"{100 * score:.4f}%" for score in SCORE]
     some = [text if k % 2 else f"{SCORE[k]:f}" for k, text in enumerate(percent)]
     for cells in (percent, some):
-        with pytest.raises(fk.InputError, match="score"):
+        with refused("line", "score"):
             frr_of_text(tmp_path, LIST.assign(score=cells))
 
 
@@ -209,22 +210,17 @@ WITH_COMMENTS = {
 
 @pytest.mark.parametrize("case", WITH_COMMENTS)
 @pytest.mark.parametrize("turned", [False, True], ids=["names first", "scores first"])
-def test_lines_of_comment_are_counted_and_skipped(tmp_path, case, turned):
+def test_lines_of_comment_are_refused_below_data(tmp_path, case, turned):
     lines = [",".join(line.split(",")[::-1]) for line in LINES] if turned else LINES
     lines = WITH_COMMENTS[case](list(enumerate(lines)))
-    n_comments = sum(line.startswith("#") for line in lines)
-    is_data = [k - 1 for k, line in enumerate(lines) if k and not line.startswith("#")]
-    expected = OF_LIST
-    if case == "lines of data":
-        expected = rates(SCORE[is_data], GENUINE[is_data])
-    with pytest.warns(fk.DataWarning, match=rf"^{n_comments} line\(s\) that begin with '#'"):
-        assert frr_of_text(tmp_path, lines) == expected
+    with refused("#"):
+        frr_of_text(tmp_path, lines)
 
 
 def test_comments_in_a_list_of_lfw_name_nobody(tmp_path):
     path = tmp_path / "pairs.txt"
     path.write_text("ann 1 2\n#cat 1 2\nbob 1 ann 1\nbob 1 2\n")
-    with pytest.warns(fk.DataWarning, match=r"^1 line\(s\) that begin with '#'"):
+    with noticed(1, "#"):
         pairs = fk.open_data(path, scores=[3.0, 1.0, 2.0])
     assert np.unique(pairs["images"].identity).tolist() == ["ann", "bob"]
 
@@ -263,7 +259,7 @@ def test_a_pair_in_arrays_that_is_listed_again_counts_once(case, models):
 
 def test_a_pair_in_arrays_with_another_score_is_another_comparison():
     names = dict(probe=["a", "c", "a", "a"], reference=["b", "d", "b", "b"])
-    with pytest.warns(fk.DataWarning, match="1 pairs occur twice"):
+    with noticed("1 pairs"):
         pairs = fk.pairs([0.1, 0.2, 0.3, 0.1], [True, False, True, True], **names)
     np.testing.assert_array_equal(pairs["pairs"].score, [0.1, 0.2, 0.3])
 
@@ -277,7 +273,7 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
         lambda: frr_of(fk.open_data(table)),
         lambda: frr_of(fk.pairs(table.score, **sides)),
     ):
-        with pytest.warns(fk.DataWarning, match="^60 lines are equal to another one"):
+        with noticed("60 lines"):
             assert opened() == expected
 
 
@@ -299,7 +295,7 @@ def test_a_column_of_models_is_asked_about(tmp_path, name):
         pd.DataFrame({name: model, "same": LIST.same, "score": score})
         for model, score in (("A", SCORE), ("B", SCORE[::-1]))
     ]
-    with pytest.raises(fk.InputError, match="may say which model a row is of") as caught:
+    with refused("model") as caught:
         frr_of_text(tmp_path, pd.concat(two))
     expected = [OF_LIST, rates(SCORE[::-1], GENUINE)]
     np.testing.assert_allclose(
@@ -312,7 +308,7 @@ def test_minus_one_far_below_all_cosines_is_asked_about(n_marked):
     score = SCORE.copy()
     marked = np.flatnonzero(GENUINE)[:n_marked]
     score[marked] = -1
-    with pytest.raises(fk.InputError, match="the score -1 is apart from the others") as caught:
+    with refused(-1, answers=[{"missing": [-1.0]}, {"missing": []}]) as caught:
         fk.pairs(score, GENUINE)
     assert caught.value.answers[0] == {"missing": [-1.0]}
     kept = np.delete(np.arange(len(SCORE)), marked)
@@ -337,12 +333,13 @@ NUMBERED = {
 def test_numbered_columns_beside_numbered_people_are_asked_about(tmp_path, case):
     path = tmp_path / "numbers.csv"
     NUMBERED[case](path)
-    with pytest.raises(fk.InputError, match="first column has such numbers, too") as caught:
+    with refused(answers=[{"kind": "matrix"}, {"kind": "faces"}]) as caught:
         fk.open_data(path)
     assert caught.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
     np.testing.assert_allclose(frr_of(fk.open_data(path, kind="faces")), ALL_PAIRS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("identity", ["0", "7", "16"])
 def test_a_numbered_column_can_be_the_identity(tmp_path, identity):
     path = tmp_path / "numbers.csv"
@@ -367,7 +364,7 @@ def test_a_symmetric_matrix_of_overlapping_images_counts_pairs_once(tmp_path, si
     there = is_row[FIRST] & is_column[SECOND] | is_row[SECOND] & is_column[FIRST]
     source = path
     if sides == "some are missing":
-        with pytest.raises(fk.InputError, match=r"missing on the other.* frame.combine_first"):
+        with refused("frame.combine_first(frame.T)"):
             fk.open_data(path, identity="{name}_{number}.png")
         frame = pd.read_csv(path, index_col=0)
         source = frame.combine_first(frame.T)
@@ -382,7 +379,7 @@ def test_labels_of_kept_images_are_one_for_each_image():
     kept = fk.sweep(fk.score_tensor(fk.faces(X, PEOPLE)))
     labels = np.where(WHO % 2, "A", "B")
     kept["images"]["group"] = ("image", labels)
-    with pytest.raises(fk.InputError, match=r"'group' of the kept images .* xr\.DataArray"):
+    with refused("group", "xr.DataArray"):
         fk.evaluate(kept, far=[0.1])
     del kept["images"]["group"]
     kept["images"]["group"] = xr.DataArray(labels, dims="image")
@@ -418,7 +415,7 @@ def test_labels_are_joined_by_the_names_of_people_and_not_by_numbers_of_rows(tmp
     direct = fk.faces(vectors, who, gender=gender[who])
     np.testing.assert_allclose(frr_of_groups(joined, "gender"), frr_of_groups(direct, "gender"))
     people.rename(columns={"person": "p"}).to_csv(tmp_path / "people.csv", index=False)
-    with pytest.raises(fk.InputError, match="contain the same names"):
+    with refused("p"):
         fk.open_data(tmp_path / "f.npz", labels=tmp_path / "people.csv")
 
 
@@ -432,7 +429,7 @@ def test_labels_of_images_are_joined_by_their_names(tmp_path):
     joined = fk.open_data(tmp_path / "a.npz", labels=table)
     np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
     np.savez(tmp_path / "b.npz", embedding=vectors, identity=who)
-    with pytest.raises(fk.InputError, match="never joined by their order"):
+    with refused("light"):
         fk.open_data(tmp_path / "b.npz", labels=table)
 
 
@@ -440,7 +437,7 @@ def test_names_of_labels_that_are_not_in_the_data_are_counted(tmp_path):
     vectors, who = spread_faces()
     np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
     people = pd.DataFrame({"person": np.arange(33), "age": np.arange(33)})
-    with pytest.warns(fk.DataWarning, match="3 names in column 'person' are not in the data"):
+    with noticed("3 names", "person"):
         fk.open_data(tmp_path / "f.npz", labels=people)
 
 
@@ -450,7 +447,7 @@ def test_a_changed_truth_that_contradicts_the_identities_is_refused():
     same = data["pairs"].genuine.values.copy()
     same[1] = False
     data["pairs"]["genuine"] = xr.DataArray(same, dims="pair")
-    with pytest.raises(fk.InputError, match="contradicts its identities"):
+    with refused("`genuine`", "fk.pairs"):
         fk.evaluate(data, threshold=[0.5])
 
 
@@ -483,7 +480,7 @@ def test_failed_comparisons_are_rejected_at_no_threshold_that_accepts_them(form)
         data = fk.score_matrix(values, *who, same_images=False, failed="rejected")
     share = 1 / 4 if form == "list" else 1 / 2
     assert fk.evaluate(data, threshold=[55])["empirical"].frr.item() == share
-    with pytest.raises(fk.InputError, match="failed comparisons would be accepted"):
+    with refused("threshold", "failed"):
         fk.evaluate(data, threshold=[10])
 
 
@@ -508,7 +505,7 @@ def test_blank_labels_in_a_list_are_those_of_the_person(tmp_path):
     rates = [fk.evaluate(fk.open_data(table), threshold=[0.5], by="sex")["empirical"].frr_group]
     for side in "12":
         table.loc[table[f"img{side}"] == "p1_0.jpg", f"sex{side}"] = None
-    with pytest.warns(fk.DataWarning, match="filled in from the same person's other images: 1"):
+    with noticed("sex", "1 images"):
         blank = fk.evaluate(fk.open_data(table), threshold=[0.5], by="sex")["empirical"]
     np.testing.assert_allclose(blank.frr_group, rates[0])
 
@@ -518,7 +515,7 @@ def test_a_third_class_in_a_column_of_labels_is_refused(tmp_path):
     table["label"] = np.where(table.id1 == table.id2, "genuine", "impostor")
     table.loc[::5, "label"] = "uncertain"
     table["score"] = np.random.default_rng(0).random(24)
-    with pytest.raises(fk.InputError, match="'uncertain' does not say"):
+    with refused("row 1", "label", "uncertain"):
         fk.open_data(table)
 
 
@@ -539,19 +536,19 @@ def test_pairs_of_another_model_in_the_other_direction_are_named(tmp_path):
     turned = table.rename(columns={"img1": "img2", "img2": "img1"})
     table.to_csv(tmp_path / "a.csv", index=False)
     turned[[*table]].to_csv(tmp_path / "b.csv", index=False)
-    with pytest.raises(fk.InputError, match="probe and reference exchanged"):
+    with refused("4 pairs", "b", "a"):
         fk.open_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns={"genuine": "same"})
 
 
 def test_columns_of_two_levels_are_refused():
     frame = pd.DataFrame({"id1": list("aab"), "id2": list("abb"), "score": [0.9, 0.1, 0.8]})
-    with pytest.raises(fk.InputError, match="several levels of names"):
+    with refused("df.columns"):
         fk.open_data(pd.concat({"arcface": frame}, axis=1))
 
 
 def test_a_score_that_is_no_number_is_named(tmp_path):
     table = pd.DataFrame({"id1": list("aab"), "id2": list("abb")})
-    with pytest.raises(fk.InputError, match="'5,680.38' is not a finite number"):
+    with refused("row 1", "score", "5,680.38"):
         fk.open_data(table.assign(score=["5,680.38", "4,100.20", "7,000.10"]))
 
 
@@ -561,7 +558,7 @@ def test_a_truth_that_contradicts_a_few_identities_is_asked_about():
     table["same"] = (table.id1 == table.id2).astype(int)
     table["score"] = table.same + rng.normal(size=300)
     table.loc[3, "same"] = 1 - table.same[3]
-    with pytest.raises(fk.InputError, match="'same' contradicts 'id1', 'id2' in 1 pairs") as asked:
+    with refused("same", "id1", "id2", "1 pairs") as asked:
         fk.open_data(table)
     people, attribute = [fk.open_data(table, **answer) for answer in asked.value.answers]
     assert "identity" in people["images"] and "identity" not in attribute["images"]
@@ -572,7 +569,7 @@ def test_another_column_that_may_be_scores_is_asked_about():
     table = pd.DataFrame({"id1": list("aabb") * 5, "id2": list("abba") * 5})
     table["score"] = np.random.default_rng(0).random(20)
     table["arcface_score"] = table.score**2
-    with pytest.raises(fk.InputError, match="'arcface_score' may be scores, too") as asked:
+    with refused("arcface_score") as asked:
         fk.open_data(table)
     both = fk.open_data(table, **asked.value.answers[1])
     assert both["pairs"].model.values.tolist() == ["score", "arcface_score"]
@@ -580,7 +577,7 @@ def test_another_column_that_may_be_scores_is_asked_about():
 
 def test_options_of_data_that_were_opened_are_refused(tmp_path):
     faces = fk.demo_faces().isel(model=0, image=slice(50), drop=True)
-    with pytest.raises(fk.InputError, match="opened already take no 'labels'"):
+    with refused("labels"):
         fk.open_data({"A": faces, "B": faces}, labels=pd.DataFrame({"image": ["a"], "sex": ["f"]}))
     assert fk.open_data({"A": faces, "B": faces}).model.values.tolist() == ["A", "B"]
 
@@ -594,7 +591,7 @@ def test_a_decision_that_contradicts_names_of_images_is_asked_about():
     same = who[first] == who[second]
     table = pd.DataFrame({"img1": names[first], "img2": names[second], "score": score})
     table["match"] = (score > 0.5).astype(int)  # the system's own
-    with pytest.raises(fk.InputError, match="contradicts the names of images") as asked:
+    with refused("match", "{name}_{number}.jpg") as asked:
         fk.open_data(table)
     by_decision, by_names = [fk.open_data(table, **answer) for answer in asked.value.answers]
     np.testing.assert_array_equal(by_names["pairs"].genuine, same)
@@ -620,6 +617,7 @@ def test_labels_whose_rows_are_numbered_in_another_order_are_refused(tmp_path, c
     np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
 
 
+@pytest.mark.slow
 def test_labels_of_a_numbered_matrix_are_refused_in_another_order(tmp_path):
     vectors, who = spread_faces()
     numbers = np.arange(120) + 1
@@ -643,7 +641,7 @@ def test_numbers_of_images_are_not_those_of_people(tmp_path):
     vectors, who = spread_faces()
     np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
     labels = pd.DataFrame({"image": np.arange(120), "light": LIGHT})
-    with pytest.raises(fk.InputError, match="no column contains identity names"):
+    with refused("identity"):
         fk.open_data(tmp_path / "f.npz", labels=labels)
     np.savez(tmp_path / "g.npz", embedding=vectors, identity=who, image=np.arange(120))
     labels = pd.DataFrame({"number": np.arange(120), "light": LIGHT})
@@ -680,10 +678,10 @@ def test_an_image_of_two_people_is_a_question():
     frr = fk.evaluate(fk.open_data(table), **options)["empirical"].frr
     assert float(frr[0]) == pytest.approx(pooled_frr(table))
     table.loc[table.index[table.person1 != table.person2][5], "person2"] = "p9999"
-    with pytest.raises(fk.InputError, match="shows two people, 'p[0-9]+', 'p[0-9]+'") as asked:
+    with refused("p9999") as asked:
         fk.open_data(table)
     [answer] = asked.value.answers
-    with pytest.raises(fk.InputError, match="or images compared with themselves") as asked:
+    with refused(9) as asked:
         fk.open_data(table, **answer)
     without_names = fk.open_data(table, **answer, **asked.value.answers[0])
     assert "image" not in without_names["images"]
@@ -694,7 +692,7 @@ def test_a_third_class_beside_people_is_refused_and_may_be_left_out(word):
     table = list_of_all()
     label = (table.person1 == table.person2).astype(int).astype(str)
     table["label"] = label.where(np.arange(len(table)) % 40 > 0, word)
-    with pytest.raises(fk.InputError, match=f"'{word}' does not say whether") as asked:
+    with refused("row 1", "label", word) as asked:
         fk.open_data(table)
     [answer] = asked.value.answers
     assert answer == {"columns": {"genuine": None}}
@@ -708,17 +706,17 @@ def test_a_mean_beside_scores_without_a_usual_name_is_asked_about():
     table = (
         list_of_all().rename(columns={"score": "arcface"}).assign(mean_score=np.arange(1830) / 7)
     )
-    with pytest.raises(fk.InputError, match="'arcface' may be scores, too") as asked:
+    with refused("arcface") as asked:
         fk.open_data(table)
     answers = [answer["columns"] for answer in asked.value.answers]
-    assert answers == [{"score": ["mean_score"]}, {"score": ["arcface", "mean_score"]}]
+    assert answers == [{"score": ["mean_score"]}, {"score": ["mean_score", "arcface"]}]
 
 
 def test_embeddings_of_two_files_without_names_are_joined_with_a_notice(tmp_path):
     vectors, who = spread_faces()
     for name in "ab":
         np.savez(tmp_path / f"{name}.npz", embedding=vectors, identity=who)
-    with pytest.warns(fk.DataWarning, match="nothing names the images of 'a', 'b'"):
+    with noticed("a", "b"):
         fk.open_data([tmp_path / "a.npz", tmp_path / "b.npz"])
 
 
@@ -730,10 +728,10 @@ def test_zeros_among_fractions_are_asked_about(role):
     marked = table.assign(**{role: 8 - table.score if role == "distance" else table.score})
     marked.loc[failed, role] = 0
     marked = marked[["img1", "img2", "person1", "person2", role]]
-    with pytest.raises(fk.InputError, match="the score -?0 is") as asked:
+    with refused(0) as asked:
         fk.open_data(marked)
     assert asked.value.answers[1] == {"missing": []}
-    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+    with noticed("genuine", "failed"):
         data = fk.open_data(marked, **asked.value.answers[0])
     frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
     assert float(frr[0]) == pytest.approx(pooled_frr(table.drop(index=failed)))
@@ -760,31 +758,31 @@ def test_a_header_that_is_repeated_is_named_by_its_line(tmp_path):
     table = list_of_all().set_axis(names, axis=1)
     text = table.to_csv(index=False).splitlines()
     (tmp_path / "t.csv").write_text("\n".join([*text[:50], text[0], *text[50:]]))
-    with pytest.raises(fk.InputError, match="line 51 repeats the header"):
+    with refused("line 51"):
         fk.open_data(tmp_path / "t.csv")
 
 
 def test_an_answer_takes_the_column_from_its_other_role():
     table = list_of_all()[["img1", "img2", "score"]]
     table["label"] = (list_of_all().person1 != list_of_all().person2).astype(int)
-    with pytest.raises(fk.InputError, match="strangers are more alike") as asked:
+    with refused("score") as asked:
         fk.open_data(table)
     for call in asked.value.calls:
         assert not ("'genuine': 'label'" in call and "'impostor': 'label'" in call)
 
 
 def test_lists_of_two_lengths_in_cells_are_named_by_their_row(tmp_path):
-    for bad, words in (("", "a blank cell has no numbers"), ("[1.5]", "another length")):
+    for bad in ("", "[1.5]"):
         cells = ["[1.0, 2.0]", "[1.5, 0.5]", bad, "[2.0, 1.0]"]
         table = pd.DataFrame({"identity": list("aabb"), "embedding": cells})
         table.to_csv(tmp_path / "t.csv", index=False)
-        with pytest.raises(fk.InputError, match=f"line 4, column 'embedding': .*{words}"):
+        with refused("line 4", "embedding"):
             fk.open_data(tmp_path / "t.csv")
 
 
 def test_a_matrix_with_two_levels_of_names_is_refused():
     names = pd.MultiIndex.from_product([["ann", "bob"], ["1.jpg", "2.jpg"]])
-    with pytest.raises(fk.InputError, match="have one level"):
+    with refused("probe_identity=", "reference_identity="):
         fk.score_matrix(pd.DataFrame(np.eye(4), names, names))
 
 
@@ -816,14 +814,14 @@ def test_columns_that_are_called_like_the_people_are_a_question(tmp_path, name, 
     else:
         source = tmp_path / "s.npz"
         np.savez(source, logits=scores, subject=people)
-    with pytest.raises(fk.InputError, match="scores of images .rows. with people") as asked:
+    with refused(answers=[{"kind": "matrix"}, {"kind": "faces"}]) as asked:
         fk.open_data(source, **options)
     assert {"kind": "matrix"} in asked.value.answers
     if form == "a column":
-        with pytest.raises(fk.InputError, match="scores of images .rows. with people"):
+        with refused(answers=[{"kind": "matrix"}, {"kind": "faces"}]):
             fk.open_data(source, identity="subject")
     if form == "a column" and name != "{}":
-        with pytest.raises(fk.InputError, match="names in its first column alone"):
+        with refused("subject", "fk.score_matrix"):
             fk.open_data(source, kind="matrix")
         data = fk.score_matrix(source.set_index("subject")[names])
         assert data.probe_identity.values.tolist() == people.tolist()
@@ -839,7 +837,7 @@ def test_names_of_images_that_are_floats_or_one_column_join_labels(tmp_path, sha
     labels = pd.DataFrame({"image": number, "subject": who, "light": LIGHT})
     joined = fk.open_data(tmp_path / "f.npz", labels=labels.sample(frac=1, random_state=0))
     assert joined.identity.values.tolist() == who.astype(str).tolist()
-    with pytest.raises(fk.InputError, match="never joined by their order"):
+    with refused("light"):
         fk.open_data(tmp_path / "f.npz", labels=labels.drop(columns="image"))
 
 
@@ -853,7 +851,7 @@ def test_failed_lines_of_genuine_and_impostor_scores_are_counted(tmp_path, word)
         lines[-5:] = [word] * 5
         (tmp_path / f"{kind}.txt").write_text("\n".join(lines))
     files = [tmp_path / "genuine.txt", tmp_path / "impostor.txt"]
-    with pytest.warns(fk.DataWarning, match="5 genuine and 5 impostor comparisons failed"):
+    with noticed("5 genuine and 5 impostor"):
         fk.open_data(files)
     data = fk.open_data(files, failed="rejected")
     assert data["pairs"].sizes["pair"] == len(table)
@@ -865,12 +863,12 @@ def test_a_blank_line_or_a_word_among_scores_of_a_list_is_a_failed_comparison(tm
     lines = table.score.astype(str).tolist()
     lines[10], lines[20] = "nan", ""
     (tmp_path / "s.txt").write_text("\n".join(lines) + "\n\n")
-    with pytest.warns(fk.DataWarning, match="comparisons failed"):
+    with noticed("genuine", "failed"):
         data = fk.open_data(table.drop(columns="score"), scores=tmp_path / "s.txt")
     frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
     assert float(frr[0]) == pytest.approx(pooled_frr(table.drop(index=[10, 20])))
     (tmp_path / "s.txt").write_text("\n".join([*lines, "0.5"]))
-    with pytest.raises(fk.InputError, match="there are .* pairs, but the scores"):
+    with refused(1770, "s.txt", 1771):
         fk.open_data(table.drop(columns="score"), scores=tmp_path / "s.txt")
 
 
@@ -879,7 +877,7 @@ def test_distances_of_a_list_in_a_file_of_their_own_are_a_question(tmp_path):
     table = table[table.img1 != table.img2].reset_index(drop=True)
     (8 - table.score).rename("distance").to_csv(tmp_path / "d.csv", index=False)
     options = dict(scores=tmp_path / "d.csv")
-    with pytest.raises(fk.InputError, match="strangers are more alike") as asked:
+    with refused("score") as asked:
         fk.open_data(table.drop(columns="score"), **options)
     data = fk.open_data(table.drop(columns="score"), **options, **asked.value.answers[0])
     frr = fk.evaluate(data, far=[0.1], weighting="pair")["empirical"].frr
@@ -891,7 +889,7 @@ def test_a_whole_number_that_is_frequent_among_fractions_is_asked_about(mark):
     table = list_of_all()
     table = table[table.img1 != table.img2].reset_index(drop=True)
     table.loc[::30, "score"] = mark
-    with pytest.raises(fk.InputError, match=f"the score {mark} is far more frequent") as asked:
+    with refused(mark) as asked:
         fk.open_data(table)
     assert asked.value.answers == [{"missing": [mark]}, {"missing": []}]
 
@@ -905,16 +903,14 @@ def test_labels_that_contradict_the_people_of_a_list_are_refused():
     people = pd.concat([people, last], ignore_index=True)
     fk.open_data(table, labels=people.assign(subject="another " + people.subject, light="dark"))
     people.loc[3, "subject"] = "p00"
-    with pytest.raises(fk.InputError, match="'subject' of the labels contradicts the people"):
+    with refused("subject", "2 people"):
         fk.open_data(table, labels=people)
 
 
-def test_a_first_line_that_names_the_separator_for_excel_is_skipped(tmp_path):
-    table = list_of_all()
-    table = table[table.img1 != table.img2]
-    (tmp_path / "t.csv").write_text("sep=;\n" + table.to_csv(index=False, sep=";"))
-    frr = fk.evaluate(fk.open_data(tmp_path / "t.csv"), far=[0.1], weighting="pair")
-    assert float(frr["empirical"].frr[0]) == pytest.approx(pooled_frr(table))
+def test_a_first_line_that_names_the_separator_for_excel_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("sep=;\n" + list_of_all().to_csv(index=False, sep=";"))
+    with pytest.raises(fk.InputError, match="the first line has 2 cells"):
+        fk.open_data(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("words", ["pos neg", "gen imp"])
@@ -933,7 +929,7 @@ def test_names_of_images_that_contradict_the_truth_are_a_question():
     table = list_of_all(30).rename(columns={"person1": "id_photo", "person2": "selfie"})
     order = np.arange(len(table))
     table = table.assign(mated=(order % 9 == 0).astype(int), score=order * 7 % 101 / 3)
-    with pytest.raises(fk.InputError, match="which two name the images of a pair, or people"):
+    with refused("id_photo", "selfie"):
         fk.open_data(table[["id_photo", "selfie", "mated", "score"]])
 
 
@@ -976,7 +972,7 @@ def test_a_decision_beside_the_truth_is_asked_about_with_both_answers():
     same = np.arange(200) % 4 == 0
     score = rng.normal(size=200) + same
     table = pd.DataFrame({"score": score, "match": score > 1, "same": same})
-    with pytest.raises(fk.InputError, match="could all say which pairs are genuine") as asked:
+    with refused("match", "same") as asked:
         fk.open_data(table)
     assert asked.value.answers == [{"columns": {"genuine": name}} for name in ("match", "same")]
 
@@ -988,7 +984,7 @@ def test_a_half_matrix_on_disk_is_refused_with_the_line_that_completes_it(tmp_pa
     half = np.where(np.triu(np.ones((36, 36)), 1) > 0, values, np.nan)
     np.save(tmp_path / "half.npy", half)
     (tmp_path / "half.txt").write_text("\n".join(who))
-    with pytest.raises(fk.InputError, match="only one half of the matrix"):
+    with refused("half"):
         fk.open_data(
             tmp_path / "half.npy", kind="matrix", same_images=True, labels=tmp_path / "half.txt"
         )
@@ -1004,7 +1000,7 @@ def test_rejected_comparisons_are_counted_in_a_notice():
     table = pd.DataFrame(
         {"score": [0.9, np.nan, 0.4, 0.1, np.nan, np.nan], "genuine": [1, 1, 1, 0, 0, 0]}
     )
-    with pytest.warns(fk.DataWarning, match="1 genuine and 2 impostor .* count as rejected"):
+    with noticed("1 genuine and 2 impostor", "rejected"):
         data = fk.open_data(table, failed="rejected")
     rates = fk.evaluate(data, threshold=[0.5], weighting="pair")["empirical"]
     assert rates.frr.item() == pytest.approx(2 / 3)
@@ -1021,11 +1017,11 @@ def test_a_column_that_calls_comparisons_failed_which_have_a_score_is_named(tmp_
     table = pd.DataFrame(
         {"score": [0.9, 0.0, 0.4, 0.1, 0.2, 0.3], "genuine": [1, 1, 1, 0, 0, 0]}
     ).assign(status=["OK", "FTA", "OK", "OK", "failed", "OK"])
-    with pytest.warns(fk.DataWarning, match="2 rows with 'FTA', 'failed' in column 'status'"):
+    with noticed("2 rows", "FTA", "failed", "status"):
         fk.open_data(table)
     fk.open_data(table, columns={"status": "status"})
     failed = table.status.isin(["FTA", "failed"])
-    with pytest.warns(fk.DataWarning, match="1 genuine and 1 impostor"):
+    with noticed("1 genuine and 1 impostor"):
         data = fk.open_data(table.assign(score=table.score.mask(failed)))
     rates = fk.evaluate(data, threshold=[0.35], weighting="pair")["empirical"]
     assert rates.frr.item() == 0

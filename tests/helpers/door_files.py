@@ -147,16 +147,6 @@ def write_trials(path):
     return pooled_frr(trials.score.to_numpy(), trials.kind.to_numpy() == "target")
 
 
-def write_attacks(path):
-    """Bob's scores with a header: every tenth row is a presentation attack with a low score."""
-    attack = np.arange(len(PAIRS)) % 10 == 0
-    table = renamed(bio_ref_subject_id="subject1", probe_subject_id="subject2", probe_key="image2")
-    table["probe_attack_type"] = np.where(attack, "print", "")
-    table["score"] = np.where(attack, PAIRS.cosine - 0.3, PAIRS.cosine).round(6)
-    table.to_csv(path, index=False)
-    return pooled_frr(PAIRS.cosine.to_numpy()[~attack], SAME[~attack])
-
-
 def write_cells(path):
     from scipy.io import savemat
 
@@ -166,11 +156,6 @@ def write_cells(path):
 def write_image_list(path):
     names = SUBJECT + "/" + LABELS.image.to_numpy(str)
     np.savez(path, feats=VECTORS, img_list=names)
-
-
-def write_kinds(path):
-    cosines = PAIRS.cosine.to_numpy()
-    np.savez(path, genuine_scores=cosines[SAME], impostor_scores=cosines[~SAME])
 
 
 IMAGES = (PAIRS.image1, PAIRS.image2)
@@ -201,11 +186,6 @@ OBJECTS = [
 ]
 NAMED = [{"name": image, "emb": row.tolist()} for image, row in zip(LABELS.image, VECTORS)]
 SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
-NESTED = [
-    {"enroll": {"id": first}, "test": {"id": second}, "score": score}
-    for first, second, score in zip(*PEOPLE, PAIRS.cosine)
-]
-KINDS = [PAIRS.cosine[chosen].reset_index(drop=True) for chosen in (SAME, ~SAME)]
 TITLED = "# columns: probe,candidate,score\nprobe_id,candidate_id,score\n"
 TITLED += lines(*PEOPLE, PAIRS.cosine, mark=",")
 IRIS = pd.DataFrame({"hd": (1 - PAIRS.cosine) / 2})
@@ -247,7 +227,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "scores-dev": (write_text(lines(*PEOPLE, PAIRS.image2, PAIRS.cosine)), OF_PAIRS),
     "score_label": (write_text(lines(PAIRS.cosine, NUMBERS)), OF_PAIRS),
     "kaldi_trials": (write_trials, None),
-    "attacks.csv": (write_attacks, None),
     "words.csv": (write_csv(KIND), OF_PAIRS),
     "users.csv": (write_csv(USERS), OF_PAIRS),
     "numbers_as_names.csv": (write_csv(CLASSES), OF_FACES),
@@ -259,12 +238,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "bars.csv": (write_csv(SCORED, sep="|"), OF_PAIRS),
     "cells.mat": (write_cells, OF_FACES),
     "image_list.npz": (write_image_list, OF_FACES),
-    "kinds.npz": (write_kinds, OF_PAIRS),
-    "kinds.csv": (
-        write_csv(pd.concat(KINDS, axis=1, keys=["genuine", "impostor"])),
-        OF_PAIRS,
-    ),
-    "nested_list.json": (write_text(json.dumps(NESTED)), OF_PAIRS),
     "comment_above_header.csv": (write_text(TITLED), OF_PAIRS),
     "iris.tsv": (write_csv(IRIS, sep="\t"), OF_PAIRS),
     "subjid.csv": (write_csv(WIDE.rename(columns={"subject": "SubjID"})), OF_FACES),

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 
 import frkit as fk
-from frkit.reporting import fairness
+from frkit.reporting import fairness, report
 
 MEASURES = ("frr_max_min", "far_max_min", "fdr")
 
@@ -16,6 +16,15 @@ def brief_reports():
     """Reports list some measures of disparity, not all, and draw less for their long parts."""
     brief = {"names": lambda: MEASURES, "REPLICATES": 20, "EQUAL_GROUPS": 2}
     with mock.patch.multiple(fairness, **brief):
+        yield
+
+
+@contextmanager
+def only_parts(*names):
+    """Reports consist of their first numbers, the data, and those parts of which a test speaks."""
+    kept = {*report.OF_FEW_PEOPLE, *names}
+    parts = {name: part for name, part in report.PARTS.items() if name in kept}
+    with mock.patch.dict(report.PARTS, parts, clear=True):
         yield
 
 

@@ -1,10 +1,9 @@
-"""Notebooks with fast parameters, and checks of what their cells draw and leave."""
+"""Notebooks with their answers to exercises, and checks of what their cells draw."""
 
 import re
 from pathlib import Path
 
 import nbformat
-import run_notebooks
 
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 
@@ -13,7 +12,6 @@ CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 WATCH = """\
-%reset -f
 import sys; sys.path.insert(0, {folder!r})
 import figure_checks; figure_checks.watch(get_ipython())"""
 
@@ -22,16 +20,16 @@ def markdown_cells(notebook):
     return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
 
 
-def watched(path):
-    """The cells with fast parameters, the answers to the exercises, and a check of the figures.
+def watched(notebook):
+    """The cells between one that watches their figures, and the answers to the exercises.
 
-    The last cell prints what is wrong with them: words over other words, a legend over the data.
+    The last cell prints what is wrong with the figures: words over other words, a legend over the
+    data.
     """
-    notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     folded = [block for source in markdown_cells(notebook) for block in FOLDED.findall(source)]
     answers = [code for block in folded for code in CODE.findall(block)]
     watch = WATCH.format(folder=str(Path(__file__).parent))
     check = "print(*figure_checks.FOUND, sep='\\n')"
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(watch))
-    notebook.cells += [nbformat.v4.new_code_cell(code) for code in [*answers, check]]
-    return notebook
+    added = [nbformat.v4.new_code_cell(source) for source in [watch, *answers, check]]
+    cells = [added[0], *notebook.cells, *added[1:]]
+    return nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)

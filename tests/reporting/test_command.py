@@ -19,7 +19,7 @@ import run_notebooks
 import xarray as xr
 from model_files import people, store, store_pairs, two_files
 from paths import ROOT
-from report_faces import brief_reports
+from report_faces import brief_reports, only_parts
 
 import frkit as fk
 from frkit.__main__ import BAD, main, parser
@@ -45,6 +45,12 @@ def written(tmp_path_factory):
     return folder / "out"
 
 
+@pytest.fixture(scope="module")
+def evaluation(written):
+    """That of the two files, as it was stored."""
+    return fk.open_evaluation(written / "evaluation.nc")
+
+
 def run(*arguments):
     return main([*map(str, arguments)])
 
@@ -67,13 +73,12 @@ def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:nothing names the images of 'one', 'two'")
-def test_a_report_of_two_files(written):
+def test_a_report_of_two_files(written, evaluation):
     files = {"report.html", "report.json", "evaluation.nc", "report.ipynb"}
     assert {path.name for path in written.iterdir()} == files | {"tables", "figures"}
     assert {path.suffix for path in (written / "tables").iterdir()} == {".csv", ".tex"}
     assert {path.suffix for path in (written / "figures").iterdir()} == {".svg"}
     assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
-    evaluation = fk.open_evaluation(written / "evaluation.nc")
     both = fk.open_data([written.parent / f"{name}.npz" for name in ("one", "two")])
     direct = fk.evaluate(fk.score_tensor(both), far=[0.05, 0.1], by="gender")
     assert np.array_equal(evaluation["empirical"].frr, direct["empirical"].frr)
@@ -90,12 +95,13 @@ def test_the_notebook_has_the_numbers_of_the_report(written):
 
 
 @pytest.mark.slow
-def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys):
+def test_an_earlier_report_is_replaced_and_nothing_else_is(small_report, two, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run("report", two[0], *QUICK, "-o", out) == 0
+    small_report.save(out)
+    assert not (out / "tables/groups.csv").exists()
+    assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     printed = capsys.readouterr().out
     assert "FRR, new people" in printed and f"{out / 'report.html'}: the report" in printed
-    assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     assert (out / "tables/groups.csv").exists()
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -105,14 +111,17 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert (mine / "thesis.txt").read_text() == "mine"
 
 
-@pytest.fixture(scope="module")
-def small_report():
-    """It saves its rates alone, as an evaluation has many variables."""
-    report = fk.report(people(), far=[0.1], quick=True, progress=False)
+def with_rates_alone(report):
+    """It saves the rates of its evaluation alone, which has many variables."""
     rates = report.evaluation["empirical"].to_dataset()
     attributes = xr.Dataset(attrs=report.evaluation.attrs)
     report.evaluation = xr.DataTree.from_dict({"/": attributes, "empirical": rates})
     return report
+
+
+@pytest.fixture(scope="module")
+def small_report():
+    return with_rates_alone(fk.report(people(), far=[0.1], quick=True, progress=False))
 
 
 def contents(folder):
@@ -147,28 +156,33 @@ def test_own_files_beside_an_earlier_report_stay(small_report, tmp_path):
     for name in own:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")
-    without_tables = fk.report(people(), far=[0.1], by="group", quick=True, progress=False)
-    without_tables.save(tmp_path)
+    with only_parts():
+        of_groups = fk.report(people(), far=[0.1], by="group", quick=True, progress=False)
+    with_rates_alone(of_groups).save(tmp_path)
     assert (tmp_path / "tables/groups.csv").exists()
     small_report.save(tmp_path)
     assert not (tmp_path / "tables/groups.csv").exists()
     assert all((tmp_path / name).read_text() == "mine" for name in own)
 
 
-@pytest.mark.parametrize(
-    "name", ["tables/groups.csv", "tables/notes.txt", "figures/own.svg", "report.html"]
-)
 def test_own_files_with_names_of_a_report_are_refused_before_anything_is_read(
-    small_report, tmp_path, capsys, name
+    small_report, tmp_path, capsys
 ):
-    if name != "report.html":
-        small_report.save(tmp_path)
-    (tmp_path / name).write_text("mine")
-    before = contents(tmp_path)
-    assert run("report", "no_such_file.npz", *QUICK, "-o", tmp_path) == 2
-    message = capsys.readouterr().err
-    assert "not part of a report" in message and "no_such_file" not in message
-    assert contents(tmp_path) == before and (tmp_path / name).read_text() == "mine"
+    earlier, own = tmp_path / "earlier", tmp_path / "own"
+    small_report.save(earlier)
+    own.mkdir()
+    paths = [
+        earlier / name for name in ("tables/groups.csv", "tables/notes.txt", "figures/own.svg")
+    ]
+    for path in [*paths, own / "report.html"]:
+        path.write_text("mine")
+        before = contents(tmp_path)
+        folder = own if path.parent == own else earlier
+        assert run("report", "no_such_file.npz", *QUICK, "-o", folder) == 2
+        message = capsys.readouterr().err
+        assert "not part of a report" in message and "no_such_file" not in message
+        assert contents(tmp_path) == before and path.read_text() == "mine"
+        path.unlink()
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt/out", "x" * 300])
@@ -189,8 +203,9 @@ def test_every_table_has_a_file_of_its_own(tmp_path):
         name: faces.assign(embedding=faces.embedding + 0.1 * k * noise)
         for k, name in enumerate(names)
     }
-    report = fk.report(models, far=[0.1], quick=True, progress=False)
-    report.save(tmp_path / "out")
+    with only_parts("models", "people"):
+        report = fk.report(models, far=[0.1], quick=True, progress=False)
+    with_rates_alone(report).save(tmp_path / "out")
     files = contents(tmp_path / "out")
     assert len([name for name in files if name.endswith(".csv")]) == len(report.tables)
     assert len([name for name in files if name.endswith(".svg")]) == len(report.pictures)
@@ -317,6 +332,7 @@ def test_wrong_arguments_of_check_are_no_outcome(tmp_path, arguments):
     assert status == 3
 
 
+@pytest.mark.slow
 def test_a_limit_that_no_rate_can_reach_is_refused(written, capsys):
     """5 is meant as 5 %, and would always be kept."""
     assert main(["check", str(written), "--max", "frr@0.1=5"]) == 3
@@ -328,7 +344,9 @@ def test_a_measure_that_falls_from_its_fair_value_has_no_limit(tmp_path_factory,
     faces = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0).sample(4, seed=1)
     faces = faces.assign_coords(group=("image", np.repeat(["a", "b"], 80)))
     folder = tmp_path_factory.mktemp("fair")
-    fk.report(faces, by="group", far=[0.1], quick=True, progress=False).save(folder)
+    with only_parts("fairness"):
+        report = fk.report(faces, by="group", far=[0.1], quick=True, progress=False)
+    with_rates_alone(report).save(folder)
     assert main(["check", str(folder), "--max", "fdr@0.1=0.9"]) == 3
     assert "fdr is 1 where groups are alike" in capsys.readouterr().err
 
@@ -345,6 +363,7 @@ def damaged(report):
         yield json.dumps(report | {"values": values})
 
 
+@pytest.mark.slow
 def test_a_damaged_report_is_no_outcome(written, tmp_path, capsys):
     path = tmp_path / "report.json"
     for text in damaged(json.loads((written / "report.json").read_text())):
@@ -355,6 +374,7 @@ def test_a_damaged_report_is_no_outcome(written, tmp_path, capsys):
     assert len(capsys.readouterr().err) < 300
 
 
+@pytest.mark.slow
 def test_check_of_one_model(written, capsys):
     assert run("check", written, "--max", "frr@10%=0.9", "--model", "two") == 0
     (line,) = capsys.readouterr().out.splitlines()
@@ -364,9 +384,8 @@ def test_check_of_one_model(written, capsys):
 
 
 @pytest.mark.slow
-def test_outcomes_follow_the_interval(written, capsys):
+def test_outcomes_follow_the_interval(written, evaluation, capsys):
     """Above its upper end, at the estimate, and below its lower end."""
-    evaluation = fk.open_evaluation(written / "evaluation.nc")
     frr = fk.band(evaluation, "frr").sel(far_level=0.1, model="one")
     limits = [f"frr@0.1={limit.item()}" for limit in (2 * frr.upper, frr.estimate, frr.lower / 2)]
     assert run("check", written, "--model", "one", "--max", *limits) == 1
@@ -375,9 +394,9 @@ def test_outcomes_follow_the_interval(written, capsys):
 
 
 @pytest.mark.slow
-def test_an_interval_has_the_same_digits_everywhere(written, capsys):
+def test_an_interval_has_the_same_digits_everywhere(written, evaluation, capsys):
     report = json.loads((written / "report.json").read_text())
-    table = fk.table(fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr"))
+    table = fk.table(fk.band(evaluation, "frr"))
     run("check", written, "--max", "frr=1")
     for line, (model, far), text in zip(
         capsys.readouterr().out.splitlines(), table.index, table.iloc[:, 0], strict=True
@@ -402,11 +421,11 @@ def test_percentages_are_numbers(two, tmp_path):
 
 
 @pytest.mark.slow
-def test_so_many_people_decide(written, capsys):
+def test_so_many_people_decide(written, evaluation, capsys):
     """The interval with so many times as many comparisons lies below the limit, and not before."""
     from frkit.intervals.effective import jeffreys
 
-    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr").sel(far_level=0.1)
+    band = fk.band(evaluation, "frr").sel(far_level=0.1)
     frr = band.isel(model=0)
     limit = float(frr.estimate + frr.upper) / 2
     assert run("check", written / "report.json", "--max", f"frr@0.1={limit}") == 2
@@ -418,9 +437,9 @@ def test_so_many_people_decide(written, capsys):
 
 
 @pytest.mark.slow
-def test_more_people_than_can_be_foreseen(written, capsys):
+def test_more_people_than_can_be_foreseen(written, evaluation, capsys):
     """A limit very near the estimate: the number is not known, but it is very large."""
-    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr")
+    band = fk.band(evaluation, "frr")
     limit = 1.001 * band.sel(far_level=0.1, model="one").estimate.item()
     assert run("check", written, "--model", "one", "--max", f"frr@0.1={limit}") == 2
     shown = capsys.readouterr().out
@@ -429,9 +448,9 @@ def test_more_people_than_can_be_foreseen(written, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["lower", "upper"])
-def test_so_many_people_decide_a_ratio(written, capsys, end):
+def test_so_many_people_decide_a_ratio(written, evaluation, capsys, end):
     """The logarithm of an end approaches that of the estimate with the root of the people."""
-    band = fk.band(fk.open_evaluation(written / "evaluation.nc"), "frr_max_min")
+    band = fk.band(evaluation, "frr_max_min")
     ratio = band.sel(far_level=0.1).isel(model=0)
     limit = np.sqrt(float(ratio.estimate * ratio[end]))  # half way: it takes four times as many
     assert run("check", written, "--model", "one", "--max", f"frr_max_min@0.1={limit}") == 2

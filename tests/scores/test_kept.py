@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 
@@ -42,7 +43,7 @@ def changed(value):
     return 1 - value if value in (0, 1) else np.nan_to_num(value) + 1
 
 
-def refused(path):
+def assert_refused(path):
     """A changed file is refused with its name and what to do."""
     with pytest.raises(fk.InputError, match=rf"{path.name}.*fk\.sweep\(scores\)"):
         fk.open_data(path)
@@ -70,7 +71,7 @@ def test_a_file_of_which_any_variable_or_number_was_changed_is_refused(design, t
                 file[name][0] = changed(file[name][0])
             else:
                 file[name].attrs[number] = changed(file[name].attrs[number])
-        refused(path)
+        assert_refused(path)
         n_refused += 1
     assert n_refused == {"tensor": 20, "rectangle": 22, "models": 36}[design]
 
@@ -80,7 +81,7 @@ def test_another_design_in_a_file_is_refused(design, tmp_path):
     kept = kept_of("tensor")
     kept.attrs["design"] = design
     kept.to_netcdf(tmp_path / "kept.nc")
-    refused(tmp_path / "kept.nc")
+    assert_refused(tmp_path / "kept.nc")
 
 
 SHUFFLED = np.random.default_rng(0).permutation(FACES.sizes["image"])
@@ -122,7 +123,7 @@ CHANGES = {
 def test_parts_permutations_and_edits_are_refused(change, design):
     kept = change(kept_of(design))
     for question in (fk.evaluate, fk.sweep, fk.errors_by_person, fk.verification_metrics):
-        with pytest.raises(fk.InputError, match=r"sweep the scores again: kept = fk\.sweep"):
+        with refused("fk.sweep"):
             question(kept)
 
 
@@ -130,14 +131,14 @@ def test_scores_changed_in_place_are_refused():
     kept = kept_of("tensor")
     fk.evaluate(kept, far=FAR)
     kept["pairs"]["score"].values[3] -= 0.5
-    with pytest.raises(fk.InputError, match="sweep the scores again"):
+    with refused("fk.sweep"):
         fk.evaluate(kept, far=FAR)
 
 
 def test_pairs_of_another_sweep_are_refused():
     other = fk.sweep(fk.score_tensor(FACES.assign_coords(image=FACES.image.values[::-1])))
     kept = kept_of("tensor").assign(pairs=other["pairs"].copy())
-    with pytest.raises(fk.InputError, match="sweep the scores again"):
+    with refused("fk.sweep"):
         fk.evaluate(kept, far=FAR)
 
 
@@ -145,7 +146,7 @@ def test_models_with_new_names_are_refused():
     kept = kept_of("models").map_over_datasets(
         lambda node: node.assign_coords(model=["one", "three"]) if "model" in node.dims else node
     )
-    with pytest.raises(fk.InputError, match="three.*before the sweep"):
+    with refused("three"):
         fk.evaluate(kept, far=FAR)
 
 
@@ -169,7 +170,7 @@ def test_labels_may_be_added_replaced_renamed_and_removed(tmp_path):
             np.testing.assert_array_equal(rates.far_group, right.far_group)
         (tmp_path / f"{by}.nc").unlink()
     np.testing.assert_array_equal(fk.evaluate(removed, far=FAR)["empirical"].frr, right.frr)
-    with pytest.raises(fk.InputError, match="varies"):
+    with refused("site"):
         varying = with_images(kept, images.assign(site=("image", labels)))
         fk.evaluate(varying, far=FAR, by="site")
 
@@ -189,6 +190,7 @@ def test_kept_pairs_travel(design, tmp_path):
     copies[-1].close()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::Warning")  # Zarr says that its form of text may change
 def test_kept_pairs_travel_by_zarr(tmp_path):
     pytest.importorskip("zarr")
@@ -309,7 +311,7 @@ def test_lists_are_compared_by_their_pairs(named):
     changed = other | {"genuine": np.roll(columns["genuine"], 1)}
     if named:
         changed = other | {name: np.char.replace(other[name], "person 3", "x") for name in WHO}
-    with pytest.raises(fk.InputError, match="the same images"):
+    with refused("images"):
         fk.compare(evaluation, fk.evaluate(listed(changed), far=FAR), "frr")
 
 
@@ -369,6 +371,7 @@ def test_labels_and_scores_of_a_list_may_be_changed():
     xr.testing.assert_identical(fk.evaluate(changed, **options), fk.evaluate(right, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [None, ["one", "two"]])
 @pytest.mark.parametrize("named", [True, False])
 def test_a_list_travels(named, models, tmp_path):
@@ -425,7 +428,7 @@ def test_models_may_be_selected_and_reordered():
 def test_models_without_a_name_of_their_own_are_refused(names):
     scores = fk.score_tensor(fk.open_data(MODELS)).assign_coords(model=names)
     for question in (fk.evaluate, fk.sweep):
-        with pytest.raises(fk.InputError, match="model"):
+        with refused("model"):
             question(scores)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refused
 from scipy.io import savemat
 from scipy.sparse import csr_array
 
 import frkit as fk
-from frkit.base import InputError
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
@@ -29,7 +29,7 @@ def ids(scores):
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.gz"])
 def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     pd.DataFrame(SCORES, PROBES, REFERENCES).to_csv(tmp_path / name)
-    with pytest.raises(InputError, match="(?s)score -1 is apart .* missing=.-1") as question:
+    with refused(-1, "missing=") as question:
         fk.open_data(tmp_path / name, kind="matrix")
     assert question.value.answers == [{"missing": [-1]}, {"missing": []}]
     scores = fk.open_data(tmp_path / name, kind="matrix", missing=-1)
@@ -75,9 +75,9 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
 
 IDS = [*"aabbccdd"]
 BAD = {
-    "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf' is not a finite number"),
-    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3, column .the probes' ids.: a blank cell is not"),
-    "reference id": (",a,\na,1,2\n", "reference_identity is missing or 'unknown' in 1 reference"),
+    "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf'"),
+    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3"),
+    "reference id": (",a,\na,1,2\n", "reference_identity"),
 }  # fmt: skip
 
 
@@ -85,22 +85,23 @@ BAD = {
 def test_a_bad_text_matrix_is_refused_with_its_line(tmp_path, case):
     text, message = BAD[case]
     (tmp_path / "s.csv").write_text(text)
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         fk.open_data(tmp_path / "s.csv", kind="matrix", same_images=False)
 
 
 def test_bad_npy_matrices_are_refused(tmp_path):
     path, ids = tmp_path / "s.npy", tmp_path / "ids.txt"
     np.save(path, SCORES)
-    with pytest.raises(InputError, match="no array says who .* a table of labels may have a row"):
+    with refused("s.npy", "labels"):
         fk.open_data(path, kind="matrix")
     ids.write_text("a\nb\n")
-    with pytest.raises(InputError, match="no array says who is on each row and each column"):
+    with refused("row", "column"):
         fk.open_data(path, kind="matrix", missing=-1, labels=ids)
-    with pytest.raises(InputError, match="labels must be the path of a file"):
+    with refused("labels"):
         fk.open_data(path, kind="matrix", missing=-1, labels=[ids, ids])
 
 
+@pytest.mark.slow
 def test_minus_one_among_other_scores_is_a_score(tmp_path):
     """Where it may be a mark, frkit asks."""
     who = np.repeat([f"p{k}" for k in range(10)], 6)
@@ -108,7 +109,7 @@ def test_minus_one_among_other_scores_is_a_score(tmp_path):
     failed = rng.random((60, 60)) < 0.05
     near = rng.normal(size=(60, 60)) + 2 * (who[:, None] == who)
     pd.DataFrame(np.where(failed, -1, near), who, who).to_csv(tmp_path / "near.csv")
-    with pytest.raises(InputError, match="score -1 is far more frequent"):
+    with refused(-1):
         fk.open_data(tmp_path / "near.csv", same_images=False)
     scores = fk.open_data(tmp_path / "near.csv", same_images=False, missing=[])
     assert not np.isnan(scores).any()
@@ -118,7 +119,7 @@ def test_minus_one_among_other_scores_is_a_score(tmp_path):
         lambda **options: fk.open_data(tmp_path / "far.csv", same_images=False, **options),
         lambda **options: fk.score_matrix(far, same_images=False, **options),
     ):
-        with pytest.raises(InputError, match="score -1 is apart"):
+        with refused(-1):
             opened()
         assert np.isnan(opened(missing=-1)).sum() == failed.sum()
         assert not np.isnan(opened(missing=[])).any()
@@ -133,7 +134,7 @@ def test_a_matrix_with_one_half_is_refused_with_the_line_that_completes_it(half,
     whole = np.triu(values, 1) + np.triu(values, 1).T
     table = np.where(half(np.ones((24, 24)), 1 if half is np.triu else -1), whole, empty)
     for options in ({}, {"same_images": True}, {"probe": names, "reference": names}):
-        with pytest.raises(InputError, match=r"only one half .* scores.T, scores"):
+        with refused("half"):
             fk.score_matrix(table, who, who, **options)
     table = np.where(np.isnan(table) | (table == 0), table.T, table)
     scores = fk.score_matrix(table, who, who, probe=names, reference=names)
@@ -146,12 +147,12 @@ def test_ids_of_a_symmetric_matrix_that_stand_once_are_no_people(tmp_path):
     values = np.random.default_rng(0).normal(size=(9, 9))
     ids = [f"{k:03d}x" for k in range(9)]
     pd.DataFrame(values + values.T, ids, ids).to_csv(tmp_path / "m.csv")
-    with pytest.raises(InputError, match="occur once on each side"):
+    with refused("m.csv"):
         fk.open_data(tmp_path / "m.csv")
 
 
 def test_identities_of_one_side_alone_are_refused():
-    with pytest.raises(InputError, match="probe_identity and reference_identity together"):
+    with refused("probe_identity", "reference_identity"):
         fk.score_matrix(np.eye(3), ["a", "a", "b"])
 
 
@@ -261,25 +262,25 @@ def test_a_plain_data_array_is_read_like_its_array():
 REFUSED = {
     "names of references alone": (
         lambda: fk.score_matrix(UNEQUAL, TWENTY, TWENTY, reference=np.arange(40)),
-        "give probe= and reference=",
+        "probe= and reference=",
     ),
     "names of probes alone": (
         lambda: fk.score_matrix(UNEQUAL, TWENTY, TWENTY, probe=np.arange(40)),
-        "give probe= and reference=",
+        "probe= and reference=",
     ),
     "a sparse matrix": (
         lambda: fk.score_matrix(csr_array(np.eye(2)), ["a", "b"], ["a", "b"]),
-        "sparse matrix, whose zeros",
+        "sparse matrix",
     ),
     "whole numbers beyond float64's": (
         lambda: fk.score_matrix(2**60 + np.eye(2, dtype=int), *[["a", "b"]] * 2, same_images=False),
-        "become equal in float64",
+        "float64",
     ),
     "such numbers on disk, when they are read": (
         lambda: fk.score_matrix(
             da.from_array(2**60 + np.eye(2, 3, dtype=int)), ["a", "b"], ["a", "b", "c"]
         ).compute(),
-        "become equal in float64",
+        "float64",
     ),
 }
 
@@ -287,7 +288,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_scores_that_would_give_a_wrong_number_are_refused(case):
     call, message = REFUSED[case]
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         call()
 
 
@@ -323,7 +324,7 @@ def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
     rng = np.random.default_rng(0)
     embedding = rng.normal(size=(8, 24)).repeat(3, 0) + 0.3 * rng.normal(size=(24, 24))
     np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
-    with pytest.raises(InputError, match="(?s)kind='matrix'.*kind='faces'"):
+    with refused("kind='matrix'", "kind='faces'"):
         fk.open_data(tmp_path / "f.npz")
     assert fk.open_data(tmp_path / "f.npz", kind="faces").embedding.shape == (24, 24)
 
@@ -358,6 +359,6 @@ def test_a_mark_in_one_row_of_a_large_matrix_is_asked_about():
     values = np.random.default_rng(0).uniform(size=(1200, 1200))
     values = (values + values.T) / 2
     values[1, 2:6] = values[2:6, 1] = -1
-    with pytest.raises(fk.InputError, match="the score -1 is apart") as asked:
+    with refused(-1) as asked:
         fk.score_matrix(values, people, people)
     assert {"missing": [-1.0]} in asked.value.answers

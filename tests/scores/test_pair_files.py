@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from named import named
+from refusals import noticed, refused
 from small_files import put
 
 import frkit as fk
@@ -64,11 +65,11 @@ def test_lfw(tmp_path):
 
 def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path):
     path = put(tmp_path, "t.csv", RFW_TABLE)
-    with pytest.warns(fk.DataWarning, match="1 pairs have no clear label .'ambiguous'"):
+    with noticed("1 pairs", "ambiguous"):
         pairs = opened(path)
     assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
     assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
-    with pytest.warns(fk.DataWarning, match="ambiguous"):
+    with noticed("ambiguous"):
         assert opened(path, columns={"score": "dist"}).score.values[0] == 0.5
 
 
@@ -78,7 +79,7 @@ def test_bfw(tmp_path, name):
     if name.endswith("parquet"):
         path = tmp_path / name
         pd.read_csv(tmp_path / "t.csv.gz").to_parquet(path)
-    with pytest.raises(fk.InputError, match="could be scores") as asked:
+    with refused("vgg16", "resnet50") as asked:
         fk.open_data(path)
     of_scores = asked.value.answers[0]["columns"]
     columns = {
@@ -175,7 +176,7 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
     pairs = named(fk.open_data(paths))
     assert pairs.model.values.tolist() == ["A", "B"]
     assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
-    with pytest.raises(fk.InputError, match="must have the same pairs, but 1 are only in"):
+    with refused("pairs", 1):
         named(fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))]))
 
 
@@ -185,19 +186,19 @@ FOUR_SCORES = {"scores": FOUR}
 MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
     "lfw, twice": ("pairs", LFW.replace("1\tbo", "1\tann"), FOUR_SCORES,
-                   "two scores .lines 2 and 4"),
+                   "lines 2 and 4"),
     "lfw, cells": ("pairs", LFW + 30 * LFW[4:] + "bo\t1\n", FOUR_SCORES,
-                   "line 126 has 2 cells; a line is: name n1 n2"),
+                   "line 126"),
     "lfw, score": ("pairs", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
-    "bob4, fields": ("pairs", BOB4 + "k m img3\n", {}, "line 3 has 3 cells"),
-    "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "contains its scores"),
-    "kaldi, none": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for .* lines '2'"),
+    "bob4, fields": ("pairs", BOB4 + "k m img3\n", {}, "line 3"),
+    "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "scores"),
+    "kaldi, none": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "lines '2'"),
     "kaldi, twice": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
-                     "'id1-u1', 'id1-u2' has two scores .lines 1 and 2"),
+                     "lines 1 and 2"),
     "rfw table, scores": ("pairs", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
-                          "leave the other ones out"),
-    "bob-csv, id": ("pairs", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3, .*_id': a blank cell"),
-    "columns, blank": ("pairs", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g': a blank cell"),
+                          "scores"),
+    "bob-csv, id": ("pairs", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3"),
+    "columns, blank": ("pairs", "s,g\n1,1\n2,\n", MAPPED, "line 3, column 'g'"),
 }  # fmt: skip
 
 
@@ -207,18 +208,18 @@ def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
     path = put(tmp_path, "t.csv", text)
     if "scores" in options:
         options = {"scores": put(tmp_path, "scores.txt", options["scores"])}
-    with pytest.raises(fk.InputError, match=message) as caught:
+    with refused(message) as caught:
         opened(path, kind=kind, **options)
     assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
 
 
 def test_unknown_formats_and_options_and_absent_files(tmp_path):
-    with pytest.raises(fk.InputError, match="kind must be .*got 'rwf'"):
+    with refused("kind", "rwf"):
         opened(put(tmp_path, "x", "a"), kind="rwf")
     bob = put(tmp_path, "scores-dev", BOB4)
-    with pytest.raises(fk.InputError, match="contains its scores"):
+    with refused("scores"):
         opened(bob, scores=[1, 2])
-    with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
+    with refused("nothing.csv"):
         opened(tmp_path / "nothing.csv", kind="pairs")
 
 
@@ -226,9 +227,9 @@ def test_labels_are_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "2\n1\n")
     options = dict(kind="pairs", scores=scores)
     meta = put(tmp_path, "meta", "a,b\n1,2\n")
-    with pytest.raises(fk.InputError, match="meta: no column contains image names such as 'id1"):
+    with refused("meta"):
         opened(trials, labels=meta, **options)
     meta = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
-    with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' diff"):
+    with noticed("Gender", "VoxCeleb1 ID"):
         pairs = opened(trials, labels=meta, **options)
     assert "probe_Gender" not in pairs.coords and sides(pairs, "_Nationality")[0] == ["UK", "USA"]

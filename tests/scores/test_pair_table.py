@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from named import named
+from refusals import refused
 
 import frkit as fk
 
@@ -43,31 +44,31 @@ def test_several_models(score):
 
 TWO = dict(score=[1, 2], genuine=[1, 0])
 BAD = {
-    "words": (dict(score=["x"], genuine=[1]), "score must be numbers"),
-    "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"model= names, got shape \(1, 2\)"),
-    "infinite": (TWO | dict(score=[0.5, np.inf]), "1 score.s. are infinite"),
-    "all missing": (TWO | dict(score=[-1, -1], missing=-1), "every score is missing"),
-    "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
-    "verdict": (TWO | dict(genuine=[1, 3]), "is .3.* in pairs .1"),
-    "verdict in words": (TWO | dict(genuine=["yes", "no"]), "genuine must be numbers.*yes"),
-    "length": (TWO | dict(genuine=[1]), "genuine has 1 labels, but there are 2 pairs"),
-    "one side": (TWO | dict(probe=["a", "b"]), "give probe= and reference= together"),
+    "words": (dict(score=["x"], genuine=[1]), "score"),
+    "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), "model= names, got shape (1, 2)"),
+    "infinite": (TWO | dict(score=[0.5, np.inf]), "missing"),
+    "all missing": (TWO | dict(score=[-1, -1], missing=-1), "score"),
+    "no verdict": (dict(score=[1, 2]), "genuine"),
+    "verdict": (TWO | dict(genuine=[1, 3]), "pairs '1'"),
+    "verdict in words": (TWO | dict(genuine=["yes", "no"]), "genuine"),
+    "length": (TWO | dict(genuine=[1]), "2 pairs"),
+    "one side": (TWO | dict(probe=["a", "b"]), "probe= and reference="),
     "nameless": (
         TWO | dict(probe=["a", None], reference=["b", "c"]),
-        "probe is missing .* rows .1",
+        "rows [1]",
     ),
-    "contradiction": (dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE), r"in 1 pair\(s\): '1'"),
+    "contradiction": (dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE), "1 pair(s): '1'"),
     "two people": (
         dict(score=[1, 2, 3], **NAMES | {"reference": ["c", "c", "a"]}, **PEOPLE),
-        "image 'a' shows 'k', 'm'",
+        "'k', 'm'",
     ),
-    "reserved": (TWO | dict(identity=["A", "B"]), "'identity' has a name that frkit uses"),
-    "prefix": (TWO | dict(probe_race=["A", "B"]), "give both sides as a tuple"),
+    "reserved": (TWO | dict(identity=["A", "B"]), "identity"),
+    "prefix": (TWO | dict(probe_race=["A", "B"]), "probe_race"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused(case):
     given, message = BAD[case]
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.pairs(**given)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import twin_pairs
 from engine_cases import FAR, check_node
+from refusals import noticed, refused
 from twin_rates import summary
 
 import frkit as fk
@@ -102,7 +103,7 @@ def test_rates_of_pairs_without_names_have_no_replicates():
     pairs = a_list(names=False, identities=False)
     ev = check(pairs, by=None)
     assert json.loads(ev.attrs["provenance"])["weighting"] == "pair"
-    with pytest.raises(fk.InputError, match="no replicates of pairs"):
+    with refused("pairs"):
         fk.evaluate(pairs, far=FAR, resampling=fk.Resampling("pair", n=4))
 
 
@@ -120,20 +121,20 @@ def test_several_models_fail_at_different_pairs():
 NAMELESS, IMAGELESS = dict(names=False, identities=False), dict(names=False)
 BY_PERSON, BY_IMAGE = fk.Resampling("identity", n=2), fk.Resampling("image", n=2)
 REFUSED = [
-    (NAMELESS, dict(resampling=BY_PERSON), "nobody can be drawn"),
-    (NAMELESS, dict(weighting="identity"), "carry no identities.*another weighting"),
-    (IMAGELESS, dict(resampling=BY_IMAGE), "carry no image names.*Resampling.'identity'"),
+    (NAMELESS, dict(resampling=BY_PERSON), "pairs"),
+    (NAMELESS, dict(weighting="identity"), "identities"),
+    (IMAGELESS, dict(resampling=BY_IMAGE), "Resampling('identity')"),
 ]
 
 
 @pytest.mark.parametrize(("given", "options", "message"), REFUSED)
 def test_what_needs_names_is_refused_without_them(given, options, message):
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.evaluate(a_list(**given), far=FAR, **options)
 
 
 def test_what_a_scheme_cannot_say_of_a_list_is_warned_of():
-    with pytest.warns(fk.DataWarning, match="contain no comparison of an image with itself"):
+    with noticed("image"):
         fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling("image", n=2))
 
 
@@ -154,9 +155,9 @@ def test_a_list_pools_its_pairs_unless_people_are_asked_for():
 
 
 def test_lists_without_one_kind_of_pair_are_refused():
-    with pytest.raises(fk.InputError, match="no genuine pair"):
+    with refused("genuine"):
         fk.evaluate(fk.pairs([0.1, 0.2], [0, 0]), far=[0.1])
-    with pytest.raises(fk.InputError, match="no impostor pair"):
+    with refused("impostor"):
         fk.evaluate(fk.pairs([0.1, 0.2], [1, 1]), far=[0.1])
 
 
@@ -168,7 +169,7 @@ def test_an_image_with_itself_is_left_out_and_counted():
         probe_identity=list("kkmmk"),
         reference_identity=list("kkkkk"),
     )
-    with pytest.warns(fk.DataWarning, match="2 pair.s. compare an image with itself"):
+    with noticed(2, "image"):
         ev = fk.evaluate(pairs, threshold=[0.75], weighting="pair")
     assert ev["empirical"].frr.values.tolist() == [1.0]
 
@@ -185,8 +186,8 @@ VARYING = dict(
 
 def test_labels_that_vary_within_a_person_count_as_each_row_says():
     pairs = fk.pairs(**VARYING)
-    message = "'race' varies within 2 of 3 people .'k', 'm'.*'most frequent'"
-    with pytest.warns(fk.DataWarning, match=message):
+    own_words = "race", "2 of 3 people", "k", "m"
+    with noticed(*own_words):
         ev = fk.evaluate(pairs, threshold=[0.25], by="race")
     assert ev["empirical"].far_group.sel(group="y").values.tolist() == [1.0]
     # the label of the first row fills the gap
@@ -198,7 +199,7 @@ def test_labels_that_vary_within_a_person_count_as_each_row_says():
 
 def test_a_pair_without_a_verdict_is_named():
     for genuine in (pd.array([True, None, True], dtype="boolean"), [True, None, True]):
-        with pytest.raises(fk.InputError, match="genuine must be .*'nan' in pairs '1'"):
+        with refused("genuine", "nan", "pairs '1'"):
             fk.pairs([0.9, 0.1, 0.8], genuine)
 
 
@@ -209,7 +210,7 @@ LARGE = [2**60 + 3, 2**60 + 1, 2**60 + 2, 2**60]
     "scores", [LARGE, np.array(LARGE), pd.Series(LARGE), [*LARGE[:3], 0.5], [*LARGE[:3], None]]
 )
 def test_scores_that_float64_cannot_tell_apart_are_refused(scores):
-    with pytest.raises(fk.InputError, match="become equal in float64"):
+    with refused("float64"):
         fk.pairs(scores, [1, 0, 1, 0])
     shifted = [score - 2**60 for score in LARGE]
     rates = fk.evaluate(fk.pairs(shifted, [1, 0, 1, 0]), threshold=[1.5])["empirical"]
@@ -218,15 +219,16 @@ def test_scores_that_float64_cannot_tell_apart_are_refused(scores):
 
 @pytest.mark.parametrize("ask", [fk.pairs, fk.evaluate, fk.sweep, fk.verification_metrics])
 def test_the_name_of_a_file_is_refused_with_what_opens_it(ask):
-    with pytest.raises(fk.InputError, match=r"fk.open_data\('scores.csv'\)"):
+    with refused("fk.open_data('scores.csv')"):
         ask("scores.csv")
 
 
 def test_embeddings_in_place_of_scores_are_refused_with_what_compares_them():
-    with pytest.raises(fk.InputError, match="fk.score_tensor"):
+    with refused("fk.score_tensor"):
         fk.evaluate(fk.demo_faces())
 
 
+@pytest.mark.slow
 def test_a_list_is_stored_as_zarr_without_warnings_of_the_library(tmp_path):
     pytest.importorskip("zarr")
     script = "import frkit as fk; fk.pairs([0.9, 0.1], [1, 0], ['a', 'b'], ['c', 'd'])"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from paths import REAL_DATA
+from refusals import noticed
 
 import frkit as fk
 
@@ -18,7 +19,7 @@ KNOWN = [0.025, 0.007, 0.003, 0.005]
 @pytest.fixture(scope="module")
 def rfw():
     """24,000 pairs of four races; 27 are "ambiguous": 13 people stand under two races."""
-    with pytest.warns(fk.DataWarning, match="^27 pairs have no clear label .'ambiguous'"):
+    with noticed("27 pairs", "ambiguous"):
         return fk.open_data(TABLE)
 
 
@@ -26,10 +27,11 @@ def evaluated(pairs, scheme=None, **options):
     """All pairs weighing the same, at FAR 1e-2, with the warning of the 13 people."""
     resampling = None if scheme is None else fk.Resampling(scheme, n=200, seed=0)
     options = dict(far=[1e-2], by="ethnicity", weighting="pair", resampling=resampling) | options
-    with pytest.warns(fk.DataWarning, match="'ethnicity' varies within 13 of 11416 people"):
+    with noticed("ethnicity", "13 of 11416"):
         return fk.evaluate(pairs, **options)
 
 
+@pytest.mark.slow
 def test_known_rates(rfw):
     ev = evaluated(rfw)
     data = ev["empirical"].dataset.isel(far_level=0)
