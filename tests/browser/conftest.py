@@ -1,7 +1,6 @@
 """JupyterLab on loopback and Debian's Chromium, driven by Playwright.
 
 These tests skip where there is no Chromium or no Playwright; FRKIT_BROWSER=1 makes that a failure.
-Where they run, the notebooks that they open are not run in a kernel alone, too.
 """
 
 import os
@@ -14,7 +13,6 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,7 +20,6 @@ import local
 import nbformat
 import pytest
 import run_notebooks
-from watched_notebooks import watched
 
 # a container's root has no sandbox
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
@@ -35,19 +32,6 @@ NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 def find_chromium():
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     return next(filter(None, map(shutil.which, names)), None)
-
-
-@pytest.hookimpl(trylast=True)  # after some were left out by name
-def pytest_collection_modifyitems(items):
-    """Notebooks that Chromium runs in this session, with the same checks, are skipped elsewhere."""
-    if find_chromium() is None or find_spec("playwright") is None:
-        return
-    driven = [item for item in items if item.name.startswith("test_notebook_runs_and_its_controls")]
-    opened = [item.callspec.params["name"] for item in driven]
-    for item in items:
-        if item.name.startswith("test_runs_with_fast_parameters"):
-            if item.callspec.params["path"].name in opened:
-                item.add_marker(pytest.mark.skip(reason="Chromium runs it in this session"))
 
 
 def absent(reason):
@@ -164,17 +148,17 @@ def answers(url):
 def work(tmp_path_factory):
     """A folder with notebooks/ to be spoiled, and nothing of the project: as on Colab.
 
-    The notebooks have their fast parameters and checks, and no outputs: every picture that is seen
-    later was drawn in the browser's session.
+    The first notebook has no outputs: every picture that is seen later was drawn in the browser's
+    session.
     """
     folder = tmp_path_factory.mktemp("work") / "notebooks"
     folder.mkdir()
-    for path in run_notebooks.paths():
-        notebook = watched(path)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs = []
-        nbformat.write(notebook, folder / path.name)
+    first = run_notebooks.paths()[0]
+    notebook = run_notebooks.read(first)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    nbformat.write(notebook, folder / first.name)
     return folder.parent
 
 

@@ -1,6 +1,7 @@
 """The page of a report and the app, in Chromium: wide, narrow and printed."""
 
 import pytest
+from model_files import people, store
 from report_faces import two_models
 
 import frkit as fk
@@ -71,6 +72,9 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app, shots, tmp_path):
     page.get_by_placeholder("path").fill("")
     page.get_by_role("button", name="Read").click()
     page.get_by_text("2,809 images").wait_for()
+    page.get_by_placeholder("path").fill(store(tmp_path / "faces.npz", people()))
+    page.get_by_role("button", name="Read").click()
+    page.get_by_text("150 images").wait_for()
     evaluate.click()
     page.get_by_text("done in").wait_for()
     page.get_by_role("link", name="download the report").wait_for()

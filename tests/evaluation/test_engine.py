@@ -153,6 +153,7 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
+@pytest.mark.slow
 def test_several_models_are_evaluated_as_each_alone():
     first, second = people("unequal", seed=6), people("unequal", seed=6)
     second = second.assign(embedding=second.embedding.roll(feature=1) ** 3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from engine_cases import FAR, check_evaluation, people, split_by
+from refusals import noticed, refused
 
 import frkit as fk
 from frkit.intervals import provenance
@@ -26,38 +27,38 @@ def scores():
     [
         (dict(far=[0.1, 1.5]), "1.5"),
         (dict(far=[]), "far"),
-        (dict(histogram=(10, 5)), "histogram must be a number of bins"),
-        (dict(histogram=True), "histogram must be a number of bins"),
-        (dict(far=[0.1], threshold=[0.5]), "not both"),
+        (dict(histogram=(10, 5)), "histogram"),
+        (dict(histogram=True), "histogram"),
+        (dict(far=[0.1], threshold=[0.5]), "threshold="),
         (dict(threshold=[np.inf]), "inf"),
-        (dict(by="age"), "age.*gender"),
-        (dict(by=["gender", "gender"]), "twice"),
+        (dict(by="age"), "age"),
+        (dict(by=["gender", "gender"]), "['gender', 'gender']"),
         (dict(weighting="equal"), "equal"),
         (dict(weighting={"id0": 1.0}), "id1"),
-        (dict(weighting=[1, 1, 1, 1, 1, 1]), "mapping"),
-        (dict(weighting={f"id{k}": k - 1 for k in range(6)}), "positive"),
+        (dict(weighting=[1, 1, 1, 1, 1, 1]), "weighting"),
+        (dict(weighting={f"id{k}": k - 1 for k in range(6)}), "weighting"),
         (dict(impostors="some"), "some"),
         (dict(impostors="same-group"), "by="),
         (dict(resampling=fk.Resampling("identity", n=2, strata="gender")), "strata"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(scores, options, message):
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.evaluate(scores, **options)
 
 
 def test_scores_that_are_none_are_refused(scores):
-    with pytest.raises(fk.InputError, match="score_tensor"):
+    with refused("fk.score_tensor"):
         fk.evaluate(np.ones((4, 4)), far=FAR)
-    with pytest.raises(fk.InputError, match="contain no image"):
+    with refused("image"):
         fk.evaluate(fk.score_tensor(people("equal")).isel(probe=[]), far=[0.1])
-    with pytest.raises(fk.InputError, match="'model' is not an attribute"):
+    with refused("model", "gender"):
         fk.evaluate(fk.score_tensor(fk.open_data({"A": people("equal")})), by="model")
-    with pytest.raises(fk.InputError, match="far must lie in"):
+    with refused("far", 2):
         fk.sweep(fk.sweep(scores), far=2)
-    with pytest.raises(fk.InputError, match="genuine"):
+    with refused("genuine"):
         fk.evaluate(fk.score_matrix([[0.1, 0.2]], ["a"], ["b", "c"]), far=FAR)
-    with pytest.raises(fk.InputError, match="impostor"):
+    with refused("impostor"):
         fk.evaluate(fk.score_matrix([[0.1, 0.2]], ["a"], ["a", "a"]), far=FAR)
 
 
@@ -80,7 +81,7 @@ def test_an_age_that_varies_is_refused_or_settled():
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
     kept = fk.faces(faces.embedding.values, faces.identity.values, age=age)
     scores = fk.score_tensor(kept)
-    with pytest.raises(fk.InputError, match="age"):
+    with refused("age"):
         fk.evaluate(scores, by="age", far=FAR)
     split = split_by(kept, "age")
     options = dict(by="age", far=FAR, resampling=fk.Resampling("image", n=2))
@@ -116,13 +117,13 @@ def test_a_level_may_be_asked_for_twice(scores):
 
 
 def test_levels_below_one_pair_and_distances_are_noticed(scores):
-    with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score") as caught:
+    with noticed("FAR", "1e-05") as caught:
         fk.evaluate(scores, far=[1e-5, 0.1])
     assert caught[0].filename == __file__
     four = fk.score_tensor(fk.faces([[9, 0], [9, 1], [0, 9], [1, 9]], ["a", "a", "b", "b"]))
-    with pytest.warns(fk.DataWarning, match=r"levels 0\.2 lie below .*\(about 0\.25\)"):
+    with noticed("FAR", 0.2, 0.25):
         fk.evaluate(four, far=[0.2])
-    with pytest.warns(fk.DataWarning, match="EER is 0.*distances.*turn their sign"):
+    with noticed("EER", 0.81):
         fk.evaluate(-scores.drop_attrs(), far=[0.1])
 
 
@@ -131,10 +132,10 @@ FEW = "intervals from replicates of the image scheme are too narrow"
 
 def test_few_images_are_warned_of_by_their_share_of_the_weight(scores):
     options = dict(far=[0.1], resampling=fk.Resampling("image", n=2))
-    with pytest.warns(fk.DataWarning, match=f"100% of the weight.*6 of 6.*{FEW}.*'identity'"):
+    with noticed("100%", "FRR", "6 of 6", "identity"):
         fk.evaluate(scores, **options)
     few = fk.score_tensor(people([2] * 5 + [8] * 6))
-    with pytest.warns(fk.DataWarning, match=f"45% of the weight.*5 of 11.*{FEW}"):
+    with noticed("45%", "FRR", "5 of 11"):
         fk.evaluate(few, **options)
 
 
@@ -176,7 +177,7 @@ def test_an_evaluation_survives_a_file(scores, tmp_path):
     assert again.attrs["provenance"] == ev.attrs["provenance"]
     for node in ("empirical", "vstatistic", "replicates"):
         xr.testing.assert_equal(again[node].dataset, ev[node].dataset)
-    with pytest.raises(fk.InputError, match="no such file"):
+    with refused("absent.nc"):
         fk.open_evaluation(tmp_path / "absent.nc")
 
 
@@ -193,7 +194,7 @@ def test_an_evaluation_survives_zarr(scores, tmp_path):
     for chunk in (tmp_path / "evaluation.zarr/empirical/frr").rglob("*"):
         if chunk.is_file() and chunk.suffix != ".json":
             chunk.write_bytes(chunk.read_bytes()[:5])
-    with pytest.raises(fk.InputError, match=r"evaluation\.zarr.*may be damaged"):
+    with refused("evaluation.zarr"):
         fk.open_evaluation(tmp_path / "evaluation.zarr")
 
 
@@ -201,7 +202,7 @@ def test_far_levels_are_even_on_the_logarithm():
     levels = fk.far_levels(1e-6, 1e-1, per_decade=4)
     assert len(levels) == 21 and levels[0] == 1e-6 and levels[-1] == 1e-1
     np.testing.assert_allclose(np.diff(np.log10(levels)), 0.25)
-    with pytest.raises(fk.InputError, match="lowest"):
+    with refused(0.1, 0.01):
         fk.far_levels(0.1, 0.01)
 
 
@@ -216,6 +217,7 @@ def two_encoders():
     return fk.score_tensor(fk.open_data({"A": a, "B": b}))
 
 
+@pytest.mark.slow
 @quiet
 def test_levels_come_back_in_the_order_given():
     scores = two_encoders()
@@ -247,7 +249,7 @@ def test_every_model_has_thresholds_of_its_own():
 
 
 def test_thresholds_must_have_a_row_for_each_model():
-    with pytest.raises(fk.InputError, match="rows for the models 'A'.*'A', 'B'"):
+    with refused("threshold", "A", "B"):
         threshold = xr.DataArray([[0.1]], {"model": ["A"]}, ("model", "threshold_level"))
         fk.evaluate(two_encoders(), threshold=threshold)
 
@@ -256,7 +258,7 @@ def test_thresholds_must_have_a_row_for_each_model():
 def test_more_groups_than_memory_has_room_for_are_refused_with_what_would_fit():
     n = 2_000
     scores = fk.pairs(np.arange(2.0 * n), np.arange(2 * n) < n, race=np.arange(2 * n) % n)
-    with pytest.raises(fk.InputError, match="2,000 groups .* merge groups"):
+    with refused("2,000 groups"):
         fk.evaluate(scores, by="race")
 
 

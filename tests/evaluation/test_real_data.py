@@ -26,6 +26,7 @@ def test_known_rates_of_two_encoders(encoder):
     assert (empirical.far <= np.array(FAR) * (1 + 1e-12)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "eer", "frr"), [([], 0.0445, 0.0851), (-1, 0.0426, 0.0833)])
 def test_known_rates_of_an_asymmetric_matrix(missing, eer, frr):
     """The known figures take the mark of a failed comparison for a score."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import frkit as fk
 
@@ -113,10 +114,10 @@ def test_split_identities_of_a_person_are_drawn_together(scheme):
 
 
 def test_labels_that_do_not_fit_are_refused():
-    with pytest.raises(fk.InputError, match="2 .*3|3 .*2"):
+    with refused("image", 2, 3):
         fk.Resampling("image", n=2).weights(["a", "a", "b"], image=["x", "y"])
     draws = fk.Resampling("identity", n=2, strata="age")
-    with pytest.raises(fk.InputError, match="strata must be a property of the person"):
+    with refused("strata", "images [0]"):
         draws.weights(["a", "a", "b"], strata=["20", "30", "20"])
 
 
@@ -124,16 +125,16 @@ def test_labels_that_do_not_fit_are_refused():
     ("options", "message"),
     [
         (dict(scheme="jackknife"), "jackknife"),
-        (dict(n=1), "at least 2"),
-        (dict(n=10**7), "at most 100,000"),
+        (dict(n=1), "n"),
+        (dict(n=10**7), "n=10,000,000"),
         (dict(seed=-1), "-1"),
-        (dict(subset_size=3), "subset"),
-        (dict(scheme="pair", strata="gender"), "leave strata out"),
-        (dict(scheme="subset", subset_size=0), "0"),
+        (dict(subset_size=3), "subset_size"),
+        (dict(scheme="pair", strata="gender"), "strata"),
+        (dict(scheme="subset", subset_size=0), "subset_size"),
     ],
 )
 def test_bad_schemes_are_refused_in_words(options, message):
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.Resampling(**options)
 
 

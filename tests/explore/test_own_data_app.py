@@ -13,12 +13,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from model_files import store_pairs, two_files
+from refusals import noticed
+from report_faces import only_parts
 from scipy.io import savemat
 
 import frkit as fk
 from frkit.explore.app import NONE, OwnData
 
 pytestmark = pytest.mark.usefixtures("brief_reports")
+
+
+@pytest.fixture
+def first_parts():
+    """Reports of this test are short: it is about what the app hands over."""
+    with only_parts():
+        yield
 
 
 @pytest.fixture
@@ -62,6 +71,7 @@ def test_a_file_is_evaluated_and_exported(files):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_parts")
 def test_a_mat_that_was_read_is_evaluated_without_reading_it_in_the_app(files, tmp_path):
     with np.load(files[0]) as arrays:
         savemat(tmp_path / "one.mat", {name: arrays[name] for name in arrays})
@@ -74,6 +84,7 @@ def test_a_mat_that_was_read_is_evaluated_without_reading_it_in_the_app(files, t
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_parts")
 def test_several_files_are_models(files):
     app = OwnData("; ".join(files))
     app.far.value = "0.1"
@@ -106,6 +117,7 @@ def test_columns_are_guessed_and_can_be_named(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_parts")
 def test_a_file_that_is_not_recognised_is_evaluated_once_its_columns_are_named(tmp_path):
     table = pd.read_csv(store_pairs(tmp_path))[["id1", "id2", "arc face"]]
     table.set_axis(["u", "v", "w"], axis=1).to_csv(tmp_path / "odd.csv", index=False)
@@ -181,6 +193,7 @@ def test_what_fails_in_an_evaluation_becomes_words(files, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_parts")
 def test_a_report_goes_when_the_question_changes(files):
     app = OwnData(files[0])
     app.far.value = "10%"
@@ -192,6 +205,7 @@ def test_a_report_goes_when_the_question_changes(files):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_parts")
 def test_a_label_file_and_the_way_to_average_arrive(files, tmp_path):
     with np.load(files[0]) as arrays:
         counts = np.arange(150) % 5 < np.repeat([2, 5], 75)  # people of two and of five images
@@ -207,7 +221,7 @@ def test_a_label_file_and_the_way_to_average_arrive(files, tmp_path):
     app.evaluate()
     assert "done in" in app.words.value
     scores = fk.score_tensor(fk.open_data(tmp_path / "bare.npz", labels=tmp_path / "labels.csv"))
-    with pytest.warns(fk.DataWarning, match="blank in 30 images"):
+    with noticed("gender", "30 images"):
         direct = fk.evaluate(scores, far=[0.1], by="gender", weighting="pair")["empirical"]
     rates = app.report.evaluation["empirical"]
     np.testing.assert_array_equal(rates.frr_group, direct.frr_group)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from drawn_ends import band_ends, interval_ends
 from matplotlib.colors import to_hex
+from refusals import refused
 from widget_checks import cautions, find, picture
 
 import frkit as fk
@@ -45,7 +46,7 @@ def test_shaded_areas_are_the_two_error_rates(scores, ax):
         expected = {"genuine": float(rates.frr), "impostor": float(rates.far)}
         assert areas(ax) == pytest.approx({k: 0.02 * rate for k, rate in expected.items()})
         assert f"FRR {100 * expected['genuine']:.3g} %" in ax.get_title(loc="left")
-    with pytest.raises(fk.InputError, match="histogram"):
+    with refused("genuine_histogram"):
         fk.plot.threshold(far, far, frr, 0.5, ax)
 
 
@@ -139,6 +140,7 @@ def test_the_threshold_moves_through_both_figures(scores, monkeypatch):
     assert scales == ["log", "log"]
 
 
+@pytest.mark.slow
 def test_few_errors_are_said_of_the_threshold_that_is_shown(scores):
     box = fk.explore.threshold(scores)  # a warning here would fail the test
     control = find(box, "threshold")
@@ -188,6 +190,7 @@ def rates_by_hand(scores, counts, level):
     return np.mean(rates)
 
 
+@pytest.mark.slow
 def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
     given = []
     monkeypatch.setattr(plot, "image_counts", lambda counts, ax: given.append(counts))
@@ -260,6 +263,7 @@ def test_the_study_keeps_what_a_coverage_study_counts(study):
     assert again.drop_attrs().identical(study.isel(data_set=slice(2)).drop_attrs())
 
 
+@pytest.mark.slow
 def test_hits_and_misses_are_those_of_the_intervals(study, ax):
     intervals = study.isel(far_level=0).sel(people="these people", level=0.8)
     fk.plot.interval_stack(intervals, 5, ax)
@@ -273,7 +277,7 @@ def test_hits_and_misses_are_those_of_the_intervals(study, ax):
         expected = np.transpose([ends.lower - ends.truth, ends.upper - ends.truth])[inside]
         np.testing.assert_allclose([line[:, 0] - truth for line in blue], expected, atol=1e-12)
         assert len(orange) == 5 - inside.sum()
-    with pytest.raises(fk.InputError, match="select"):
+    with refused("study", "data_set", ".sel"):
         fk.plot.interval_stack(study, 5, ax)
 
 
@@ -292,6 +296,7 @@ def test_the_share_of_hits_runs_along(study, ax):
     np.testing.assert_allclose(band_ends(ax.collections[0], n), ends, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_control_of_the_intervals_selects(study, monkeypatch):
     given = []
     for name in ("interval_stack", "running_hits"):
@@ -306,6 +311,7 @@ def test_every_control_of_the_intervals_selects(study, monkeypatch):
         assert number == 2 and shown.identical(expected)
 
 
+@pytest.mark.slow
 def test_the_stored_study_is_the_default():
     box = fk.explore.intervals()
     assert find(box, "data sets").max == 200

@@ -132,6 +132,7 @@ def test_an_interval_of_two_models_contains_no_difference_where_few_people_diffe
     assert n_widened > 0
 
 
+@pytest.mark.slow
 def test_a_simultaneous_band_is_nowhere_narrower_than_a_single_interval():
     for seed in range(3):
         ev = evaluation(seed, 15, 2, 4, far=[0.01, 0.03, 0.1, 0.3])

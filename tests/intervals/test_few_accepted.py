@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import noticed
 from scipy import stats
 
 import frkit as fk
@@ -66,7 +67,7 @@ def test_a_simultaneous_band_ends_at_one_there_too():
 
 
 def test_the_caution_names_the_level():
-    with pytest.warns(fk.DataWarning, match="reaches 1 at FAR 0.000654"):
+    with noticed("FRR", "FAR 0.000654", "a"):
         fk.band(fk.evaluate(list_of_pairs(9), far=LEVELS), "frr")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import noticed, refused
 from trees import EMPIRICAL, FAR, node, tree, two_models
 from twin_intervals import interval_by_hand, sd_by_hand
 
@@ -35,7 +36,7 @@ def test_nan_replicates_are_counted_and_left_out_with_a_warning():
     replicates = 0.9 * EMPIRICAL * np.random.default_rng(2).normal(1, 0.1, (50, 4))
     replicates[:3, 1] = np.nan
     evaluation = tree(replicates=replicates)
-    with pytest.warns(fk.DataWarning, match="up to 3 replicates of frr are not finite"):
+    with noticed("3 replicates", "frr", "n_nonfinite"):
         band = fk.band(evaluation, "frr")
     np.testing.assert_array_equal(band.n_nonfinite, [0, 3, 0, 0])
     estimate, centre, replicates = values_at(evaluation, 1)
@@ -64,7 +65,7 @@ def test_replicates_that_cannot_vary_are_refused():
     band = fk.band(images, "frr", method="naive")
     assert band.lower.item() < band.upper.item()
     people = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("identity", n=50))
-    with pytest.raises(fk.InputError, match="cannot vary these data.*two people.*width zero"):
+    with refused("two people"):
         fk.band(people, "frr", method="naive")
 
 
@@ -107,13 +108,13 @@ def test_comparison_equals_the_twin(method):
 def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_are():
     comparison = fk.compare(two_models(), "frr", models=("A", "B"))
     np.testing.assert_allclose(comparison.estimate, -0.2 * EMPIRICAL)
-    with pytest.raises(fk.InputError, match=r"'C'.*\['A', 'B'\]"):
+    with refused("C", "A", "B"):
         fk.compare(two_models(), "frr", models=("A", "C"))
     a = tree(resolved=[True, True, False, True])
     b = tree(resolved=[False, True, True, True])
-    with pytest.warns(fk.DataWarning, match="fewer than ten false .* at FAR 0.0001:"):
+    with noticed("FRR", "FAR 0.0001:"):
         np.testing.assert_array_equal(fk.band(b, "frr").resolved, [False, True, True, True])
-    with pytest.warns(fk.DataWarning, match="fewer than ten false .* at FAR 0.0001, 0.01"):
+    with noticed("FRR", "FAR 0.0001, 0.01"):
         comparison = fk.compare(a, b, "frr")
     np.testing.assert_array_equal(comparison.resolved, [False, True, False, True])
 
@@ -125,16 +126,16 @@ def test_other_images_under_the_same_names_are_refused():
     first, second = mix.sample(5, seed=1), mix.sample(5, seed=2)
     assert first.image.values.tolist() == second.image.values.tolist()
     evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (first, second)]
-    with pytest.raises(fk.InputError, match="no names.*image=names"):
+    with refused("image=names"):
         fk.compare(*evaluations, "frr")
     named = fk.faces(first.embedding.values, first.identity.values, image=first.image.values)
     aged = [named.assign_coords(age=("image", [age] * 60)) for age in ("old", "new")]
-    with pytest.raises(fk.InputError, match="'age' of the two"):
+    with refused("age"):
         fk.compare(*(fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in aged), "frr")
 
 
 def test_other_draws_or_levels_are_refused():
-    with pytest.raises(fk.InputError, match="'seed'.*differ"):
+    with refused("seed"):
         fk.compare(tree(), tree(seed=1), "frr")
     with pytest.raises(ValueError, match="far_level"):
         fk.compare(tree(), tree().isel(far_level=[0, 1]), "frr")
@@ -144,13 +145,13 @@ def test_other_draws_or_levels_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 95}, r"level must lie in \(0, 1\)"),
-        ({"method": "bca"}, "recentered, naive, .*; got 'bca'"),
-        ({"measure": "nothing"}, "no measure is called 'nothing'"),
+        ({"level": 95}, "level"),
+        ({"method": "bca"}, "bca"),
+        ({"measure": "nothing"}, "nothing"),
     ],
 )
 def test_unknown_options_are_refused(options, message):
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.band(tree(), **{"measure": "frr", **options})
 
 
@@ -158,7 +159,7 @@ def test_an_evaluation_without_replicates_says_what_to_do():
     evaluation = tree()
     del evaluation["replicates"]
     for call in (fk.band, fk.uncertainty, fk.replicate_curves):
-        with pytest.raises(fk.InputError, match="resampling=Resampling"):
+        with refused("resampling=Resampling(...)"):
             call(evaluation, "frr")
 
 
@@ -166,10 +167,11 @@ def test_an_evaluation_without_replicates_says_what_to_do():
     "call", [fk.band, fk.uncertainty, fk.replicate_curves, fk.fair_floor, fk.compare]
 )
 def test_what_is_no_evaluation_is_refused(call):
-    with pytest.raises(fk.InputError, match="this is not an evaluation"):
+    with refused("evaluate(...)"):
         call(node(EMPIRICAL), "frr_gini")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_comparison_of_models_has_one_order_of_dims():
     faces = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=0).sample(per_identity=4)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import noticed
 from scipy import stats
 
 import frkit as fk
@@ -116,7 +117,7 @@ def test_groups_of_one_and_of_two_people_are_named():
     pairs = listed(np.arange(23) % 3, 10, accepted=30, group=group)
     tree = fk.evaluate(pairs, threshold=[0.5], by="group")
     for rate in ("frr_group", "far_group"):
-        with pytest.warns(fk.DataWarning, match="too few people in .*two"):
+        with noticed("two"):
             band = fk.band(tree, rate).isel(threshold_level=0)
         assert np.isnan(band.upper.sel(group="alone").item())
         assert band.upper.sel(group="two").item() > band.upper.sel(group="many").item()

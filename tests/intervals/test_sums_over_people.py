@@ -194,6 +194,7 @@ def test_what_people_add_equals_the_enumeration(kind, varying, weighting):
             check(added.sel(at), within, 0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("varying", ["keep", "split"])
 @pytest.mark.parametrize("kind", [kind for kind in SCORES if kind != "list"])
 def test_what_people_add_to_frr_equals_the_enumeration(kind, varying):

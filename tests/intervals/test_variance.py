@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from refusals import noticed
 from scipy import stats
 
 import frkit as fk
@@ -135,7 +136,7 @@ def test_a_threshold_has_no_upper_end_where_hardly_a_pair_is_accepted():
     """Two and a half independent errors are not enough: e^-2.5 is more than .025."""
     data = faces(12)
     tree = fk.evaluate(fk.score_tensor(data), far=[0.004, 0.2])
-    with pytest.warns(fk.DataWarning, match="threshold.* is open"):
+    with noticed("threshold"):
         band = fk.band(tree, "threshold")
     assert np.isinf(band.upper).values.tolist() == [True, False]
     assert np.isfinite(band.lower).all()
@@ -405,6 +406,7 @@ def test_the_only_pair_of_one_person_moves_the_interval_little():
     assert refused.upper < 2 * accepted.upper
 
 
+@pytest.mark.slow
 def test_the_threshold_takes_at_most_half_of_the_variance_of_frr():
     """What single pairs of people add is taken off; where they are most of it, half stays."""
     at_least = 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 from frkit.measures import measure
@@ -64,7 +65,7 @@ def test_the_measures_of_the_field_by_hand(c):
     np.testing.assert_allclose(fk.measures.fdr(c=c)(node), 1 - (c * 0.02 + (1 - c) * 0.1))
     np.testing.assert_allclose(fk.measures.ir(c=c)(node), 3**c * 2 ** (1 - c))
     np.testing.assert_allclose(fk.measures.garbe(c=c)(node), c * 0.5 + (1 - c) / 3)
-    with pytest.raises(fk.InputError, match=r"\[0, 1\], got 1.5"):
+    with refused(1.5):
         fk.measures.ir(c=1.5)
 
 
@@ -97,11 +98,11 @@ def test_a_name_or_a_function_is_a_measure():
 
 
 def test_what_is_missing_or_unknown_is_said():
-    with pytest.raises(fk.InputError, match="by='the name of an attribute'"):
+    with refused("by="):
         measure("frr_group")(RATES)
-    with pytest.raises(fk.InputError, match=r"'fnr'.*eer.*frr"):
+    with refused("fnr", "eer", "frr"):
         measure("fnr")
-    with pytest.raises(fk.InputError, match="'frr' is a variable"):
+    with refused("frr"):
         fk.measures.register("frr")
 
 

@@ -26,8 +26,9 @@ def examples():
 
 
 EXAMPLES = examples()
-# studies that repeat an evaluation, networks that are trained, and a long description
+# studies that repeat an evaluation, networks that are trained, and a stored evaluation
 LONG = ("explore", "papers.rlb", "papers.roc", "papers.nsigma.finetuning", "reporting.words")
+LONG += ("evaluation.nodes:demo_evaluation",)
 
 
 def case(example):

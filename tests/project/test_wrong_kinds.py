@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 
@@ -44,75 +45,75 @@ def test_a_mapping_is_asked_for_with_an_example(question, value):
 
 @pytest.mark.parametrize("question", [fk.vmf.sample_encoders])
 def test_an_empty_mapping_of_models_is_refused(question):
-    with pytest.raises(fk.InputError, match="must be a mapping such as .*, got an empty one"):
+    with refused("mapping", "empty"):
         question({})
 
 
 WRONG = {
-    "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting must be .ident"),
-    "attributes": (lambda ev: fk.sweep(SCORES, by=SCORES), "by must be the name of an attrib"),
-    "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target must be one of"),
-    "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target must be one of"),
-    "flag": (lambda ev: fk.band(ev, "frr", simultaneous=SCORES), "simultaneous must be True or"),
-    "groups": (lambda ev: fk.compare(ev, "frr_group", groups=3), "must be .all., or two of"),
-    "letters": (lambda ev: fk.compare(ev, "frr_group", groups="fm"), "must be 'all', or two of"),
-    "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models are compared in"),
-    "bands": (lambda ev: fk.decision_zones(None), "bands must be what fk.band returned"),
-    "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "this is not an evaluation"),
-    "c": (lambda ev: fk.measures.fdr(c=None), "the weight c of FAR must lie in"),
-    "risk": (lambda ev: fk.nsigma.summarise(None), "rates must be what fk.n_sigma returned"),
-    "rate": (lambda ev: fk.representation.Critic(learning_rate=None), "learning_rate must lie in"),
-    "law": (lambda ev: fk.studies.coverage(FACES), "population must be what fk.vmf.mixture"),
-    "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes of groups must be numbers"),
-    "kappa": (lambda ev: fk.vmf.mixture(10, 8, kappa=["a", "b"]), "kappa must be numbers"),
-    "number": (lambda ev: fk.vmf.mixture(None), "n_identities must be a whole number"),
-    "seed": (lambda ev: fk.vmf.mixture(10, 8, seed="a"), "seed must be a whole number"),
-    "images": (lambda ev: MIX.sample(0), "per_identity must be the number of images"),
+    "weighting": (lambda ev: fk.evaluate(SCORES, weighting=["a", "b"]), "weighting"),
+    "attributes": (lambda ev: fk.sweep(SCORES, by=SCORES), "by"),
+    "target": (lambda ev: fk.band(ev, "frr", target=["new people"]), "target"),
+    "floor": (lambda ev: fk.fair_floor(ev, "frr_gini", target=[]), "target"),
+    "flag": (lambda ev: fk.band(ev, "frr", simultaneous=SCORES), "simultaneous"),
+    "groups": (lambda ev: fk.compare(ev, "frr_group", groups=3), "groups"),
+    "letters": (lambda ev: fk.compare(ev, "frr_group", groups="fm"), "groups"),
+    "models": (lambda ev: fk.compare(ev, "frr", models=SCORES), "models"),
+    "bands": (lambda ev: fk.decision_zones(None), "bands"),
+    "tree": (lambda ev: fk.band(OTHER_TREE, "frr"), "evaluate(...)"),
+    "c": (lambda ev: fk.measures.fdr(c=None), "c"),
+    "risk": (lambda ev: fk.nsigma.summarise(None), "rates"),
+    "rate": (lambda ev: fk.representation.Critic(learning_rate=None), "learning_rate"),
+    "law": (lambda ev: fk.studies.coverage(FACES), "population"),
+    "sizes": (lambda ev: fk.measures.fusion_weights(FACES), "sizes"),
+    "kappa": (lambda ev: fk.vmf.mixture(10, 8, kappa=["a", "b"]), "kappa"),
+    "number": (lambda ev: fk.vmf.mixture(None), "n_identities"),
+    "seed": (lambda ev: fk.vmf.mixture(10, 8, seed="a"), "seed"),
+    "images": (lambda ev: MIX.sample(0), "per_identity"),
     "scheme": (
         lambda ev: fk.indices.distributions(SCORES, by="gender", resampling=[5]),
-        "resampling must be made by",
+        "resampling",
     ),
-    "critic": (lambda ev: fk.representation_bias(FACES, "gender", critic=[1]), "must be a Critic"),
+    "critic": (lambda ev: fk.representation_bias(FACES, "gender", critic=[1]), "Critic"),
     "seeds": (
         lambda ev: fk.representation_bias(FACES, "gender", seeds=["a"]),
-        "seeds must be a whole",
+        "seeds",
     ),
     "no attribute": (
         lambda ev: fk.representation_bias(FACES.drop_vars("gender"), "gender"),
-        "these faces have no attribute",
+        "gender",
     ),
-    "nothing": (lambda ev: fk.representation_bias(FACES, None), "attribute must be the name"),
-    "mixture": (lambda ev: fk.studies.bootstrap_bias(None), "mixture must be what fk.vmf.mixt"),
-    "curves": (lambda ev: fk.studies.sup_distance(FACES), "result must be what fk.studies.cons"),
-    "path": (lambda ev: fk.open_data(None), "path must be the path of a file"),
+    "nothing": (lambda ev: fk.representation_bias(FACES, None), "attribute"),
+    "mixture": (lambda ev: fk.studies.bootstrap_bias(None), "mixture"),
+    "curves": (lambda ev: fk.studies.sup_distance(FACES), "result"),
+    "path": (lambda ev: fk.open_data(None), "path"),
     "kind": (
         lambda ev: fk.open_data("README.md", kind=["lfw"]),
-        "kind must be .faces., .matrix. or .pairs.",
+        "kind",
     ),
     "figure": (
         lambda ev: fk.plot.score_histograms(SCORES),
-        "result must be what frkit.fairness_indices returned",
+        "result",
     ),
-    "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who must be what a function"),
+    "figure of people": (lambda ev: fk.plot.errors_by_person(ev), "who"),
     "labels": (
         lambda ev: fk.representation.parity_gaps(FACES, [0, 1], ["a", "b"]),
-        "truth must be labels of the images",
+        "truth",
     ),
-    "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes must be two or three"),
-    "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed must be a whole"),
-    "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "the mixture's attributes are"),
-    "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute must be one of gender, id"),
-    "plan": (lambda ev: fk.plot.sample_size(FACES), "plan must be what fk.studies.sample_size"),
-    "matrix": (lambda ev: fk.plot.cross_matrix(3), "rates: this figure shows values over group"),
-    "size": (lambda ev: fk.plot.growth(GROWN, size=5), "size must be one of 2"),
-    "share": (lambda ev: fk.measures.unnormalised_weight(95, 2), "share must lie in"),
-    "people": (lambda ev: MIX.draw(95), "n_identities must be at most the mixture's 8, got 95"),
-    "no copies": (lambda ev: MIX.rotated_copies([]), "one or more distinct"),
-    "patience": (lambda ev: fk.representation.Critic(patience=-1), "patience must be a whole"),
-    "percent": (lambda ev: fk.report(FACES, far=95), "far must lie in"),
+    "groups sizes": (lambda ev: fk.canonical_scores(sizes=30), "sizes"),
+    "negative": (lambda ev: fk.nsigma.floor(SCORES, by="gender", seed=-1), "seed"),
+    "list": (lambda ev: MIX.population_roc(0.1, by=["a"]), "attributes"),
+    "column": (lambda ev: fk.studies.spurious(FACES, "zz"), "attribute"),
+    "plan": (lambda ev: fk.plot.sample_size(FACES), "plan"),
+    "matrix": (lambda ev: fk.plot.cross_matrix(3), "rates"),
+    "size": (lambda ev: fk.plot.growth(GROWN, size=5), "size"),
+    "share": (lambda ev: fk.measures.unnormalised_weight(95, 2), "share"),
+    "people": (lambda ev: MIX.draw(95), "n_identities"),
+    "no copies": (lambda ev: MIX.rotated_copies([]), "distinct"),
+    "patience": (lambda ev: fk.representation.Critic(patience=-1), "patience"),
+    "percent": (lambda ev: fk.report(FACES, far=95), "far"),
     "permutations": (
         lambda ev: fk.fairness_indices(SCORES, by="gender", permutations="a"),
-        "permutations must be a whole",
+        "permutations",
     ),
 }
 
@@ -120,5 +121,5 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_and_what_is_expected(name, evaluation):
     question, message = WRONG[name]
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         question(evaluation)

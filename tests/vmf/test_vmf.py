@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy import integrate, special, stats
 
-from frkit import InputError, vmf
+from frkit import vmf
 from frkit.vmf import densities, sampling
 
 
@@ -50,6 +51,7 @@ def test_sample_is_a_faces_dataset_of_unit_vectors(small):
     assert not np.allclose(small.sample(counts, seed=3).embedding, faces.embedding)
 
 
+@pytest.mark.slow
 def test_encoders_are_correlated_and_each_is_exact():
     first = vmf.Mixture(np.eye(40)[:4], [90.0] * 4)
     second = first.correlated(centroid_correlation=1, concentration_factor=0.5)
@@ -73,16 +75,16 @@ def test_encoders_are_correlated_and_each_is_exact():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: vmf.Mixture([[1, 0, 0], [0, 0, 0]], [1, 1]), r"rows \[1\] do not"),
-        (lambda m: vmf.Mixture(np.eye(3), [1, 1e30, 2]), r"concentrations lie in .* rows \[1\]"),
-        (lambda m: vmf.mixture(10, 8, kappa=(5, 2)), "low <= high"),
-        (lambda m: vmf.mixture(10, 8, groups={"a": {"size": 3}}), "unknown options"),
-        (lambda m: vmf.IdentityLaw(8).population_roc([0.1], by="group"), "a law has no groups"),
-        (lambda m: m.population_roc([0.0]), r"\(0, 1\)"),
-        (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), r"\[0, 1\]"),
-        (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "different identities"),
+        (lambda m: vmf.Mixture([[1, 0, 0], [0, 0, 0]], [1, 1]), "rows [1]"),
+        (lambda m: vmf.Mixture(np.eye(3), [1, 1e30, 2]), "rows [1]"),
+        (lambda m: vmf.mixture(10, 8, kappa=(5, 2)), "kappa"),
+        (lambda m: vmf.mixture(10, 8, groups={"a": {"size": 3}}), "size"),
+        (lambda m: vmf.IdentityLaw(8).population_roc([0.1], by="group"), "groups"),
+        (lambda m: m.population_roc([0.0]), "far"),
+        (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), "correlation"),
+        (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "identities"),
     ],
 )
 def test_bad_input_is_named(small, call, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         call(small)

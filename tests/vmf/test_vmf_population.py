@@ -5,10 +5,11 @@ import mpmath
 import numpy as np
 import pytest
 from benchmarks import vmf_monte_carlo
+from refusals import refused
 from scipy import integrate, special
 
 import frkit as fk
-from frkit import InputError, vmf
+from frkit import vmf
 from frkit.vmf import densities
 from frkit.vmf.exact import GenuineScores, pair_coefficients, survival
 
@@ -160,16 +161,17 @@ def test_error_bound_holds_where_directions_are_close():
 
 
 def test_a_level_that_cannot_be_computed_raises():
-    with pytest.raises(InputError, match="cannot be trusted"):
+    with refused("1e-30"):
         vmf.mixture(20, 128).population_roc([1e-2, 1e-30])
-    with pytest.raises(InputError, match="'a'.*leave out by="):
+    with refused("a", "by="):
         apart = vmf.Mixture(np.eye(60)[[0, 1, 2, 2]], [3e3, 3e3, 300, 300], ["a", "a", "b", "b"])
         apart.population_roc([1e-9], by="group")
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_refused():
     directions = np.eye(128)[:40]
     directions[1] = directions[0] + 0.01 * directions[2]
     mix = vmf.Mixture(directions, np.geomspace(1e3, 1e4, 40))
-    with pytest.raises(InputError, match="merge identities that are one person"):
+    with refused("identities"):
         mix.population_roc([0.01])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from engine_cases import people
+from refusals import noticed, refused
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
@@ -128,7 +129,7 @@ def test_floor_calls_the_unfair_unfair_and_needs_permutations():
     assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
     assert float(floor.p) <= 0.05
     plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
-    with pytest.raises(fk.InputError, match="indices.distributions"):
+    with refused("fk.indices.distributions"):
         fk.fair_floor(plain, "dfi_normal")
 
 
@@ -158,25 +159,25 @@ def test_the_summary_repeats_bands_and_floors(scores):
 @pytest.mark.parametrize(
     ("score", "genuine", "options", "message"),
     [
-        ([0.5, 1.5, 0.2, 0.1], [1, 1, 0, 0], {}, "'1.5' to '1.25', outside"),
-        ([0.5, np.nan, 0.2, 0.1], [1, 1, 0, 0], {}, r"1 score\(s\) are NaN"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"group": list("xxxx")}, "two groups"),
-        ([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0], {}, "'y' have no genuine pair"),
-        ([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0], {}, "'x' have no impostor pair"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"score_map": np.negative}, "decreases"),
-        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"permutations": 1}, "at least 2"),
+        ([0.5, 1.5, 0.2, 0.1], [1, 1, 0, 0], {}, "score_map"),
+        ([0.5, np.nan, 0.2, 0.1], [1, 1, 0, 0], {}, "NaN"),
+        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"group": list("xxxx")}, "x"),
+        ([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0], {}, "y"),
+        ([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0], {}, "x"),
+        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"score_map": np.negative}, "score_map"),
+        ([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], {"permutations": 1}, "permutations"),
     ],
 )
 def test_bad_pair_tables_are_refused(score, genuine, options, message):
     options = {"by": "group", **options}
     table = fk.pairs(score, genuine, group=options.pop("group", list("xyxy")))
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         fk.fairness_indices(table, **options)
 
 
 def test_few_scores_in_a_bin_are_warned_of():
     table = fk.canonical_scores("fair", sizes=(400, 1000))
-    with pytest.warns(fk.DataWarning, match=r"10 bins in 'group 1'"):
+    with noticed("10 bins", "group 1"):
         fk.fairness_indices(table, by="group", score_map="identity", bins=10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -215,6 +216,7 @@ def test_intervals_of_indices_near_their_largest_value(scheme):
     assert is_near > 0
 
 
+@pytest.mark.slow
 def test_a_group_that_most_replicates_lack_is_named_once_and_has_no_interval():
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(26), 3)

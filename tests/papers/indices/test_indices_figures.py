@@ -31,6 +31,7 @@ def test_histograms_stand_in_one_row_for_each_group(indices, ax):
         assert baseline == foot
 
 
+@pytest.mark.slow
 def test_nine_points_with_intervals_and_floors(indices, ax):
     fk.plot.fairness_indices(indices, ax)
     lines = {line.get_label(): line for line in ax.lines}

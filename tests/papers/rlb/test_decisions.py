@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import noticed, refused
 
-import frkit as fk
 from frkit.representation import cohort_spread, parity_gaps
 
 TRUTH = np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
@@ -20,7 +20,7 @@ def test_parity_gaps_by_hand():
     assert gaps.demographic_parity.item() == pytest.approx(1 / 4)
     assert gaps.equal_opportunity.item() == pytest.approx(2 / 3 - 1 / 2)
     assert gaps.equalized_odds.item() == pytest.approx(1 / 3)
-    with pytest.warns(fk.DataWarning, match="label .* NaN there"):
+    with noticed("label"):
         gaps = parity_gaps([0, 1, 0, 0], [0, 1, 1, 0], list("aabb"))
     assert np.isnan(gaps.equal_opportunity).all() and np.isfinite(gaps.demographic_parity).all()
 
@@ -53,9 +53,9 @@ def test_images_without_a_group_are_in_none(missing):
 @pytest.mark.parametrize("truth", [["a", None] * 4, [1.0, np.nan] * 4, ["a", ""] * 4])
 def test_a_missing_label_is_refused(truth):
     for call in (parity_gaps, cohort_spread):
-        with pytest.raises(fk.InputError, match="truth is missing, or NaN, in 4"):
+        with refused("truth", 4):
             call(truth, truth, list("fmfmfmfm"))
-    with pytest.raises(fk.InputError, match="score is missing, or NaN, in 1"):
+    with refused("score", 1):
         cohort_spread(**TWO, group=list("fmfmfmfm"), score=[np.nan] + [0.5] * 7)
 
 
@@ -64,9 +64,9 @@ def test_columns_of_pandas_are_never_joined_by_position():
     columns = {name: pd.Series(values) for name, values in TWO.items()}
     for group in (sex[::-1], sex.set_axis(range(1, 9))):
         for call in (parity_gaps, cohort_spread):
-            with pytest.raises(fk.InputError, match="indexes of .* differ"):
+            with refused("indexes"):
                 call(columns["truth"], columns["predicted"], group)
-    with pytest.raises(fk.InputError, match="indexes of .* differ"):
+    with refused("indexes"):
         cohort_spread(**columns, group=sex, score=pd.Series(range(8))[::-1])
 
 
@@ -109,17 +109,17 @@ def test_cohorts_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
-        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
-        (lambda: cohort_spread([1, 0, 2], [1, 0, 2], list("aba")), "for two labels"),
+        (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "groups"),
+        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "labels"),
+        (lambda: cohort_spread([1, 0, 2], [1, 0, 2], list("aba")), "labels"),
         (
             lambda: cohort_spread([1, 0], [1, 0], list("ab"), score=np.eye(2)),
-            "score.: .2, 2.",
+            "(2, 2)",
         ),
         (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
         (lambda: parity_gaps([1, 0, 1], [1, 0], ["a", "b"]), "equal length"),
     ],
 )
 def test_bad_input_is_refused(call, message):
-    with pytest.raises(fk.InputError, match=message):
+    with refused(message):
         call()

@@ -4,6 +4,7 @@ import make_representation as make
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import frkit as fk
 from frkit import studies as ex
@@ -129,5 +130,5 @@ def test_the_table_holds_every_measure():
 
 
 def test_a_negative_spread_is_refused():
-    with pytest.raises(fk.InputError, match="sigma must be at least 0"):
+    with refused("sigma"):
         ex.coloured_digits("moderate", -0.1)

@@ -37,6 +37,7 @@ def test_coverage_stands_over_its_nominal_level(study, ax):
         np.testing.assert_allclose(drawn, np.transpose([study.level.values, values]))
 
 
+@pytest.mark.slow
 def test_coverage_along_far_marks_levels_that_are_not_resolved(study, ax):
     study = study.sel(level=0.95).isel(scheme=0).assign(resolved=("far_level", [1.0, 0.5, 0.1]))
     fk.plot.coverage(study, "far_level", ax=ax)

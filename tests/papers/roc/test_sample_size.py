@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from paths import ROOT
+from refusals import refused
 from scipy import stats
 
 import frkit as fk
-from frkit import InputError, vmf
+from frkit import vmf
 
 FAR = 0.05
 LAW = vmf.IdentityLaw(16, kappa=(10, 60))
@@ -38,6 +39,7 @@ def test_the_data_themselves_have_the_interval_of_band(pilot):
     assert int(plan.n_identities_now) == 100
 
 
+@pytest.mark.slow
 def test_the_goal_is_reached_or_cannot_be_decided(pilot, plan):
     assert float(plan.predicted) == pytest.approx(0.15, rel=1e-6)
     assert "these data are enough" not in plan.answer.item()
@@ -48,15 +50,16 @@ def test_the_goal_is_reached_or_cannot_be_decided(pilot, plan):
 
 
 @pytest.mark.slow
-def test_new_people_have_the_half_width_that_was_planned(plan):
-    """Five new data sets with as many people; the pilot's own error is that of 100 people."""
+def test_new_people_have_the_half_width_that_was_planned(pilot):
+    """Three new data sets with as many people; the pilot's own error is that of 100 people."""
+    plan = plan_of(pilot, "relative_half_width", 0.2)
     frr = LAW.population_roc(FAR).frr.values[0]
     halves = []
-    for seed in range(100, 105):
+    for seed in range(100, 103):
         faces = LAW.draw(int(plan.n_identities), seed).sample(6, seed)
         band = fk.band(fk.evaluate(fk.score_tensor(faces), far=[FAR]), "frr")
         halves.append(float((band.upper - band.lower)[0]) / 2 / frr)
-    assert np.mean(halves) == pytest.approx(0.15, rel=0.2)
+    assert np.mean(halves) == pytest.approx(0.2, rel=0.2)
 
 
 @pytest.mark.slow
@@ -107,6 +110,7 @@ def test_it_is_said_where_ten_errors_decide(pilot, plan):
         assert f"the goal alone takes about {number}." in plan.answer.item()
 
 
+@pytest.mark.slow
 def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
     scores = fk.score_tensor(pilot)
     xr.testing.assert_allclose(plan_of(scores, "relative_half_width", 0.15), plan)
@@ -138,13 +142,13 @@ def test_a_stored_plan_is_that_of_today_and_was_confirmed(name, goal):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("ratio", 2), {}, "goal must be one of"),
-        (("relative_half_width",), {}, "needs a size"),
-        (("relative_half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
+        (("ratio", 2), {}, "goal"),
+        (("relative_half_width",), {}, "relative_half_width"),
+        (("relative_half_width", 0.1), {"far": 0.999999}, "errors"),
     ],
 )
 def test_bad_input_is_named(pilot, arguments, options, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         plan_of(pilot, *arguments, **options)
 
 
