@@ -21,7 +21,7 @@ from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import NAMES, are_attacks, kinds_of_scores, side_columns, simplified
+from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, kinds_of_scores, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -95,12 +95,17 @@ def _ask_about_kinds(header):
 def _refuse_attacks(table):
     """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
     for name in table.select_dtypes(exclude="number"):
+        is_attack = are_attacks(table[name])
+        words = table[name][is_attack].unique().tolist()
+        attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
+        others = f"frame[~frame[{name!r}].isin({attacks})]"
+        if len(attacks) < len(words):  # "bonafide" is no word of truth
+            others += f".drop(columns={name!r})"
         refuse_cells(
             table[name],
-            are_attacks(table[name]),
-            "is about presentation attacks, which are neither genuine nor impostor pairs: leave "
-            "their rows out, as in frame[frame[...] == ...], and then this column, as in "
-            f"frame.drop(columns={name!r})",
+            is_attack,
+            "is about presentation attacks, which are neither genuine nor impostor pairs. "
+            f"In Python: the other rows are {others}",
         )
 
 
