@@ -59,6 +59,17 @@ def test_zones_need_two_models_and_a_disparity(evaluation):
         fk.decision_zones(fk.band(evaluation, "frr_gini").sel(model=["Ash"]))
 
 
+def test_zones_change_halfway_between_two_levels_of_the_axis(evaluation, ax):
+    bands = fk.band(evaluation, "frr_max_min")
+    zones = fk.decision_zones(bands).assign(zone=("far_level", [*"AABC"]))
+    fk.plot.fairness(bands, ax, zones=zones)
+    (borders,) = [drawn for drawn in ax.collections if drawn.get_linestyle()[0][1] is not None]
+    at = [segment[0, 0] for segment in borders.get_segments()]
+    np.testing.assert_allclose(at, np.sqrt([0.1 * 0.15, 0.15 * 0.2]))
+    letters = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    assert letters["A"] < at[0] < letters["B"] < at[1] < letters["C"]
+
+
 # --- figures -------------------------------------------------------------------------------------
 def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     band, floor = fk.band(evaluation, "frr_max_min"), fk.fair_floor(evaluation, "frr_max_min")
