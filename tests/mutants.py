@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("frkit", "tests", "binder", "data", "pyproject.toml")
+COPIED = ("frkit", "tests", "binder", "data", "pyproject.toml", "CITATION.cff")
 HERE = "not notebooks and not browser"
 
 
