@@ -9,6 +9,7 @@ from frkit.data.files import reading
 
 ROWS = 4096  # of an embedding that are checked per step
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
+FEWEST_SHARED = 3  # images on both sides that show whether their pairs stand there twice
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
@@ -198,7 +199,8 @@ def refuse_half(scores, rows, columns, equal_cells=False):
     corner = scores if equal_cells else np.asarray(scores[:WINDOW, :WINDOW], float)
     table = pd.DataFrame(corner, rows[: len(corner)], columns[: corner.shape[1]])
     shared = table.index.intersection(table.columns)
-    if 2 * len(shared) < max(corner.shape):
+    fewest = FEWEST_SHARED if equal_cells else max(corner.shape) / 2
+    if len(shared) < fewest:
         return
     cells = table.loc[shared, shared].fillna(0).to_numpy()
     is_in_both = (cells != 0) & (cells.T != 0) & ~np.eye(len(cells), dtype=bool)

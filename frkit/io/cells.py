@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
+from frkit.io.names import are_places
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
@@ -111,6 +112,16 @@ def is_number_column(column, least=0.9):
     """Return whether almost all cells of a column are numbers."""
     values, is_missing = as_numbers(column)
     return not is_missing.all() and np.isfinite(values[~is_missing]).mean() > least
+
+
+def are_names_of_rows(column):
+    """Return whether a column without a name names the rows, by text or by distinct numbers.
+
+    Numbers that count the rows in their order, as pandas writes them, name nothing.
+    """
+    if not is_number_column(column):
+        return True
+    return column.is_unique and not are_places(column.astype(str).tolist())
 
 
 def refuse_cells(column, is_bad, reason, answers=()):

@@ -10,7 +10,7 @@ from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
 from frkit.data.labels import clean_labels
 from frkit.data.sides import Sides
-from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
 from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
@@ -197,7 +197,7 @@ def gathered(table, user_columns):
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
-    if table.columns[0] == "" and not is_number_column(table[""]):
+    if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
     blocks = _blocks(table)
     if user_columns.get("embedding"):

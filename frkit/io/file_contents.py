@@ -291,7 +291,8 @@ def _only_scores(path):
     require(
         len(table.columns) == 1,
         "must have one number in each line, the score; of tables with names, make one list: "
-        "fk.open_data(pd.concat([genuine.assign(genuine=1), impostor.assign(genuine=0)]))",
+        "fk.open_data(pd.concat([genuine.assign(genuine=1), impostor.assign(genuine=0)], "
+        "ignore_index=True))",
     )
     return to_numbers(table.iloc[:, 0].rename("score"))
 

@@ -9,8 +9,16 @@ from frkit.io.cells import is_number_column, without_words
 from frkit.io.face_roles import has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
-from frkit.io.matrix_files import are_places, both_sides, is_matrix, matrix_roles, name_columns
-from frkit.io.names import NAMES, PREFIXES, kinds_of_scores, side_columns, words_of, words_of_truth
+from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles, name_columns
+from frkit.io.names import (
+    NAMES,
+    PREFIXES,
+    are_places,
+    kinds_of_scores,
+    side_columns,
+    words_of,
+    words_of_truth,
+)
 from frkit.io.pair_roles import fractions, looks_like_pairs
 from frkit.io.roles import OF_PAIRS
 

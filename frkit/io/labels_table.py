@@ -47,11 +47,12 @@ def labels_in_order(labels):
         numbers, _ = as_numbers(column)
         positions = numbers - numbers.min()
         is_counter = numbers.min() in (0, 1) and set(positions) == set(range(len(positions)))
-        called = f"column {name!r}" if name else "the first column"
+        called = f"column {name!r}" if name else "the index, a first column without a name,"
         require(
             not is_counter or (np.diff(numbers) > 0).all(),
             f"{called} of the labels numbers the rows in another order than they have. If a number "
-            "is the row of the array, sort the table by this column; if not, remove the column",
+            "is the row of the array, sort the table by this column; if not, remove the column (in "
+            "pandas an index goes with table.reset_index(drop=True))",
         )
     return table.drop(columns="", errors="ignore")
 

@@ -14,7 +14,7 @@ from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_number
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.matrix import as_written, ask_whom, check_direction, occur_again, score_matrix
-from frkit.io.names import NAMES, WEAK, side_columns, simplified
+from frkit.io.names import NAMES, WEAK, are_places, side_columns, simplified
 from frkit.io.notices import warn_of_parts
 from frkit.io.pair_list import FAILED
 from frkit.io.pair_roles import OPPOSITE, role_of_score
@@ -276,8 +276,3 @@ def name_columns(labels, columns):
         return False
     contain = [bool({*re.split(r"[-_./\\ ]", name), name} & names) for name in map(str, labels)]
     return np.mean(contain) > 0.5
-
-
-def are_places(names):
-    """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
-    return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))

@@ -204,3 +204,8 @@ def _pattern(mark):
     """Return a pattern that finds the mark of a side; a short mark must be a separate word."""
     letters = "0-9" if mark.isdigit() else "a-z"
     return mark if len(mark) > 2 else f"(?<![{letters}]){mark}(?![{letters}])"
+
+
+def are_places(names):
+    """Return whether a list of names counts from 0 or 1, as pandas numbers rows."""
+    return any(names == [*map(str, range(k, k + len(names)))] for k in (0, 1))

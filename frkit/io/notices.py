@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
-from frkit.io.cells import FAILURES, as_numbers
+from frkit.io.cells import FAILURES
 from frkit.io.names import simplified, words_of
 from frkit.io.roles import FLAGS
 
@@ -79,12 +79,11 @@ def warn_of_parts(roles, columns):
             )
 
 
-def warn_of_failures(roles, table, marks):
+def warn_of_failures(roles, table, scores, marks):
     """Warn of pairs with a score that another column calls failed, unless the user named it.
 
-    marks : numbers that mark failed comparisons
+    scores : of each model, (row,). marks : numbers that mark failed comparisons
     """
-    scores = [as_numbers(table[name])[0] for name in roles.scores()]
     has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
     taken = {*roles.from_user}.union(*roles.columns.values())
     for name in [name for name in table if name not in taken]:
@@ -99,8 +98,7 @@ def warn_of_failures(roles, table, marks):
             words = table[name][is_failed].unique().tolist()
             warn(
                 f"{is_failed.sum():,} rows with {listed(words)} in column {name!r} have a score, "
-                "which counts like any other; if these comparisons failed, make their scores "
-                f"blank: frame.loc[frame[{name!r}].isin({words}), {roles.scores()[0]!r}] = None"
+                "which counts like any other; if these comparisons failed, make their scores blank"
             )
 
 

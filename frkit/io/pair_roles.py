@@ -402,6 +402,8 @@ def refuse_truth(roles, table, others, is_wrong, columns=(), answers=()):
         why = f"{name!r} contradicts {others} in {is_wrong.sum():,} pairs"
         is_turned = is_wrong.mean() > 0.9
         remedies = [{OPPOSITE[role]: name} if is_turned else {role: None}]
+        if columns and not is_turned:  # which may be numbers within sites, say
+            remedies.append(dict.fromkeys(columns))
         if columns and not _is_same(table, columns).any():  # images, then
             remedies = [dict(zip(SIDES, columns))]
         roles.ask(table, why, *(answers or remedies))

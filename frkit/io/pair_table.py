@@ -87,8 +87,8 @@ def _ask_about_kinds(header):
         raise InputError(
             f"{listed(columns)} may be genuine and impostor scores; frkit reads one column of "
             f"scores, which pandas makes: frame[{columns}].set_axis(['genuine', 'impostor'], "
-            "axis=1).melt(var_name='genuine', value_name='score').dropna(); or give a file of "
-            "scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
+            "axis=1).melt(var_name='genuine', value_name='score').dropna(ignore_index=True); or "
+            "give a file of scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
         )
 
 
@@ -98,7 +98,7 @@ def _refuse_attacks(table):
         is_attack = are_attacks(table[name])
         words = table[name][is_attack].unique().tolist()
         attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
-        others = f"frame[~frame[{name!r}].isin({attacks})]"
+        others = f"frame[~frame[{name!r}].isin({attacks})].reset_index(drop=True)"
         if len(attacks) < len(words):  # "bonafide" is no word of truth
             others += f".drop(columns={name!r})"
         refuse_cells(
@@ -172,12 +172,13 @@ def _list_of_pairs(
     lines = _columns_read(table, user_columns, preset, not are_apart)
     roles = lines.roles
     warn_of_parts(roles, lines.table)
-    warn_of_failures(roles, lines.table, number_marks(options.get("missing")))
     if are_apart:
         _take_other_scores(lines, scores, directions.get("distance"))
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
         lines.distances = roles.columns.get("distance", [])
+    marks = number_marks(options.get("missing"))
+    warn_of_failures(roles, lines.table, lines.scores.values(), marks)
     if not directions:
         check_directions(roles, lines.table, lines.genuine, lines.scores)
     if rule == "models" and lines.images and not lines.images.are_one_set():

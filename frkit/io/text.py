@@ -167,6 +167,12 @@ def text_layout(path):
         head = enumerate(islice(file, HEAD), 1)
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
+        first_line = next(iter(lines.values()))
+        require(
+            not first_line.strip('"').startswith("sep="),
+            "the first line is for Excel, which alone reads it; in Python: "
+            "fk.open_data(pd.read_csv(path, sep=';', skiprows=1))",
+        )
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])
         cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]

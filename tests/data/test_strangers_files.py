@@ -159,3 +159,69 @@ def test_patterns_of_names_that_separate_come_first(column):
     with pytest.raises(fk.InputError) as question:
         fk.open_data(table, columns={"distance" if column == "distance" else "score": column})
     assert question.value.answers[0] == {"identity": "{first}_{name}_{number}.jpg"}
+
+
+def numbered_faces(index):
+    frame = pd.DataFrame(VECTORS, index).add_prefix("f")
+    return frame, pd.DataFrame({"nr": index, "subject": PEOPLE})
+
+
+@pytest.mark.parametrize("form", ["frame", "t.csv", "t.parquet"])
+def test_numbers_of_images_in_an_index_join_labels_in_any_order(tmp_path, form):
+    """They were joined by their order, silently."""
+    frame, labels = numbered_faces(1000 + RNG.permutation(80))
+    if form == "t.csv":
+        frame.to_csv(tmp_path / form)
+    elif form == "t.parquet":
+        frame.to_parquet(tmp_path / form)
+    data = frame if form == "frame" else tmp_path / form
+    for table in (labels, labels.sort_values("nr", ignore_index=True), labels.set_index("nr")):
+        people = fk.open_data(data, labels=table).identity.values
+        np.testing.assert_array_equal(people, PEOPLE)
+    with pytest.raises(fk.InputError, match="never joined by their order"):
+        fk.open_data(data, labels=labels[["subject"]])
+
+
+def test_an_index_that_counts_rows_names_nothing():
+    frame, labels = numbered_faces(np.arange(80))
+    np.testing.assert_array_equal(fk.open_data(frame, labels=labels).identity.values, PEOPLE)
+    again = frame.assign(subject=PEOPLE).set_axis(np.arange(80) % 4)
+    np.testing.assert_array_equal(fk.open_data(again).identity.values, PEOPLE)
+
+
+def test_probes_that_are_references_too_are_no_rectangle():
+    """Each pair of two probes has two equal cells, and counted twice."""
+    names = np.array([f"{who}_{number:02d}.jpg" for number, who in enumerate(PEOPLE)])
+    probes = np.sort(RNG.choice(80, 25, replace=False))
+    frame = pd.DataFrame(COSINE[probes], names[probes], names)
+    with pytest.raises(fk.InputError, match="frame.combine_first") as refusal:
+        fk.open_data(frame, identity="{name}_{number}.jpg")
+    assert refusal.value.answers == []
+    with pytest.warns(fk.DataWarning, match="failed"):
+        whole = fk.open_data(frame.combine_first(frame.T), identity="{name}_{number}.jpg")
+    is_compared = np.isin(FIRST, probes) | np.isin(SECOND, probes)
+    genuine = COSINE[FIRST, SECOND][is_compared & SAME]
+    rates = fk.evaluate(whole, threshold=[0.5], weighting="pair")["empirical"]
+    assert rates.frr.item() == pytest.approx(np.mean(genuine <= 0.5))
+    assert rates.false_rejects.item() == np.sum(genuine <= 0.5)
+
+
+def test_a_truth_that_contradicts_numbers_within_sites_can_be_kept():
+    """Person 1 of one site is not person 1 of the other."""
+    table = TABLE.assign(site_1=WHO[FIRST] // 10, site_2=WHO[SECOND] // 10, genuine=SAME)
+    table[["subject_1", "subject_2"]] = np.transpose([WHO[FIRST] % 10, WHO[SECOND] % 10])
+    table = table.drop(columns=["id1", "id2"])
+    with pytest.raises(fk.InputError, match="'genuine' contradicts") as question:
+        fk.open_data(table)
+    keep_truth = {"columns": {"subject_1": None, "subject_2": None}}
+    assert keep_truth in question.value.answers
+    data = fk.open_data(table, **keep_truth)
+    np.testing.assert_array_equal(data["pairs"].genuine.values, SAME)
+
+
+@quiet
+def test_scores_given_beside_a_list_that_has_scores():
+    table = TABLE.assign(FTA=np.arange(len(SAME)) % 9 == 0)
+    with pytest.warns(fk.DataWarning, match="FTA"):
+        data = fk.open_data(table, scores=-TABLE.score.values, columns={"score": "score"})
+    np.testing.assert_allclose(data["pairs"].score.values, -COSINE[FIRST, SECOND])
