@@ -23,7 +23,6 @@ LARGE = 1 / 3  # of the rate
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
-PEOPLE_OF_AN_ERROR = {"frr": 1, "far": 2}  # for whom it counts
 
 
 def drivers(inputs, section):
@@ -73,7 +72,7 @@ def _finding(inputs, model_and_rate, people, errors):
         "rate": rate,
         "worst": _worst(errors.share),
         "most_people": MOST_PEOPLE,
-        "n_errors": int(errors.errors.sum() / PEOPLE_OF_AN_ERROR[rate]),
+        "n_errors": int(errors.errors.sum()),  # a false accept counts for both people
         "p": people.p_people_differ.item() if rate == "frr" else np.nan,
         "n_people": people.sizes["identity"],
         "who": say("combinations", attributes_of(inputs.by)) if is_split else "people",
