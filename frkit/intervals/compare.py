@@ -26,9 +26,10 @@ from frkit.measures.registry import measure as find_measure
 
 REST = "all others"
 CONTRAST = "contrast"
+LEVELS = {"far_level": "FAR", "threshold_level": "threshold"}  # what thresholds are named by
 DIFFERENCE = {"contrast": "difference", "null": 0}  # attrs
 SAME = (  # of the provenance: must be the same in two evaluations
-    "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
+    "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by",
 )  # fmt: skip
 
 
@@ -43,15 +44,16 @@ def compare(
     target: str = NEW_PEOPLE,
     level: float = 0.95,
 ) -> xr.Dataset:
-    """Compare two models on the same images, or two groups under one model.
+    """Compare two models or two thresholds on the same images, or two groups under one model.
 
     Two evaluations must be of the same images, in any order if images and people have names and no
-    replicates were drawn; other names, identities or attributes are refused. Models meet the same
-    people. What each person adds to the difference is compared with zero in a paired t-test
-    (cluster-robust, Liang & Zeger 1986), the thresholds' own errors included. Where few people
-    differ, p of a rate is at least that of a sign test of these; the interval of a rate excludes no
-    difference exactly where p < 1 - level. Models that do not differ have p = 1, and an interval as
-    wide as two more people could make it.
+    replicates were drawn; other names, identities or attributes are refused. They have the same
+    levels, or one level each; other levels, or another `far_of`, give names to both sides. Models
+    and thresholds meet the same people. What each person adds to the difference is compared with
+    zero in a paired t-test (cluster-robust, Liang & Zeger 1986), the errors of thresholds that were
+    found included, as in `band`. Where few people differ, p of a rate is at least that of a sign
+    test of these; the interval of a rate excludes no difference exactly where p < 1 - level. Models
+    that do not differ have p = 1, and an interval as wide as two more people could make it.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
@@ -61,9 +63,9 @@ def compare(
     Parameters
     ----------
     evaluation_a, evaluation_b : xr.DataTree
-        Evaluations of the two models, with the same images and draws. Or give one evaluation of
-        both: `compare(evaluation, measure)`, or `compare(evaluation, measure, models=("A", "B"))`
-        if it has more.
+        Evaluations of the two models or thresholds, with the same images and draws. Or give one
+        evaluation of both models: `compare(evaluation, measure)`, or
+        `compare(evaluation, measure, models=("A", "B"))` if it has more.
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
     models : (str, str) or "all", optional
@@ -132,8 +134,11 @@ def compare(
             "models= and groups= name what is compared in one evaluation, but two were given",
         )
         _require_same_images(evaluation_a, evaluation_b)
-        pairs = [("A", "B")]
-        sides = [_values(evaluation, *asked) for evaluation in (evaluation_a, evaluation_b)]
+        evaluations = evaluation_a, evaluation_b
+        sides = [_values(evaluation, *asked) for evaluation in evaluations]
+        policies = [_policy(*both) for both in zip(sides, evaluations)]
+        pairs = [tuple(policies) if len({*policies}) == 2 else ("A", "B")]
+        sides = _at_one_level(*sides)
         _require_same_labels(*sides)
         result = _contrasts([sides], measure, method, level)
     elif groups is not None:
@@ -208,16 +213,37 @@ def _require_same_images(a, b):
     )
 
 
+def _policy(side, evaluation):
+    """How thresholds were set, in words: 'threshold 0.4', or 'FAR 0.001 of worst group'."""
+    words = ""
+    for dim, name in LEVELS.items():
+        if dim in side.estimate.dims:
+            words = f"{name} {side[dim].item():g}" if side[dim].size == 1 else name
+    far_of = provenance_of(evaluation).get("far_of", "all")
+    return f"{words} of {far_of}" if words.startswith("FAR") and far_of != "all" else words
+
+
+def _at_one_level(*sides):
+    """Values without their level, where each side has one and the two are not the same."""
+    levels = [side.get(dim) for side in sides for dim in LEVELS if dim in side.estimate.dims]
+    if len(levels) < 2 or levels[0].equals(levels[1]) or any(level.size > 1 for level in levels):
+        return sides
+    return [side.squeeze(level.name, drop=True) for side, level in zip(sides, levels)]
+
+
 def _require_same_labels(a, b):
     """Refuse values of two evaluations that run over other dims, or labels."""
     same_dims = {*a.estimate.dims} == {*b.estimate.dims}
-    require(same_dims, "the two run over other levels, groups or models")
+    require(
+        same_dims,
+        "the two run over other levels, groups or models: take the same ones, or one level of each",
+    )
     shared = {*a.dims} & {*b.dims}
     differ = [dim for dim in shared if not a[dim].variable.equals(b[dim].variable)]
     require(
         not differ,
         f"the two evaluations have other labels along {listed(sorted(differ))}: evaluate both at "
-        "the same far= or threshold=, with the same by=",
+        "the same far= or threshold=, or at one level each, with the same by=",
     )
 
 
@@ -288,9 +314,9 @@ def paired_t_test(a, b, measure, level):
             smallest_p = np.minimum(2.0 ** (1 - pair.differing), 1.0)
             spread = a.estimate * (1 - a.estimate) + b.estimate * (1 - b.estimate)
             result["n_effective"] = spread / variance
-            if "accepting" in a:  # the true thresholds may be any higher ones
-                accepting = np.minimum(a.accepting, b.accepting)
-                unknown = (accepting == 0) & (pair.differing > 0)
+            for side in (a, b):
+                if "accepting" in side:  # a true threshold may be any higher one
+                    unknown |= (side.accepting == 0) & (pair.differing > 0)
         else:
             variance = _variance_of_influence(a, b)
             result["df"] = np.minimum(a.df, b.df)
