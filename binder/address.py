@@ -30,6 +30,9 @@ except ImportError:  # Colab, or a Python without frkit; demo faces and stored s
 def main(url=""):
     if url and not re.fullmatch(r"https://[^\s\"/]+/[^\s\"]+", url):
         sys.exit(f"address: {url} is no address of a repository; give https://HOST/OWNER/NAME")
+    repository, *page = re.split(r"/(?:-/)?(?:tree|blob|src)/", url)
+    if page:
+        sys.exit(f"address: {url} is a page of the repository; give {repository}")
     url = url.rstrip("/").removesuffix(".git")
     for name, (place, line) in LINES.items():
         replace_line(ROOT / name, place, line.format(url) if url else "")

@@ -9,6 +9,7 @@
     python3 binder/local.py test-oldest     test the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py docs [ARGS]     build the documentation and print its address
+    python3 binder/local.py course FOLDER   the notebooks for a class, with checks of answers
     python3 binder/local.py address [URL]   write the repository's address wherever it stands
     python3 binder/local.py python [ARGS]   the Python that has everything
 
@@ -63,6 +64,7 @@ def main(verb="lab", *arguments):
         "test-oldest": oldest_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "address": ["binder/address.py", *arguments],
+        "course": ["binder/course.py", *arguments],
         "docs": [*DOCS, *arguments],
         "python": list(arguments),
     }
@@ -70,7 +72,7 @@ def main(verb="lab", *arguments):
         sys.exit(__doc__)
     check_python()
     python = PYTHON
-    if verb == "address":  # needs nothing but Python
+    if verb in ("address", "course"):  # they need nothing but Python
         python = sys.executable
     elif verb == "test-oldest":
         python = oldest_environment()
