@@ -8,7 +8,6 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-import address
 import pytest
 from paths import ROOT
 
@@ -78,9 +77,3 @@ def test_without_an_extra_its_files_are_refused_with_what_to_install():
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     assert "pip install zarr" in answer.stdout
-
-
-def test_the_address_of_a_page_is_refused_with_that_of_the_repository():
-    for page in ("tree/main", "blob/main/README.md", "-/tree/main"):
-        with pytest.raises(SystemExit, match=r"give https://git\.example/you/frkit$"):
-            address.main(f"https://git.example/you/frkit/{page}")

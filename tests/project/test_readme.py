@@ -27,6 +27,17 @@ def test_the_example_prints_what_the_readme_shows():
     assert printed.getvalue().split() == example(README, "text").split()
 
 
+def test_the_lines_for_users_of_other_libraries_run():
+    """And agree with scikit-learn, as the page asserts."""
+    text = (ROOT / "binder/docs/from_others.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    names = {}
+    with redirect_stdout(StringIO()) as printed:
+        for block in blocks:
+            exec(block, names)
+    assert len(blocks) == 4 and "FRR (mean over people)" in printed.getvalue()
+
+
 def test_the_commands_are_understood():
     from frkit.__main__ import parser
 

@@ -93,3 +93,9 @@ def test_only_the_address_of_the_project_is_named():
     for page in [*ROOT.glob("*.md"), ROOT / "CITATION.cff", *ROOT.glob("notebooks/*.ipynb")]:
         named = re.findall(pattern, page.read_text(encoding="utf-8"))
         assert [place for place in named if ours not in unquote(place)] == [], page.name
+
+
+def test_the_address_of_a_page_is_refused_with_that_of_the_repository():
+    for page in ("tree/main", "blob/main/README.md", "-/tree/main"):
+        with pytest.raises(SystemExit, match=r"give https://git\.example/you/frkit$"):
+            address.main(f"https://git.example/you/frkit/{page}")
