@@ -92,6 +92,7 @@ def main() -> None:
     }
     study = study.assign_coords(labels)
     study.attrs = {
+        "kind": "studies.coverage",
         "command": "python data/make_methods_coverage.py",
         "populations": json.dumps(POPULATIONS),
         "seed": SEED,

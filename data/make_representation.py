@@ -397,6 +397,7 @@ def make(part, store):
     }
     command = f"python data/make_representation.py {part}"
     result.attrs = {
+        "kind": "representation_bias",
         "command": command,
         "seeds": n_seeds,
         "critic": str(CRITIC),

@@ -185,6 +185,22 @@ def require_returned(name: str, value, made_by: str, *contents: str) -> None:
     )
 
 
+def require_kind(name: str, value, *kinds: str) -> None:
+    """Raise InputError unless the value, or each of a mapping, is a result of one of these kinds.
+
+    The kind of a result is the public function that returned it, such as "studies.coverage".
+    """
+    made_by = " or ".join(f"fk.{kind}" for kind in kinds)
+    if isinstance(value, dict):
+        require(len(value) > 0, f"{name} is an empty mapping: pass what {made_by} returned")
+    results = value if isinstance(value, dict) else {"": value}
+    for key, result in results.items():
+        kind = getattr(result, "attrs", {}).get("kind")
+        label = f"{name}[{key!r}]" if key else name
+        other = f"what fk.{kind} returned" if kind else type(result).__name__
+        require(kind in kinds, f"{label} must be what {made_by} returned, got {other}")
+
+
 def real_numbers(name: str, values) -> np.ndarray:
     """An array of real numbers in their own precision, NaN where masked, None or pandas' NA."""
     try:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from frkit.base import require, require_one_of, require_returned, require_whole
+from frkit.base import require, require_kind, require_one_of, require_whole
 from frkit.evaluation.design import codes_of_couples, images_and_pairs, make_design
 from frkit.evaluation.error_rates import (
     far,
@@ -107,7 +107,8 @@ def errors_by_person(
         result = result.assign_coords(threshold_level=labels)
     if turned(scores):
         result["threshold"] = 0.0 - result.threshold
-    return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)
+    asked = {"impostors": impostors, "varying": varying, "by": "" if by is None else by}
+    return result.assign_attrs(asked, kind="errors_by_person")
 
 
 def _shares(population, levels, fixed, grouped):
@@ -252,7 +253,7 @@ def worst_pairs(
     require_one_of("kind", kind, KINDS)
     pairs = require_whole("pairs", pairs, 1)
     identities = require_whole("identities", identities, 1)
-    require_returned("who", who, "fk.errors_by_person", "threshold", "frr_share")
+    require_kind("who", who, "errors_by_person")
     scores = checked_scores(scores)
     require(
         "model" not in scores.dims, "scores contain several models: select one with .sel(model=...)"
@@ -293,4 +294,5 @@ def worst_pairs(
         "share": np.maximum(share[identity[wrong.a]], share[identity[wrong.b]]),
     }
     variables = {name: ("pair", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"pair": np.arange(len(wrong.score))})
+    coords = {"pair": np.arange(len(wrong.score))}
+    return xr.Dataset(variables, coords, {"kind": "worst_pairs"})

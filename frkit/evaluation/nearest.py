@@ -81,7 +81,8 @@ def nearest_people(scores: xr.DataArray) -> xr.Dataset:
         "difference": own_score - other_score,
     }
     variables = {name: ("image", values) for name, values in columns.items()}
-    return xr.Dataset(variables, {"image": scores["probe"].values}).sortby("difference")
+    coords = {"image": scores["probe"].values}
+    return xr.Dataset(variables, coords, {"kind": "nearest_people"}).sortby("difference")
 
 
 def _nearest(score, same_person, is_own):

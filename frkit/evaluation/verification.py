@@ -103,7 +103,7 @@ def verification_metrics(
             metrics["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(folds)
             metrics["accuracy_fold"] = "fold", accuracies
         tables.append(xr.Dataset(metrics))
-    result = of_models(tables, kept)
+    result = of_models(tables, kept).assign_attrs(kind="verification_metrics")
     if "accuracy" in result and result.accuracy.isnull().any():
         warn(
             f"accuracy: NaN where one of the {folds} folds has no genuine or no impostor pair; "

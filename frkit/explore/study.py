@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import xarray as xr
 
 from frkit import plot, studies
-from frkit.base import InputError, require
+from frkit.base import require, require_kind
 from frkit.explore.controls import labelled_control, menu
 from frkit.explore.panel import Panel
 from frkit.intervals import decision_zones
@@ -57,8 +57,8 @@ def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
     >>> [control.description for control in controls.children]
     ['images per identity', 'FAR level']
     """
+    require_kind("results", results, *FIGURES)
     several = results if isinstance(results, dict) else {"": results}
-    require(len(several) > 0, "results is an empty mapping: give results by name")
     first, *others = map(figures_and_labels, several.values())
     is_alike = others.count(first) == len(others)
     require(is_alike, "results must be of one kind, with the same labels to choose from")
@@ -103,7 +103,8 @@ def distances(result, ax, size):
 
 def replicate_curves(result, ax, far_level):
     """Draw the replicate curves of one number of images per identity."""
-    plot.replicate_curves(result, ax, truth=xr.Dataset({"frr": result.truth}))
+    curves = result.assign_attrs(kind="replicate_curves")
+    plot.replicate_curves(curves, ax, truth=xr.Dataset({"frr": result.truth}))
     ax.axvline(far_level, **MARK)
 
 
@@ -134,27 +135,22 @@ def rates(result, ax):
     plot.fairness(result, ax, zones=zones)
 
 
-# variables that only such results have: their figures, and dimensions without a control
-FIGURES = {
-    ("frr", "n_images"): ([plot.growth, distances], ["far_level", "seed"]),
-    ("replicates", "truth"): ([replicate_curves, bootstrap_bias], ["replicate", "interval"]),
-    ("coverage", "resolved"): ([coverage_of_levels, coverage_along_far], ["method"]),
-    ("n_absolute", "eer"): ([plot.n_sigma, plot.eer_distributions], ["group", "batch", "subset"]),
-    ("sfi", "genuine_histogram"): (
+FIGURES = {  # kind of a result -> its figures, and dimensions without a control
+    "studies.consistency": ([plot.growth, distances], ["far_level", "seed"]),
+    "studies.bootstrap_bias": ([replicate_curves, bootstrap_bias], ["replicate", "interval"]),
+    "studies.coverage": ([coverage_of_levels, coverage_along_far], ["method"]),
+    "n_sigma": ([plot.n_sigma, plot.eer_distributions], ["group", "batch", "subset"]),
+    "fairness_indices": (
         [plot.score_histograms, plot.fairness_indices],
         ["group", "score_bin", "variant"],
     ),
-    ("rlb", "rlb_se"): ([plot.representation_bias], ["case", "seed"]),
-    ("estimate", "lower"): ([rates], ["far_level", "group", "model"]),
+    "representation_bias": ([plot.representation_bias], ["case", "seed"]),
+    "band": ([rates], ["far_level", "group", "model"]),
 }
 
 
 def figures_and_labels(result):
     """Return the figures of a result, and the labels of each dimension that has a control."""
-    variables = getattr(result, "data_vars", ())
-    for contents, (figures, shown) in FIGURES.items():
-        if all(name in variables for name in contents):
-            dims = [dim for dim in result.dims if dim not in shown and dim in result.coords]
-            return figures, {dim: result[dim].values.tolist() for dim in dims}
-    kinds = "; ".join(" and ".join(contents) for contents in FIGURES)
-    raise InputError(f"results must be Datasets that contain {kinds}")
+    figures, shown = FIGURES[result.attrs["kind"]]
+    dims = [dim for dim in result.dims if dim not in shown and dim in result.coords]
+    return figures, {dim: result[dim].values.tolist() for dim in dims}

@@ -7,11 +7,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
-from frkit.base import require, require_returned
+from frkit.base import require, require_kind
 from frkit.figures.marks import curves_with_bands, edge_marks, reference
 from frkit.figures.style import (
-    BANDS,
-    ENDS,
     UNRESOLVED,
     caption,
     colours_of,
@@ -28,6 +26,7 @@ from frkit.figures.style import (
     require_dims,
     tick_above,
 )
+from frkit.intervals.rows import ENDS
 
 MOST_BANDS = 4  # of groups
 FAR_ABOVE = 10.0  # times what bands reach: a floor beyond that leaves the axes
@@ -84,8 +83,8 @@ def fairness(
     >>> ax.get_ylabel()
     'ratio of highest to lowest FRR'
     """
-    curves = named_curves("bands", bands, *BANDS)
-    limits = {} if floors is None else named_curves("floors", floors, "fk.fair_floor", "limit")
+    curves = named_curves("bands", bands, "band")
+    limits = {} if floors is None else named_curves("floors", floors, "fair_floor")
     require(limits.keys() <= curves.keys(), "floors must have the names and models of the bands")
     ax = new_axes(ax)
     first = next(iter(curves.values()))
@@ -103,7 +102,8 @@ def fairness(
     if "fair" in first.attrs:
         reference(ax, first.attrs["fair"], "perfectly fair", ":")
     if zones is not None:
-        require_returned("zones", zones, "fk.decision_zones(bands)", "zone", levels.name)
+        require_kind("zones", zones, "decision_zones")
+        require_dims("zones", zones, (levels.name,), "zone")
         _draw_zones(ax, zones[levels.name].values, zones.zone.values)
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
@@ -180,7 +180,7 @@ def group_roc(
     'FAR of the group (mean over people)'
     """
     for name, rates in {"far": far, "frr": frr}.items():
-        require_returned(name, rates, "fk.band", "estimate")
+        require_kind(name, rates, "band")
         is_rate = rates.attrs.get("measure") == f"{name}_group"
         require(is_rate, f"{name} must be a band of {name}_group")
         require_dims(name, rates, (level_dimension(rates), "group"), "estimate")

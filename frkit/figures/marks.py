@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from frkit.base import require_returned
+from frkit.base import require_kind, require_returned
 from frkit.figures.style import (
     AT_EDGES,
-    ENDS,
     FEW_ERRORS,
     TRUTH,
     TRUTH_OF,
@@ -17,11 +16,12 @@ from frkit.figures.style import (
     plain,
     require_dims,
 )
+from frkit.intervals.rows import ENDS
 
 
-def checked_axes(ax, name, result, contents, variable, dims):
+def checked_axes(ax, name, result, kind, variable, dims):
     """Check that a figure can show a variable of a result, and return axes to draw it on."""
-    require_returned(name, result, *contents)
+    require_kind(name, result, kind)
     require_dims(name, result, dims, variable)
     return new_axes(ax)
 

@@ -19,7 +19,6 @@ COLUMNS = {  # variable of `errors_by_person` -> column of a table
     "genuine_pairs_identity": "pairs",
     "frr_identity": "own",
 }
-MADE_BY = ("a function of frkit", ERRORS["frr"])
 
 
 def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -56,7 +55,7 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.errors_by_person(who).patches)
     12
     """
-    ax = checked_axes(ax, "who", who, MADE_BY, ERRORS["frr"], ("identity",))
+    ax = checked_axes(ax, "who", who, "errors_by_person", ERRORS["frr"], ("identity",))
     table = most_errors(who, "frr")
     bars = table[:MOST_PEOPLE]
     names = bars.index.map(lambda name: plain(str(name)[:LETTERS]))

@@ -14,11 +14,8 @@ from frkit.figures.marks import (
     truth_curve,
 )
 from frkit.figures.style import (
-    BANDS,
     DARK,
     DET_TOP,
-    ENDS,
-    LEVELS,
     NAIVE,
     PALE,
     caption,
@@ -32,16 +29,6 @@ from frkit.figures.style import (
     new_axes,
     plain,
 )
-
-CURVES_OF = (
-    "frkit.replicate_curves(evaluation)",
-    "estimate",
-    "replicates",
-    "centre",
-    *LEVELS,
-    "replicate",
-)
-COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, "contrast")
 
 
 def roc(
@@ -92,10 +79,10 @@ def roc(
     'log'
     """
     require_one_of("scale", scale, ("log", "det"))
-    curves = named_curves("bands", bands, *BANDS)
+    curves = named_curves("bands", bands, "band", "compare")
     first = next(iter(curves.values()))
     advice = "bands contains a difference of fk.compare: plot.difference draws it"
-    require("contrast" not in first.attrs, advice)
+    require(first.attrs["kind"] == "band", advice)
     ax = new_axes(ax)
     truth_curve(ax, truth)
     floor = log_floor_of_bands(curves.values())
@@ -150,7 +137,7 @@ def replicate_curves(
     50
     """
     along = level_dimension(replicates)
-    ax = checked_axes(ax, "replicates", replicates, CURVES_OF, "estimate", (along,))
+    ax = checked_axes(ax, "replicates", replicates, "replicate_curves", "estimate", (along,))
     x = replicates[along].values
     curves = replicates.replicates.transpose("replicate", along).values
     estimate, centre = replicates.estimate, replicates.centre
@@ -204,7 +191,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
-    curves = named_curves("comparison", comparison, *COMPARED)
+    curves = named_curves("comparison", comparison, "compare")
     ax = new_axes(ax)
     attrs = comparison.attrs
     for name, colour in colours_of(curves).items():

@@ -13,7 +13,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import require, require_one_of, require_returned
+from frkit.base import require, require_kind, require_one_of
+from frkit.intervals.rows import ENDS
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -60,9 +61,6 @@ AT_EDGES = (
     "estimate is infinite",
 )
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend's place
-ENDS = ("estimate", "lower", "upper")
-LEVELS = (" or ".join(LEVEL_WORDS),)
-BANDS = ("frkit.band(evaluation, measure)", *ENDS, *LEVELS)
 DET_TICKS = (
     1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9,
 )  # fmt: skip
@@ -231,16 +229,16 @@ def level_dimension(curve):
     return along[0]
 
 
-def named_curves(argument, results, made_by, variable, *contents):
-    """Return all single curves of the results by the words that distinguish them.
+def named_curves(argument, results, *kinds):
+    """Return all single curves of results of these kinds by the words that distinguish them.
 
     The words are the name of the result, then the labels of its other dims (model, group).
     """
-    require_returned(argument, results, made_by, variable, *contents)
+    require_kind(argument, results, *kinds)
     results = results if isinstance(results, dict) else {"": results}
     curves = {}
     for name, result in results.items():
-        values = result[variable]
+        values = result.estimate
         others = [dim for dim in values.dims if dim != level_dimension(values)]
         for labels in product(*(result[dim].values for dim in others)):
             names = filter(None, [name, *map(str, labels)])

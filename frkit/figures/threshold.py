@@ -7,13 +7,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from frkit.base import require_inside, require_returned
+from frkit.base import require, require_inside, require_kind, require_returned
 from frkit.figures.marks import histogram
 from frkit.figures.style import (
-    BANDS,
     BELOW,
     COLOURS,
-    ENDS,
     caption,
     finish,
     log_floor,
@@ -21,6 +19,7 @@ from frkit.figures.style import (
     parts_of,
     plain,
 )
+from frkit.intervals.rows import ENDS
 
 KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
@@ -175,7 +174,8 @@ def threshold(
 
 def at_threshold(name, rates, threshold):
     """The band at the threshold that is nearest to one."""
-    require_returned(name, rates, *BANDS[:-1], LEVEL)
+    require_kind(name, rates, "band")
+    require(LEVEL in rates.dims, f"{name} must run over thresholds: evaluate(..., threshold=...)")
     require_inside("at", threshold, -np.inf, np.inf)
     return rates.sel({LEVEL: threshold}, method="nearest")
 

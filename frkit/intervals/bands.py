@@ -179,7 +179,7 @@ def band(
         method = "sup-t"
     if measure.fair is not None:
         result = _with_fair_value(result, measure.fair)
-    result = with_attrs(result, evaluation, measure, method, **about)
+    result = with_attrs(result, evaluation, measure, method, kind="band", **about)
     warn_of(whole, measure, result)
     return result
 
@@ -311,7 +311,8 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     deviations = (values.replicates - values.centre).where(finite)
     sd = deviations.std("replicate", ddof=1, skipna=False)
     result = (sd / values.estimate.where(values.estimate != 0)).rename("uncertainty").drop_attrs()
-    return with_attrs(result, evaluation, measure, "standard deviation over estimate")
+    method = "standard deviation over estimate"
+    return with_attrs(result, evaluation, measure, method, kind="uncertainty")
 
 
 def replicate_curves(
@@ -357,4 +358,5 @@ def replicate_curves(
         moved = (result.replicates - result.centre) + result.estimate
         result = result.assign(replicates=moved)
     result = with_resolved(result, measure, evaluation)
-    return with_attrs(result, evaluation, measure, "recentered" if recentered else "naive")
+    method = "recentered" if recentered else "naive"
+    return with_attrs(result, evaluation, measure, method, kind="replicate_curves")

@@ -158,7 +158,7 @@ def compare(
         a, b = pairs[0]
         result = result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
     about = {"target": target} if method == EFFECTIVE else {}
-    result = with_attrs(result, evaluation_a, measure, method, level=level, **about)
+    result = with_attrs(result, evaluation_a, measure, method, kind="compare", level=level, **about)
     warn_of(evaluation_a, measure, result)
     undefined = int((~np.isfinite(result.estimate)).sum())
     if undefined:

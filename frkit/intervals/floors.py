@@ -99,7 +99,7 @@ def fair_floor(
     data = data_of(evaluation)
     estimate = measure(data)
     test = {}
-    about: dict = {}
+    about: dict = {"kind": "fair_floor", "level": level}
     if measure.permuted:
         require(
             PERMUTED in evaluation.children,
@@ -115,12 +115,12 @@ def fair_floor(
             "in evaluations that know the people",
         )
         draws, test = draws_of_equal_groups(evaluation, measure, target)
-        about = {"target": target}
+        about["target"] = target
         if left_out:
             about["left_out"] = left_out
     result = against(estimate, draws, measure.fair, level).assign(test)
     result = with_resolved(result, measure, evaluation)
-    result = with_attrs(result, evaluation, measure, "fair floor", level=level, **about)
+    result = with_attrs(result, evaluation, measure, "fair floor", **about)
     warn_of(whole, measure, result)
     return result
 

@@ -67,7 +67,6 @@ def with_attrs(result, evaluation, measure, method, **attrs):
             attrs["target"] = "independent pairs (too narrow if pairs share people)"
             attrs["warning"] = NAMELESS
     about = {name: provenance.get(name) for name in names} | {
-        "kind": "measure",
         "measure": measure.name,
         "label": _label(measure, provenance.get("weighting")),
         "method": method,

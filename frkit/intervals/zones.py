@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from frkit.base import require, require_returned
+from frkit.base import require, require_kind
 
 
 def decision_zones(bands: xr.Dataset) -> xr.Dataset:
@@ -37,11 +37,12 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     >>> import xarray as xr
     >>> ends = {"estimate": [[2.0, 3.0], [1.5, 2.5]], "upper": [[3.0, 6.0], [4.0, 4.0]]}
     >>> ends = {name: (("model", "far_level"), values) for name, values in ends.items()}
-    >>> bands = xr.Dataset(ends, {"model": ["x", "y"]}, {"measure": "m", "fair": 1.0})
+    >>> about = {"kind": "band", "measure": "m", "fair": 1.0}
+    >>> bands = xr.Dataset(ends, {"model": ["x", "y"]}, about)
     >>> "".join(decision_zones(bands).zone.values)
     'BC'
     """
-    require_returned("bands", bands, "fk.band", "estimate")
+    require_kind("bands", bands, "band")
     require(bands.sizes.get("model") == 2, "zones compare two models: give a band of two models")
     fair = bands.attrs.get("fair")
     require(fair is not None, "zones need bands of a disparity measure, which has a fair value")
@@ -52,7 +53,8 @@ def decision_zones(bands: xr.Dataset) -> xr.Dataset:
     zone = xr.where(by_estimate == first, "A", "C").where(by_estimate == by_band, "B")
     zone = zone.where((by_estimate != "") & (by_band != ""), "")
     result = xr.Dataset({"zone": zone, "by_estimate": by_estimate, "by_band": by_band})
-    return result.assign_attrs(models=[first, second], measure=bands.attrs["measure"])
+    about = {"kind": "decision_zones", "measure": bands.attrs["measure"]}
+    return result.assign_attrs(about, models=[first, second])
 
 
 def _fairer(unfairness):

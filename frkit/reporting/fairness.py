@@ -12,6 +12,7 @@ from frkit.data.labels import attributes_of
 from frkit.figures.style import colours_of
 from frkit.intervals import fair_floor
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
+from frkit.intervals.rows import rows_of
 from frkit.measures import measure, names
 from frkit.papers.indices.distributions import fairness_indices
 from frkit.papers.nsigma.floor import floor
@@ -25,7 +26,6 @@ from frkit.reporting.inputs import (
 )
 from frkit.reporting.tables import (
     VALUE,
-    rows_of,
     short_name,
     table,
     texts_of,
@@ -150,7 +150,7 @@ def sigmas(inputs, section):
     result = summarise(rates)
     section.results["n_sigma"] = result.assign_attrs(weighting="pair")
     shown = result[["n_absolute"]].rename(n_absolute="estimate")
-    shown.attrs |= {"measure": "|N|", "kind": "measure"}
+    shown.attrs |= {"measure": "|N|", "kind": "band"}
     is_fixed = varying == "error"  # otherwise labels vary within people, who cannot change groups
     if is_fixed:
         with gathered_notices():

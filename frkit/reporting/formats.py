@@ -10,9 +10,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from frkit.intervals.reading import AVERAGES
+from frkit.intervals.rows import ENDS
 from frkit.measures.registry import LOG_SCALE
 
-ENDS = ("estimate", "lower", "upper")
 LEVEL_NAMES = {"far_level": "FAR", "threshold_level": "threshold"}
 MOST_DECIMALS = 7
 TIE = 1e-9  # a number this close to the fair value is that value

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from frkit.base import listed, require
+from frkit.base import require
 from frkit.intervals.reading import AVERAGED, AVERAGES
+from frkit.intervals.rows import ENDS, LIMIT, MEASURE, ROWS, WORTH, rows_of
 from frkit.reporting.formats import (
-    ENDS,
     MOST_DECIMALS,
     cell,
     count_words,
@@ -20,11 +19,7 @@ from frkit.reporting.formats import (
     p_words,
 )
 
-MEASURE = "measure"
 VALUE = "value"
-CONTRAST = "contrast"
-WORTH = "n_effective"
-LIMIT = "fair_model_up_to"
 UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors of a kind
 ABBREVIATIONS = ("frr", "far", "eer", "auc", "fdr", "ir", "garbe")
 SHORT = {  # behind the rate in the name of a measure -> in its short name
@@ -38,16 +33,6 @@ SHORT = {  # behind the rate in the name of a measure -> in its short name
     "max_difference": " max − min",
     "spread": " spread",
 }
-ROWS = [MEASURE, "model", "far", "threshold", CONTRAST, "attribute", "group", "with_group"]
-NAMES = {  # dim or variable of a result -> column of its tidy rows
-    "far_level": "far",
-    "threshold_level": "threshold",
-    "reference_group": "with_group",
-    "limit": LIMIT,
-    "p_random": "p_random_groups",
-}
-NUMBERS = [*ENDS, "risk", "resolved", WORTH, LIMIT, "p", "p_random_groups", "p_holm"]
-P_KINDS = {"effective": "p_fair", "fair floor": "p_floor"}  # method of a result -> its p
 HEADS = {  # column of tidy rows -> of a table
     "far": "FAR",
     "with_group": "with group",
@@ -142,90 +127,9 @@ def _without_empty(joined):
     return filled.droplevel(empty)
 
 
-# --- every kind of result as tidy rows ------------------------------------------------------------
-
-
-def rows_of(result):
-    """Any result as tidy rows: the names of each place, ROWS ("" without one), and its numbers."""
-    if isinstance(result, xr.DataArray):
-        name = str(result.name or VALUE)
-        result = result.to_dataset(name="estimate").assign_attrs({MEASURE: name} | result.attrs)
-    attrs = getattr(result, "attrs", {})
-    kind = attrs.get("kind")
-    if kind == "indices":
-        return pd.concat([_rows(*index) for index in _indices(result)])
-    if kind == "n_sigma":
-        return _rows(result.rename(n_signed="estimate"), "N")
-    if kind == "rlb":
-        return _rows(_with_ends(result.rename(rlb="estimate")), "RLB")
-    require(
-        isinstance(result, xr.Dataset) and "estimate" in result,
-        "a table takes what band, compare, fair_floor, fairness_indices, "
-        f"n_sigma or representation_bias returned, got {type(result).__name__}",
-    )
-    name = attrs.get(MEASURE, VALUE)
-    if "a" in attrs:
-        name = f"{name}, {_contrast(result, attrs['a'], attrs['b'])}"
-    return _rows(result, name)
-
-
-def _contrast(result, a, b):
-    """Name two models or groups that are compared."""
-    return f"{a} / {b}" if result.attrs[CONTRAST] == "ratio" else f"{a} − {b}"
-
-
-def _indices(result):
-    """SFI, CFI and DFI in their variants, each as a separate measure."""
-    for name in ("sfi", "cfi", "dfi"):
-        names = {name: "estimate", f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
-        names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
-        names = {variable: head for variable, head in names.items() if variable in result}
-        index = result[[*names]].rename(names)
-        if "upper" in index:
-            index["upper"] = index.upper.clip(max=1)  # the index of a fair system
-        for variant in result["variant"].values:
-            yield index.sel(variant=variant), f"{name.upper()} {variant}"
-
-
-def _with_ends(result):
-    """Add 1.96 standard errors to RLB; what is not detected may be as large as what could be."""
-    reach = 1.96 * result.rlb_se
-    upper = result.estimate + reach
-    if "smallest_detectable" in result:  # the standard error of a network without effect is 0
-        largest = np.maximum(upper, result.smallest_detectable)
-        upper = upper.where(result.verdict == "detected", largest)
-    return result.assign(lower=result.estimate - reach, upper=upper)
-
-
-def _rows(result, measure):
-    """A row for each place of a result."""
-    result = result.rename({name: NAMES[name] for name in NAMES if name in result.variables})
-    dims = result["estimate"].dims
-    extra = sorted({*dims} - {*ROWS})
-    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
-    if CONTRAST in dims and "a" in result.coords:
-        pairs = zip(result.a.values, result.b.values)
-        labels = [_contrast(result, a, b) for a, b in pairs]
-        result = result.assign_coords({CONTRAST: labels})
-    numbers = [name for name in NUMBERS if name in result]
-    row = "row"  # the only dim where there is a single place
-    variables = result[numbers].reset_coords(drop=True).expand_dims(row)
-    frame = variables.to_dataframe(dim_order=[row, *dims]).reset_index()
-    if MEASURE not in dims:
-        frame[MEASURE] = measure
-    frame = frame.reindex(columns=[*ROWS, *numbers]).astype(dict.fromkeys(ROWS, object))
-    frame[ROWS] = frame[ROWS].where(frame[ROWS].notna(), "")
-    is_contrast = CONTRAST in result.attrs
-    p_kind = "p" if is_contrast else P_KINDS.get(result.attrs.get("method"), "p")
-    return frame.rename(columns={"p": p_kind})
-
-
 def decimals_of_result(result):
     """Decimals of all values of one result with intervals."""
     return decimals_of(result.lower, result.upper, result.attrs.get("scale"))
-
-
-# --- tidy rows as rows of texts -------------------------------------------------------------------
 
 
 def texts_of(result):

@@ -11,9 +11,9 @@ import pandas as pd
 
 from frkit.base import listed, require, writing
 from frkit.intervals import provenance
+from frkit.intervals.rows import rows_of
 from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import page
-from frkit.reporting.tables import rows_of
 
 PAGE = "report.html"
 NUMBERS = "report.json"

@@ -43,7 +43,7 @@ def indices():
 def leakage():
     rlb = xr.DataArray([[0.1, 0.3], [0.2, 0.5]], dims=("model", "case"))
     labels = {"model": ["A", "B"], "case": ["usual", "permuted"]}
-    return xr.Dataset({"rlb": rlb, "rlb_se": rlb / 10}, labels)
+    return xr.Dataset({"rlb": rlb, "rlb_se": rlb / 10}, labels, {"kind": "representation_bias"})
 
 
 # --- study ---------------------------------------------------------------------------------------
@@ -116,8 +116,10 @@ def test_bands_by_name_are_rates_or_disparities(evaluation, monkeypatch):
 
 @pytest.mark.slow
 def test_other_results_are_refused(evaluation):
-    with refused("results", "frr"):
+    with refused("results", "fk.studies.consistency", "fk.band"):
         fk.explore.study(evaluation)
+    with refused("results", "fk.band", "fk.fair_floor"):
+        fk.explore.study(fk.fair_floor(evaluation, "frr_gini"))
     with pytest.raises(fk.InputError, match="of one kind"):
         fk.explore.study({"a": growing(), "b": biased()})
     with refused("results"):

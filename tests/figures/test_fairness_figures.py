@@ -35,7 +35,8 @@ def bands_of_two(estimate, upper, lower=0.0):
     """Bands of models x and y at four levels."""
     data = {"estimate": estimate, "upper": upper, "lower": np.full((2, 4), lower)}
     data = {name: (("model", "far_level"), np.array(values)) for name, values in data.items()}
-    return xr.Dataset(data, {"model": ["x", "y"], "far_level": FAR}, {"measure": "m", "fair": 1.0})
+    about = {"kind": "band", "measure": "m", "fair": 1.0}
+    return xr.Dataset(data, {"model": ["x", "y"], "far_level": FAR}, about)
 
 
 # --- zones ---------------------------------------------------------------------------------------

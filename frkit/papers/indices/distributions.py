@@ -149,7 +149,7 @@ def fairness_indices(
             result.attrs[name] = provenance[name]
     bins = tallies.sizes["score_bin"]
     return result.assign_attrs(
-        kind="indices",
+        kind="fairness_indices",
         by=json.dumps(provenance["by"]),
         bins=bins,
         balance=int(balance),

@@ -10,7 +10,7 @@ from frkit.figures.threshold import KINDS
 
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"
-MADE_BY = "frkit.fairness_indices"
+KIND = "fairness_indices"
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
@@ -47,9 +47,8 @@ def score_histograms(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    contents = (MADE_BY, "genuine_histogram")
     dims = ("group", "score_bin")
-    ax = checked_axes(ax, "result", result, contents, "genuine_histogram", dims)
+    ax = checked_axes(ax, "result", result, KIND, "genuine_histogram", dims)
     groups = result["group"].values
     edges = np.linspace(0, 1, result.sizes["score_bin"] + 1)
     shares = xr.concat([result[f"{kind}_histogram"] for kind in KINDS], "kind")
@@ -99,7 +98,7 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    ax = checked_axes(ax, "result", result, (MADE_BY, "sfi"), "sfi", (VARIANT,))
+    ax = checked_axes(ax, "result", result, KIND, "sfi", (VARIANT,))
     variants = result[VARIANT].values.tolist()
     n = len(variants)
     starts = (n + 0.6) * np.arange(len(INDICES))

@@ -7,11 +7,10 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_returned
+from frkit.base import require, require_kind
 from frkit.figures.marks import checked_axes, edge_marks
 from frkit.figures.marks import intervals as draw_intervals
 from frkit.figures.style import (
-    ENDS,
     QUIET,
     UNRESOLVED,
     add_headroom,
@@ -21,13 +20,11 @@ from frkit.figures.style import (
     new_axes,
     plain,
     points_of,
+    require_dims,
 )
 from frkit.papers.nsigma import RISK_LEVELS
 
 SUBSET = "subset"
-MADE_BY = "frkit.n_sigma(scores, by=...)"
-SIGMAS = (MADE_BY, "n_absolute", "group")
-SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", "group", SUBSET)
 N_WORDS = "|N|, in σ of the reference group"
 
 
@@ -76,7 +73,7 @@ def n_sigma(
     >>> fk.plot.n_sigma(result).get_ylabel()
     '|N|, in σ of the reference group'
     """
-    require_returned("result", result, *SIGMAS)
+    require_kind("result", result, "n_sigma")
     values = result.n_absolute
     if values.ndim == 1:
         values = values.expand_dims(model=[""])
@@ -175,7 +172,7 @@ def eer_distributions(
     """
     import seaborn as sns
 
-    ax = checked_axes(ax, "result", result, SUBSETS, "eer_mean", ("group",))
+    ax = checked_axes(ax, "result", result, "n_sigma", "eer_mean", ("group",))
     groups = result["group"].values
     x = np.arange(len(groups))
     table = result.eer.to_series().reset_index()
@@ -187,7 +184,8 @@ def eer_distributions(
     label = "mean ± σ of the subsets"
     draw_intervals(ax, x - 0.08, lower, upper, "black", label, result.eer_mean)
     if intervals is not None:
-        require_returned("intervals", intervals, 'fk.band(evaluation, "eer_group")', *ENDS, "group")
+        require_kind("intervals", intervals, "band")
+        require_dims("intervals", intervals, ("group",), "estimate")
         whole = intervals.sel(group=groups)
         label = plain(f"all people: {caption(whole.attrs)}".replace("\n", " "))
         ends = whole.lower, whole.upper

@@ -284,7 +284,8 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     )
     a = abs(result.fmr - reference_fmr).mean(SUBSET)
     b = abs(result.fnmr - reference_fnmr).mean(SUBSET)
-    return (1 - (alpha * a + (1 - alpha) * b)).mean(BATCH).rename("sp")
+    sp = (1 - (alpha * a + (1 - alpha) * b)).mean(BATCH).rename("sp")
+    return sp.assign_attrs(kind="nsigma.parity")
 
 
 def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:

@@ -80,7 +80,8 @@ def _estimate(x, problem, permutations, seed):
         "null_mean": null.mean(),
         "null_95": np.quantile(null, 0.95),
     }
-    return xr.Dataset(values, attrs={"n_images": len(x), "permutations": permutations})
+    about = {"n_images": len(x), "permutations": permutations}
+    return xr.Dataset(values, attrs={"kind": "representation.distance_correlation"} | about)
 
 
 def _correlations(x, orders, n_classes):

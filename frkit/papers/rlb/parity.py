@@ -70,7 +70,8 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
             "equal_opportunity": gap.true_positive,
             "equalized_odds": np.maximum(gap.true_positive, gap.false_positive),
         }
-    return xr.Dataset.from_dataframe(pd.DataFrame(gaps).T.rename_axis("label"))
+    table = xr.Dataset.from_dataframe(pd.DataFrame(gaps).T.rename_axis("label"))
+    return table.assign_attrs(kind="representation.parity_gaps")
 
 
 def cohort_spread(
@@ -132,7 +133,8 @@ def cohort_spread(
             "sd": values.std(axis=1),
         }
     )
-    return xr.Dataset.from_dataframe(over_groups.rename_axis("metric")).assign(value=values)
+    table = xr.Dataset.from_dataframe(over_groups.rename_axis("metric")).assign(value=values)
+    return table.assign_attrs(kind="representation.cohort_spread")
 
 
 def _metrics(images):

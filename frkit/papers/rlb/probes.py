@@ -87,7 +87,8 @@ def _read(x, problem, classifier):
         "majority": problem.shares.max(),
         "entropy": h,
     }
-    return xr.Dataset(values, attrs={"folds": FOLDS, "n_images": len(x)})
+    about = {"kind": "representation.probe", "folds": FOLDS, "n_images": len(x)}
+    return xr.Dataset(values, attrs=about)
 
 
 def _judged(classifier, x, z):

@@ -128,7 +128,7 @@ def representation_bias(
         return xr.concat(estimates, labels) if isinstance(attribute, list) else estimates[0]
 
     table = for_each_model(faces, for_encoder).assign_coords({SEED: np.arange(seeds)})
-    return table.assign_attrs(options, critic=str(critic), kind="rlb")
+    return table.assign_attrs(options, critic=str(critic), kind="representation_bias")
 
 
 def convergence(
@@ -189,7 +189,8 @@ def convergence(
         values = {"in_sample": (dims, in_sample), "held_out": (dims, held_out)}
         return xr.Dataset(values, {"step": steps[0].astype(int)})
 
-    return for_each_model(faces, for_encoder).assign(entropy=entropy(problem.shares))
+    curves = for_each_model(faces, for_encoder).assign(entropy=entropy(problem.shares))
+    return curves.assign_attrs(kind="representation.convergence")
 
 
 def _checked(critic):

@@ -91,4 +91,4 @@ def bootstrap_bias(
 
     study = along("per_identity", np.ravel(numbers).tolist(), for_number, progress)
     caption = f"{100 * LEVEL:.4g} % intervals, image scheme, {n} replicates\nabout {study.target}"
-    return study.assign(truth=truth).assign_attrs(words=caption)
+    return study.assign(truth=truth).assign_attrs(kind="studies.bootstrap_bias", words=caption)

@@ -11,6 +11,7 @@ from frkit.base import (
     checked_far,
     real_numbers,
     require,
+    require_kind,
     require_returned,
     require_whole,
     seed_sequence,
@@ -105,8 +106,9 @@ def consistency(
 
     curves = along("seed", range(seeds), for_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
-    attrs = {"exact": int(exact), "n_full": 0 if exact else population.sizes["image"]}
-    return xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images}, attrs=attrs)
+    result = xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images})
+    n_full = 0 if exact else population.sizes["image"]
+    return result.assign_attrs(kind="studies.consistency", exact=int(exact), n_full=n_full)
 
 
 def _ranks(faces, seed):
@@ -159,7 +161,7 @@ def sup_distance(result: xr.Dataset) -> xr.Dataset:
     >>> fk.studies.sup_distance(result).distance.sizes["seed"]
     2
     """
-    require_returned("result", result, "fk.studies.consistency", "far_level", "frr")
+    require_kind("result", result, "studies.consistency")
     levels = result["far_level"].values
     distance = abs(result.frr - result.truth).max("far_level")
     typical = np.sqrt((distance**2).mean("seed"))
@@ -182,7 +184,7 @@ def sup_distance(result: xr.Dataset) -> xr.Dataset:
             "reference": constant * rate,
             "n_images": n,
         },
-        attrs={"words": label, "slope": slope},
+        attrs={"kind": "studies.sup_distance", "words": label, "slope": slope},
     )
 
 

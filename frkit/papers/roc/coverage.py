@@ -257,6 +257,7 @@ def _description(study, n_datasets, measure, target):
     )
     about = {"by": study.by, "seed": study.seed, "versions": versions()}
     return {
+        "kind": "studies.coverage",
         "study": json.dumps(about),
         "n_datasets": n_datasets,
         "measure": measure.name,

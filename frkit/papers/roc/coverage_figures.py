@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
-from frkit.base import require, require_one_of, require_returned
+from frkit.base import require, require_kind, require_one_of, require_returned
 from frkit.figures.marks import reference
 from frkit.figures.style import (
     BELOW,
@@ -79,7 +79,7 @@ def coverage(study: xr.Dataset, along: str = "level", ax: Axes | None = None) ->
     >>> fk.plot.coverage(study.sel(far_level=0.1)).get_xlabel()
     'nominal coverage'
     """
-    require_returned("study", study, "fk.studies.coverage", "coverage")
+    require_kind("study", study, "studies.coverage")
     dims = [dim for dim in study.coverage.dims if dim in study.coords]
     require_one_of("along, a dimension of the study,", along, dims)
     study = study.squeeze([dim for dim in dims if study.sizes[dim] == 1 and dim != along])

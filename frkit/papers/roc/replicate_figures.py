@@ -6,12 +6,21 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
+from frkit.base import require_returned
 from frkit.figures.marks import checked_axes
-from frkit.figures.style import BELOW, COLOURS, DARK, NAIVE, PALE, finish, plain
+from frkit.figures.style import (
+    BELOW,
+    COLOURS,
+    DARK,
+    NAIVE,
+    PALE,
+    finish,
+    new_axes,
+    plain,
+    require_dims,
+)
 
 BINS = 40
-DRAWN = ("Resampling('image').weights(...).image_count", "image", "identity")
-CURVES_OF = ("frkit.replicate_curves(evaluation)", "estimate", "replicates", "centre")
 LETTERS = 12  # of a name
 MOST_PEOPLE = 8
 MOST_IMAGES = 20  # of a person
@@ -57,7 +66,10 @@ def image_counts(counts: xr.DataArray, ax: Axes | None = None) -> Axes:
     """
     import seaborn as sns
 
-    ax = checked_axes(ax, "counts", counts, DRAWN, None, ("image",))
+    maker = "Resampling('image').weights(...).image_count"
+    require_returned("counts", counts, maker, "image", "identity")
+    require_dims("counts", counts, ("image",))
+    ax = new_axes(ax)
     drawn = pd.DataFrame({"identity": counts.identity.values, "count": counts.values})
     drawn["image"] = drawn.groupby("identity").cumcount()
     table = drawn.pivot(index="identity", columns="image", values="count").astype(float)
@@ -117,7 +129,7 @@ def replicates(curves: xr.Dataset, number: int | None = None, ax: Axes | None = 
     >>> fk.plot.replicates(curves, 20).get_ylabel()
     'replicates'
     """
-    ax = checked_axes(ax, "curves", curves, CURVES_OF, "replicates", ("replicate",))
+    ax = checked_axes(ax, "curves", curves, "replicate_curves", "replicates", ("replicate",))
     all_rates = curves.replicates.values
     drawn = all_rates[:number]
     rates = {

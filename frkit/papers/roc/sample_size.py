@@ -147,7 +147,7 @@ def sample_size(
         }
     )
     settings = {"goal": goal, "far": far, "level": level, "power": power, "value": value}
-    plan = plan.assign_attrs(settings, target=NEW_PEOPLE)
+    plan = plan.assign_attrs(settings, kind="studies.sample_size", target=NEW_PEOPLE)
     return plan.assign(answer=_answer(plan, observed=size is None))
 
 

@@ -5,13 +5,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from frkit.base import require, require_inside, require_returned
+from frkit.base import require, require_inside, require_kind
 from frkit.figures.marks import checked_axes, intervals, reference
 from frkit.figures.style import (
     BELOW,
     COLOURS,
     DARK,
-    ENDS,
     NAIVE,
     TRUTH,
     TRUTH_WORDS,
@@ -23,10 +22,6 @@ from frkit.figures.style import (
     new_axes,
     parts_of,
 )
-
-GROWTH = ("studies.consistency(data)", "frr", "truth", "n_images", "size", "seed", "far_level")
-BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", "per_identity", "interval", "far_level")
-PLAN = ("fk.studies.sample_size", "curve_value", "goal_value")
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -58,6 +53,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
+    require_kind("result", result, "studies.sup_distance")
     ax = new_axes(ax)
     n = result.n_images.values
     for model, colour, part in parts_of(result, "model"):
@@ -111,7 +107,7 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None) -> Axes:
     3
     """
     dims = ("far_level", "size", "seed")
-    ax = checked_axes(ax, "result", result, GROWTH, "frr", dims)
+    ax = checked_axes(ax, "result", result, "studies.consistency", "frr", dims)
     sizes = result["size"].values.tolist()
     require(size in sizes, f"size must be one of {', '.join(map(str, sizes))}, got {size!r}")
     part = result.sel(size=size)
@@ -161,7 +157,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     """
     require_inside("far", far, 0, 1)
     dims = ("far_level", "per_identity")
-    ax = checked_axes(ax, "study", study, BIAS, "estimate", dims)
+    ax = checked_axes(ax, "study", study, "studies.bootstrap_bias", "estimate", dims)
     part = study.sel(far_level=far, method="nearest")
     x = np.arange(part.sizes["per_identity"])
     for shift, (method, colour, ends) in zip((-0.12, 0.12), parts_of(part, "interval")):
@@ -202,7 +198,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
-    require_returned("plan", plan, *PLAN)
+    require_kind("plan", plan, "studies.sample_size")
     ax = new_axes(ax)
     style = {"color": COLOURS[0], "markersize": 8}
     ax.plot(plan.curve_identities, plan.curve_value, label="with as many images each", **style)

@@ -39,7 +39,8 @@ def curves(error, **attrs) -> xr.Dataset:
     truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
     frr = xr.DataArray(EMPIRICAL + np.asarray(error), dims=("seed", "size", "far_level"))
     data = {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}
-    return xr.Dataset(data, attrs={"exact": 1, "n_full": 0} | attrs)
+    about = {"kind": "studies.consistency", "exact": 1, "n_full": 0}
+    return xr.Dataset(data, attrs=about | attrs)
 
 
 def test_the_distance_is_the_largest_of_all_levels():
