@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from frkit.figures.marks import checked_axes, histogram, intervals, reference
 from frkit.figures.style import COLOURS, add_headroom, caption, finish, plain
 from frkit.figures.threshold import KINDS
+from frkit.intervals.rows import LIMIT, rows_of
 
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"
@@ -100,31 +101,26 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = checked_axes(ax, "result", result, KIND, "sfi", (VARIANT,))
     variants = result[VARIANT].values.tolist()
-    n = len(variants)
-    starts = (n + 0.6) * np.arange(len(INDICES))
-    x = starts[:, None] + np.arange(n)
-    for x_of_index, (name, colour) in zip(x, INDICES.items()):
-        _draw_index(ax, x_of_index, result, name, colour)
-    ax.set_xticks(x.ravel(), variants * len(INDICES), rotation=40, ha="right")
+    rows = rows_of(result).assign(index=np.repeat([*INDICES], len(variants)))
+    place = np.arange(len(rows))
+    rows["x"] = place + 0.6 * (place // len(variants))  # a gap between indices
+    if LIMIT in rows:
+        label = f"{100 * result.attrs['level']:g} % of random groups"
+        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "label": label}
+        ax.bar(rows.x, 1 - rows[LIMIT], 0.72, bottom=rows[LIMIT], **style)
+    for name, index in rows.groupby("index", sort=False):
+        colour = INDICES[name]
+        if LIMIT in rows:
+            ax.hlines(index[LIMIT], index.x - 0.36, index.x + 0.36, color=colour)
+        if "lower" in rows:
+            intervals(ax, index.x, index.lower, index.upper, colour)
+        ax.plot(index.x, index.estimate, "o", color=colour, label=name.upper())
+    ax.set_xticks(rows.x, variants * len(INDICES), rotation=40, ha="right")
     reference(ax, 1, None, ":")
     add_headroom(ax, 0.3)
     bottom, _ = ax.get_ylim()
     ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < 1.0001])
-    has_intervals = "sfi_lower" in result and bool(np.isfinite(result.sfi_lower).any())
+    has_intervals = "lower" in rows and bool(np.isfinite(rows.lower).any())
     captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
     style = {"grid": "y", "loc": "upper left", "ncols": 2}
     return finish(ax, "", "fairness index (1 is fair)", captions, **style)
-
-
-def _draw_index(ax, x, result, name, colour):
-    """Draw the variants of one index, with intervals and with what random groups have."""
-    if f"{name}_floor_limit" in result:
-        limit = result[f"{name}_floor_limit"].values
-        label = f"{100 * result.attrs['level']:g} % of random groups"
-        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "label": label}
-        ax.bar(x, 1 - limit, 0.72, bottom=limit, **style)
-        ax.hlines(limit, x - 0.36, x + 0.36, color=colour)
-    if f"{name}_lower" in result:
-        upper = result[f"{name}_upper"].clip(max=1)  # no index is larger
-        intervals(ax, x, result[f"{name}_lower"], upper, colour)
-    ax.plot(x, result[name], "o", color=colour, label=name.upper())
